@@ -1,0 +1,1 @@
+"""Evenhand: fairness audits of decision models, each number with its uncertainty."""

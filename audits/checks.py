@@ -1,0 +1,103 @@
+"""Validation shared by every package: values in, the same values out or an `InputError`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from audits.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+__all__ = ["build", "choices", "finite", "generator", "one_of"]
+
+T = TypeVar("T")
+
+
+def choices(options: Iterable[object], *, most: int = 12) -> str:
+    """Word a list of options: ``'a', 'b' or 'c'``, shortened after `most`."""
+    names = [repr(option) for option in options]
+    if len(names) > most:
+        return ", ".join(names[:most]) + f" … ({len(names)} in all)"
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def one_of(where: str, value: T, options: Iterable[T], *, what: str = "") -> T:
+    """Return `value` if it is one of `options`; the error suggests the nearest one."""
+    options = list(options)
+    if value in options:
+        return value
+    near = difflib.get_close_matches(str(value), [str(option) for option in options], n=1)
+    advice = f"did you mean {near[0]!r}?"[:-1] if near else f"choose {choices(options)}"
+    raise InputError(where, f"must be {what or 'one of its options'}", value, advice)
+
+
+def finite(where: str, values: np.ndarray) -> np.ndarray:
+    """Return `values` (any shape, float) if all are finite, else say how many are not."""
+    values = np.asarray(values, dtype=float)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise InputError(
+            where,
+            f"must be finite numbers, but {bad.size:,} of {values.size:,} are not "
+            f"(first at position {bad[0]:,})",
+            advice="drop or replace the missing and infinite values",
+        )
+    return values
+
+
+def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+    """Return a NumPy generator; an integer seeds a new one, None gives seed 0."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    return np.random.default_rng(0 if rng is None else rng)
+
+
+def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
+    """Build the dataclass `kind` from plain `values`, as a spec or a keyword call gives them.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass whose annotations state types and bounds.
+    values : mapping
+        Field name to value. Unknown names are an error.
+    where : str
+        Prefix of the key in messages (``"audits[0].flipset"``).
+
+    Raises
+    ------
+    InputError
+        For the first value that breaks a rule: names the key, the rule and the value.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(where, "must be a mapping of option names to values", values)
+    try:
+        return TypeAdapter(kind).validate_python(dict(values))
+    except ValidationError as error:
+        known = list(getattr(kind, "__dataclass_fields__", ()))
+        raise _explain(error.errors()[0], where, known) from None
+
+
+def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
+    path = where
+    for step in problem["loc"]:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif step in known or problem["type"] not in {"int_type", "float_type"}:
+            path += f".{step}" if path else str(step)
+    given = problem["input"]
+    if problem["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
+        name = str(problem["loc"][-1])
+        near = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {near[0]!r}" if near else f"known keys are {choices(known)}"
+        return InputError(path, "is not a known key", advice=advice)
+    if problem["type"] in {"missing", "missing_argument"}:
+        return InputError(path, "is missing", advice="add it")
+    rule = problem["msg"][0].lower() + problem["msg"][1:]
+    return InputError(path, rule.replace("input should", "must"), given)

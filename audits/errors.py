@@ -1,0 +1,52 @@
+"""The errors that reach a user, and the one way to word them."""
+
+from __future__ import annotations
+
+__all__ = ["InputError", "RunCancelled", "RunFailed"]
+
+_NOT_GIVEN = object()
+_LONGEST_VALUE = 80
+
+
+class InputError(ValueError):
+    """Something the user gave is wrong: what, where, and what to do, in one sentence.
+
+    Parameters
+    ----------
+    where : str
+        The argument, spec key, file or column at fault, as the user knows it
+        (``"data.label"``, ``"threshold"``, ``"loans.csv, row 12"``).
+    rule : str
+        The rule that was broken, worded to follow `where` ("must lie in [0, 1]").
+    value : object, optional
+        What was received; shown shortened.
+    advice : str, optional
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(InputError("threshold", "must lie in [0, 1]", 1.5, "give a probability"))
+    threshold must lie in [0, 1], got 1.5; give a probability.
+    """
+
+    def __init__(self, where: str, rule: str, value: object = _NOT_GIVEN, advice: str = "") -> None:
+        self.where, self.rule, self.advice = where, rule, advice
+        sentence = f"{where} {rule}"
+        if value is not _NOT_GIVEN:
+            sentence += f", got {_shorten(value)}"
+        if advice:
+            sentence += f"; {advice}"
+        super().__init__(sentence + ".")
+
+
+class RunFailed(RuntimeError):
+    """A run could not be finished for a reason that is not the user's input."""
+
+
+class RunCancelled(RuntimeError):
+    """The user cancelled the run; raised by the progress callback to unwind the work."""
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

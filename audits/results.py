@@ -1,0 +1,56 @@
+"""Results to JSON and Parquet and back without loss, for any frozen result dataclass.
+
+A result is a frozen dataclass whose fields are plain data, nested frozen dataclasses, or
+`pandas.DataFrame` tables with one row a person. The plain part becomes JSON; each table lies beside
+it as Parquet, keyed by the user's row number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+from pydantic import TypeAdapter
+
+__all__ = ["load_result", "plain", "save_result", "tables"]
+
+R = TypeVar("R")
+
+
+def tables(result: Any) -> dict[str, pd.DataFrame]:
+    """Return the tables of a result by field name."""
+    values = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    return {name: value for name, value in values.items() if isinstance(value, pd.DataFrame)}
+
+
+def plain(result: Any) -> dict[str, Any]:
+    """Return everything but the tables as JSON-ready data; every float survives exactly."""
+    hidden = tables(result)
+    fields = {
+        field.name: getattr(result, field.name)
+        for field in dataclasses.fields(result)
+        if field.name not in hidden
+    }
+    return {name: TypeAdapter(Any).dump_python(value, mode="json") for name, value in fields.items()}
+
+
+def save_result(result: Any, folder: Path, name: str) -> None:
+    """Write ``NAME.json`` and ``NAME.TABLE.parquet`` into `folder`."""
+    text = json.dumps(plain(result), allow_nan=False, ensure_ascii=False)
+    (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    for field, table in tables(result).items():
+        table.to_parquet(folder / f"{name}.{field}.parquet")
+
+
+def load_result(kind: type[R], folder: Path, name: str) -> R:
+    """Read what `save_result` wrote back into the dataclass `kind`."""
+    values = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    for path in folder.glob(f"{name}.*.parquet"):
+        values[path.suffixes[-2][1:]] = pd.read_parquet(path)
+    config = {"arbitrary_types_allowed": True}
+    if not hasattr(kind, "__pydantic_config__"):
+        kind.__pydantic_config__ = config  # type: ignore[attr-defined]
+    return TypeAdapter(kind).validate_python(values)

@@ -1,0 +1,30 @@
+"""The one home of inference: intervals, tests, bootstrap, power and verdicts."""
+
+from audits.stats.bootstrap import RatioMeans, ratio_means
+from audits.stats.estimate import Estimate
+from audits.stats.intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
+from audits.stats.permutation import benjamini_hochberg, holm, p_value
+from audits.stats.power import people_needed, power_of_difference
+from audits.stats.verdicts import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict, verdict
+
+__all__ = [
+    "EVIDENCE",
+    "INSUFFICIENT",
+    "NO_EVIDENCE",
+    "Estimate",
+    "RatioMeans",
+    "Verdict",
+    "benjamini_hochberg",
+    "holm",
+    "largest_gap",
+    "newcombe",
+    "p_value",
+    "people_needed",
+    "power_of_difference",
+    "ratio_means",
+    "share_ratio",
+    "sign_balance",
+    "verdict",
+    "weighted_sum",
+    "wilson",
+]

@@ -1,0 +1,192 @@
+"""Intervals for shares and their differences that hold at small n and near 0 and 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import norm
+
+from audits.stats.estimate import Estimate
+
+__all__ = [
+    "largest_gap",
+    "newcombe",
+    "percent_level",
+    "share_ratio",
+    "sign_balance",
+    "weighted_sum",
+    "wilson",
+]
+
+
+def percent_level(level: float) -> str:
+    """Word a confidence from its error rate: 0.05 gives ``95 %``."""
+    return f"{100 * (1 - level):.4g} %"
+
+
+def _score_interval(count: float, n: float, level: float) -> tuple[float, float, float]:
+    """Wilson's score interval of `count` / `n` > 0: share, low, high."""
+    p = count / n
+    z = float(norm.isf(level / 2))
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(max(p * (1 - p), 0.0) / n + z * z / (4 * n * n))
+    # rounding must not push the interval off its own estimate at 0 and 1
+    return p, max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
+
+
+def wilson(count: float, n: float, *, level: float = 0.05) -> Estimate:
+    """Share `count` / `n` with Wilson's score interval.
+
+    Parameters
+    ----------
+    count : float
+        People with the property, in [0, n]; fractional where mass splits.
+    n : float
+        People looked at. At 0 there is no share: all three numbers are None.
+    level : float
+        Error rate; 0.05 gives a 95 % interval.
+
+    References
+    ----------
+    Wilson (1927), Journal of the American Statistical Association 22:209-212.
+
+    Examples
+    --------
+    >>> share = wilson(37, 120)
+    >>> round(share.low, 3), round(share.high, 3)
+    (0.233, 0.396)
+    """
+    method = f"Wilson {percent_level(level)}"
+    if n <= 0:
+        return Estimate(None, None, None, 0.0, method)
+    return Estimate(*_score_interval(count, n, level), float(n), method)
+
+
+def newcombe(
+    first_count: float, first_n: float, second_count: float, second_n: float, *, level: float = 0.05
+) -> Estimate:
+    """Difference of two independent shares, first minus second, with Newcombe's score interval.
+
+    References
+    ----------
+    Newcombe (1998), Statistics in Medicine 17:873-890, method 10.
+
+    Examples
+    --------
+    >>> gap = newcombe(56, 70, 48, 80)
+    >>> round(gap.value, 4), round(gap.low, 4), round(gap.high, 4)
+    (0.2, 0.0524, 0.3339)
+    """
+    first, second = wilson(first_count, first_n, level=level), wilson(second_count, second_n, level=level)
+    gap = weighted_sum([first, second], [1.0, -1.0])
+    return Estimate(gap.value, gap.low, gap.high, first_n + second_n, f"Newcombe {percent_level(level)}")
+
+
+def weighted_sum(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
+    """Sum of independent estimates times `weights`, its interval recovered from theirs (MOVER).
+
+    References
+    ----------
+    Zou, Donner (2008), Statistics in Medicine 27:1693-1702.
+    """
+    n = sum(part.n for part in parts)
+    method = f"MOVER from {parts[0].method}"
+    value = below = above = 0.0
+    for part, weight in zip(parts, weights, strict=True):
+        if part.value is None or part.low is None or part.high is None:
+            return Estimate(None, None, None, n, method)
+        value += weight * part.value
+        ends = sorted((weight * (part.low - part.value), weight * (part.high - part.value)))
+        below += ends[0] ** 2
+        above += ends[1] ** 2
+    return Estimate(value, value - math.sqrt(below), value + math.sqrt(above), n, method)
+
+
+def sign_balance(positive: float, negative: float, n: float, *, level: float = 0.05) -> Estimate:
+    """Share of positive minus share of negative signs among `n` people, in [-1, 1].
+
+    The two shares come from the same people, so their (negative) correlation enters the interval.
+    Unlike a bootstrap it does not collapse to a point when all signs agree.
+
+    References
+    ----------
+    Newcombe (1998), Statistics in Medicine 17:2635-2650, method 10 for correlated shares.
+    """
+    method = f"correlated Newcombe {percent_level(level)}"
+    if n <= 0:
+        return Estimate(None, None, None, 0.0, method)
+    up, up_low, up_high = _score_interval(positive, n, level)
+    down, down_low, down_high = _score_interval(negative, n, level)
+    spread = (1 - up) * (1 - down)
+    r = max(-math.sqrt(up * down / spread), -1.0) if spread > 0 else -1.0
+    value = up - down
+
+    def reach(a: float, b: float) -> float:
+        return math.sqrt(max(a * a + b * b - 2 * r * a * b, 0.0))
+
+    low = value - reach(up - up_low, down_high - down)
+    high = value + reach(up_high - up, down - down_low)
+    return Estimate(value, max(-1.0, low), min(1.0, high), float(n), method)
+
+
+def share_ratio(
+    first_count: float, first_n: float, second_count: float, second_n: float, *, level: float = 0.05
+) -> Estimate:
+    """Ratio of two independent shares, first over second, its interval recovered from Wilson's (MOVER-R).
+
+    A second share of 0 gives no ratio; where its interval reaches 0 the ratio has no upper end.
+
+    References
+    ----------
+    Donner, Zou (2012), Statistical Methods in Medical Research 21:347-359.
+
+    Examples
+    --------
+    >>> ratio = share_ratio(30, 100, 50, 100)
+    >>> ratio.value, round(ratio.low, 3), round(ratio.high, 3)
+    (0.6, 0.419, 0.852)
+    """
+    method = f"MOVER-R from Wilson {percent_level(level)}"
+    if first_n <= 0 or second_n <= 0 or second_count <= 0:
+        return Estimate(None, None, None, first_n + second_n, method)
+    p, p_low, p_high = _score_interval(first_count, first_n, level)
+    q, q_low, q_high = _score_interval(second_count, second_n, level)
+
+    def root(b: float, c: float) -> float:
+        return math.sqrt(max((p * q) ** 2 - b * c, 0.0))
+
+    b, c = p_low * (2 * p - p_low), q_high * (2 * q - q_high)
+    low = b / (p * q + root(b, c)) if p > 0 else 0.0  # the root's form that does not cancel
+    b, c = p_high * (2 * p - p_high), q_low * (2 * q - q_low)
+    high = (p * q + root(b, c)) / c if q_low > 0 else None
+    return Estimate(p / q, max(low, 0.0), high, first_n + second_n, method)
+
+
+def largest_gap(count: np.ndarray, n: np.ndarray, *, level: float = 0.05) -> Estimate:
+    """Largest minus smallest share among groups (k,), with an interval that allows for having looked.
+
+    Intervals of all differences between two groups hold together (Newcombe's, Bonferroni-corrected); the
+    largest difference lies between the largest of their lower and the largest of their upper ends. Groups
+    of nobody are left out; fewer than two groups have no gap.
+    """
+    count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
+    count, n = count[n > 0], n[n > 0]
+    pairs = len(n) * (len(n) - 1) // 2
+    method = f"simultaneous Newcombe {percent_level(level)}, {pairs} pairs"
+    if pairs == 0:
+        return Estimate(None, None, None, float(n.sum()), method)
+    share, low, high = np.array(
+        [_score_interval(float(a), float(b), level / pairs) for a, b in zip(count, n, strict=True)]
+    ).T
+    gap = share[:, None] - share[None, :]
+    below = np.hypot((share - low)[:, None], (high - share)[None, :])
+    above = np.hypot((high - share)[:, None], (share - low)[None, :])
+    return Estimate(
+        float(gap.max()),
+        max(0.0, float((gap - below).max())),
+        min(1.0, float((gap + above).max())),
+        float(n.sum()),
+        method,
+    )

@@ -1,0 +1,127 @@
+"""A mean of skewed values: interval, lower bound and p-value at any tolerance, from four numbers.
+
+The plain normal interval of a mean misses far more often above than below when the values have a long
+right tail, because mean and standard deviation then rise together: at 100 people and lognormal ratios a
+"95 %" interval covers 91 %, at 30 people 87 %. Hall's transformation takes the skewness out of the
+studentised mean and covers 93 % and 92 % there, with a Type I error of at most 5 %; it is monotone, so
+the p-value at every tolerance comes from the same four numbers without another look at the data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from audits.stats.estimate import Estimate
+from audits.stats.intervals import percent_level
+
+__all__ = ["MeanMethod", "MeanTest", "mean_test"]
+
+MeanMethod = Literal["skewness", "normal"]
+
+
+@dataclass(frozen=True)
+class MeanTest:
+    """What is needed to state a mean's interval and to test it against any tolerance.
+
+    Attributes
+    ----------
+    n : float
+        People.
+    mean, deviation : float
+        Mean and standard deviation (divisor n - 1) of the values.
+    skewness : float
+        Third central moment over the cube of the deviation (divisor n); 0 where all values are equal.
+    method : {"skewness", "normal"}
+        Hall's transformation with Student's quantiles, or the normal interval of the paper.
+    """
+
+    n: float
+    mean: float
+    deviation: float
+    skewness: float
+    method: MeanMethod = "skewness"
+
+    @property
+    def standard_error(self) -> float | None:
+        """Standard error of the mean; None for fewer than two people."""
+        return self.deviation / math.sqrt(self.n) if self.n > 1 else None
+
+    def lower_bound(self, level: float) -> float | None:
+        """One-sided bound that lies below the true mean with confidence 1 - `level`."""
+        return self._end(self._quantile(level))
+
+    def interval(self, level: float) -> Estimate:
+        """Mean with its two-sided interval; no interval for fewer than two people."""
+        reach = self._quantile(level / 2)
+        words = "skewness-corrected (Hall) t" if self.method == "skewness" else "normal"
+        method = f"{words} {percent_level(level)}"
+        return Estimate(self.mean, self._end(reach), self._end(-reach), self.n, method)
+
+    def p_value(self, tolerance: float) -> float | None:
+        """Chance of a mean at least as large if the true one were `tolerance` (one-sided)."""
+        error = self.standard_error
+        if error is None:
+            return None
+        if error == 0:
+            return 1.0 if self.mean <= tolerance else 0.0
+        t = (self.mean - tolerance) / error
+        if self.method == "normal":
+            return float(norm.sf(t))
+        a = self.skewness / (3 * math.sqrt(self.n))
+        return float(student.sf(t + a * t * t + a * a * t**3 / 3 + a / 2, self.n - 1))
+
+    def _quantile(self, level: float) -> float:
+        if self.method == "normal" or self.n <= 1:
+            return float(norm.isf(level))
+        return float(student.isf(level, self.n - 1))
+
+    def _end(self, quantile: float) -> float | None:
+        """End of the interval: the mean whose transformed studentised distance is `quantile`."""
+        error = self.standard_error
+        if error is None:
+            return None
+        t = quantile
+        a = self.skewness / (3 * math.sqrt(self.n))
+        if self.method == "skewness" and abs(a) > 1e-9:  # below it the transformation is the identity
+            t = (float(np.cbrt(1 + 3 * a * (quantile - a / 2))) - 1) / a
+        return self.mean - error * t
+
+
+def mean_test(
+    values: np.ndarray, weights: np.ndarray | None = None, *, method: MeanMethod = "skewness"
+) -> MeanTest:
+    """Return what a `MeanTest` needs of values (n,), each standing for `weights` people (n,).
+
+    A row of weight 2 counts as two rows. The values must be finite and not empty.
+
+    References
+    ----------
+    Hall (1992), Journal of the Royal Statistical Society B 54:221-228.
+
+    Examples
+    --------
+    >>> test = mean_test(np.array([1.0, 1.1, 1.0, 1.6, 1.2, 3.0]))
+    >>> round(test.mean, 3), round(test.lower_bound(0.05), 3), round(test.interval(0.05).high, 3)
+    (1.483, 1.025, 4.374)
+    >>> round(mean_test(np.array([1.0, 2.0, 3.0]), method="normal").lower_bound(0.05), 4)
+    1.0503
+    """
+    values = np.asarray(values, dtype=float)
+    weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
+    n = float(weights.sum())
+    # scaled, so that cubes of very large ratios stay finite
+    unit = float(np.abs(values).max()) or 1.0
+    scaled = values / unit
+    mean = float(weights @ scaled / n)
+    apart = scaled - mean
+    spread = float(weights @ apart**2)
+    if spread <= (1e-14 * abs(mean)) ** 2 * n or n <= 1:
+        return MeanTest(n, mean * unit, 0.0, 0.0, method)
+    skewness = float(weights @ (apart / math.sqrt(spread / n)) ** 3 / n)
+    return MeanTest(n, mean * unit, math.sqrt(spread / (n - 1)) * unit, skewness, method)

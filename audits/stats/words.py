@@ -1,0 +1,67 @@
+"""Numbers as a finding words them: 3 significant digits, no more decimals than the people carry."""
+
+from __future__ import annotations
+
+import math
+
+from audits.stats.estimate import Estimate
+
+__all__ = ["count", "number", "p_words", "percent", "percent_interval"]
+
+_ONE_DECIMAL_FROM = 1000
+
+
+def count(value: float) -> str:
+    """Word a number of people: ``1,785``.
+
+    Examples
+    --------
+    >>> count(1784.6)
+    '1,785'
+    """
+    return f"{value:,.0f}"
+
+
+def number(value: float | None) -> str:
+    """Word a number with 3 significant digits and thousands separators.
+
+    Examples
+    --------
+    >>> number(-0.30088), number(12345.6), number(None)
+    ('-0.301', '12,346', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    digits = 2 if value == 0 else 2 - math.floor(math.log10(abs(value)))
+    text = f"{value:.{min(max(digits, 0), 12)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text and len(text) > 5 else text
+
+
+def percent(share: float | None, n: float) -> str:
+    """Word a share of `n` people: one decimal from 1,000 people on, none below.
+
+    Examples
+    --------
+    >>> percent(0.3053, 953), percent(0.3053, 9530)
+    ('31 %', '30.5 %')
+    """
+    if share is None:
+        return "–"
+    return f"{100 * share:.{1 if n >= _ONE_DECIMAL_FROM else 0}f} %"
+
+
+def percent_interval(share: Estimate) -> str:
+    """Word a share with its interval: ``31 %, 23–40 %``."""
+    if share.value is None:
+        return "no share: nobody to count"
+    if share.low is None or share.high is None:
+        return f"{percent(share.value, share.n)}, no interval"
+    low = percent(share.low, share.n).removesuffix(" %")
+    return f"{percent(share.value, share.n)}, {low}–{percent(share.high, share.n)}"
+
+
+def p_words(p: float) -> str:
+    """Word a p-value: ``0.032`` or ``< 0.001``."""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}" if p >= 0.01 else f"{p:.3f}"

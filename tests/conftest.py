@@ -1,0 +1,18 @@
+"""What every test shares: where the shared data lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of real data beside the checkout, or say that it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the shared data is not beside the checkout ({SHARED}); tests on real data did not run")
+    return SHARED

@@ -1,0 +1,176 @@
+"""Intervals, tests and power against published values, SciPy, brute force and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from audits.stats import (
+    holm,
+    largest_gap,
+    newcombe,
+    p_value,
+    people_needed,
+    power_of_difference,
+    ratio_means,
+    share_ratio,
+    sign_balance,
+    verdict,
+    weighted_sum,
+    wilson,
+)
+
+
+@given(n=st.integers(1, 500), share=st.floats(0, 1))
+def test_wilson_is_scipys(n, share):
+    k = round(share * n)
+    ours = wilson(k, n)
+    theirs = scipy_stats.binomtest(k, n).proportion_ci(method="wilson")
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    assert 0 <= ours.low <= ours.value <= ours.high <= 1
+
+
+def test_wilson_of_nobody_does_not_exist():
+    nothing = wilson(0, 0)
+    assert (nothing.value, nothing.low, nothing.high, nothing.n) == (None, None, None, 0)
+
+
+# Newcombe (1998), Table II, method 10: eight examples with their printed limits
+@pytest.mark.parametrize(
+    ("a", "m", "b", "n", "low", "high"),
+    [
+        (56, 70, 48, 80, 0.0524, 0.3339),
+        (9, 10, 3, 10, 0.1705, 0.8090),
+        (6, 7, 2, 7, 0.0582, 0.8062),
+        (5, 56, 0, 29, -0.0381, 0.1926),
+        (0, 10, 0, 20, -0.1611, 0.2775),
+        (0, 10, 0, 10, -0.2775, 0.2775),
+        (10, 10, 0, 20, 0.6791, 1.0000),
+        (10, 10, 0, 10, 0.6075, 1.0000),
+    ],
+)
+def test_newcombe_published(a, m, b, n, low, high):
+    gap = newcombe(a, m, b, n)
+    assert (gap.low, gap.high) == pytest.approx((low, high), abs=5.1e-5)
+
+
+def test_weighted_sum_of_one_is_itself():
+    share = wilson(30, 100)
+    same = weighted_sum([share], [1.0])
+    assert (same.value, same.low, same.high) == pytest.approx((share.value, share.low, share.high))
+    turned = weighted_sum([share], [-1.0])
+    assert (turned.low, turned.high) == pytest.approx((-share.high, -share.low))
+
+
+def _covered(estimates, truth):
+    return np.mean([item.low <= truth <= item.high for item in estimates])
+
+
+def test_coverage_by_simulation():
+    """At least 93 % of nominal 95 % intervals cover (2,000 draws: Monte-Carlo error 0.5 points)."""
+    rng = np.random.default_rng(0)
+    a, b = rng.binomial(40, 0.3, 2000), rng.binomial(60, 0.15, 2000)
+    assert _covered([newcombe(x, 40, y, 60) for x, y in zip(a, b, strict=True)], 0.15) > 0.93
+    signs = rng.multinomial(25, [0.7, 0.1, 0.2], 2000)
+    assert _covered([sign_balance(up, down, 25) for up, down, _ in signs], 0.6) > 0.92
+
+
+def test_ratio_and_gap_cover():
+    """Ratio of shares and largest gap of five groups: nominal 95 %, 2,000 draws (error 0.5 points)."""
+    rng = np.random.default_rng(3)
+    a, b = rng.binomial(80, 0.3, 2000), rng.binomial(120, 0.5, 2000)
+    assert _covered([share_ratio(x, 80, y, 120) for x, y in zip(a, b, strict=True)], 0.6) > 0.93
+    n = np.array([30, 60, 90, 120, 150])
+    truth = np.array([0.2, 0.3, 0.35, 0.4, 0.3])
+    draws = rng.binomial(n, truth, (2000, 5))
+    assert _covered([largest_gap(row, n) for row in draws], 0.2) > 0.95
+    # no difference at all: 0 stays inside
+    same = rng.binomial(n, 0.3, (2000, 5))
+    assert _covered([largest_gap(row, n) for row in same], 0.0) > 0.95
+
+
+def test_ratio_at_its_edges():
+    assert share_ratio(5, 10, 0, 10).value is None
+    assert share_ratio(0, 10, 5, 10).low == 0
+    assert share_ratio(0, 10, 5, 10).value == 0
+    assert share_ratio(3, 10, 0.001, 10).low > 0
+    assert largest_gap(np.array([3.0]), np.array([10.0])).value is None
+    assert largest_gap(np.array([3, 5, 0]), np.array([10, 10, 0])).value == pytest.approx(0.2)
+
+
+def test_sign_balance_does_not_collapse():
+    """Three people who agree are no proof: the interval stays wide."""
+    agreed = sign_balance(3, 0, 3)
+    assert agreed.value == 1
+    assert agreed.high == 1
+    assert agreed.low < 0.3
+
+
+def test_ratio_means_cover_together():
+    """Six means at once, 60 people, random weights: all covered at least 91 % of the time (400 draws)."""
+    rng = np.random.default_rng(1)
+    hits = 0
+    for _ in range(400):
+        x = rng.normal(0.3, 1, (60, 6))
+        weight = rng.uniform(0, 1, 60)
+        means = ratio_means(x * weight[:, None], weight, rng, draws=200)
+        hits += bool(np.all((means.low <= 0.3) & (means.high >= 0.3)))
+    assert hits / 400 > 0.91
+
+
+def test_ratio_means_of_people_alike_is_that_of_rows():
+    """A row that stands for four people gives the spread of four rows."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(50, 2))
+    once = ratio_means(4 * x, np.full(50, 4.0), np.random.default_rng(0), people=np.full(50, 4.0), draws=4000)
+    rows = ratio_means(np.repeat(x, 4, axis=0), np.ones(200), np.random.default_rng(0), draws=4000)
+    assert once.value == pytest.approx(rows.value)
+    assert once.high - once.low == pytest.approx(rows.high - rows.low, rel=0.08)  # 4,000 draws each
+
+
+@given(p=st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_holm_against_the_obvious_way(p):
+    p = np.array(p)
+    order = np.argsort(p, kind="stable")
+    running, expected = 0.0, np.empty(len(p))
+    for rank, k in enumerate(order):
+        running = max(running, min(1.0, p[k] * (len(p) - rank)))
+        expected[k] = running
+    assert holm(p) == pytest.approx(expected)
+
+
+def test_p_value_has_its_resolution():
+    assert p_value(10.0, np.zeros(99)) == 0.01
+    assert p_value(0.0, np.zeros(99)) == 1.0
+    # uniform under the null
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(20_000, 20))
+    p = np.array([p_value(row[0], row[1:]) for row in draws])
+    assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.006)  # 4 standard errors
+
+
+def test_power_by_simulation():
+    """Power of the two-share test against 4,000 simulated studies (Monte-Carlo error 0.8 points)."""
+    rng = np.random.default_rng(0)
+    n, m = 200, 300
+    a, b = rng.binomial(n, 0.35, 4000) / n, rng.binomial(m, 0.45, 4000) / m
+    pooled = (n * a + m * b) / (n + m)
+    seen = np.abs(a - b) > 1.959964 * np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    assert power_of_difference(0.40, 0.10, n, m) == pytest.approx(seen.mean(), abs=0.025)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.98])
+def test_people_needed_is_the_smallest(share):
+    n = people_needed(share, 0.1)
+    assert power_of_difference(share, 0.1, n, n) >= 0.8
+    assert power_of_difference(share, 0.1, n - 1, n - 1) < 0.8
+
+
+def test_nobody_has_no_power():
+    assert power_of_difference(0.5, 0.1, 0, 100) == 0.0
+    assert verdict(excludes_no_difference=False, power=0.0) == "insufficient evidence"
+    assert verdict(excludes_no_difference=False, power=0.8) == "no evidence at this size"
+    assert verdict(excludes_no_difference=True, power=0.0) == "evidence of a difference"

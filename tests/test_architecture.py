@@ -1,0 +1,82 @@
+"""Imports point one way: this reads them and fails when an arrow runs backwards."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# lower layers first; a package may import only from layers below its own
+LAYERS = (
+    ("errors", "checks", "progress", "results"),
+    ("stats",),
+    ("data",),
+    ("models", "transport"),
+    ("flipsets", "groups", "individual", "rulesets"),
+    ("figures",),
+    ("reports",),
+    ("runs",),
+    ("cli",),
+    ("__main__", "__init__"),
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+BASE = {"errors": 0, "progress": 0, "checks": 1, "results": 1}
+
+
+def imports(path: Path) -> set[str]:
+    """Every absolute module name that a file imports, inside functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return found
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_every_package_has_a_place():
+    names = {path.stem if path.is_file() else path.name for path in (ROOT / "audits").iterdir()}
+    assert names - {"__pycache__", "py"} <= set(LEVEL), "add the new package to LAYERS"
+
+
+@pytest.mark.parametrize("path", sources("audits"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_audits_import_downwards(path: Path):
+    home = path.relative_to(ROOT / "audits").parts[0].removesuffix(".py")
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "app":
+            pytest.fail(f"{path} imports {name}: the package knows nothing of the app")
+        if parts[0] != "audits" or len(parts) < 2 or parts[1] == home or parts[1] not in LEVEL:
+            continue
+        other = parts[1]
+        ordered = LEVEL[other] < LEVEL[home] or (home in BASE and other in BASE and BASE[other] < BASE[home])
+        assert ordered, f"{path.relative_to(ROOT)} imports {name}, which is not below it"
+
+
+@pytest.mark.parametrize("path", sources("audits"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_who_may_import_what(path: Path):
+    home = path.relative_to(ROOT / "audits").parts[0]
+    roots = {name.split(".")[0] for name in imports(path)}
+    assert "streamlit" not in roots
+    assert "pickle" not in roots
+    assert "joblib" not in roots
+    if home not in {"figures", "reports"}:
+        assert "plotly" not in roots, "only figures and reports draw"
+
+
+@pytest.mark.parametrize("path", sources("app"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_app_computes_nothing(path: Path):
+    roots = {name.split(".")[0] for name in imports(path)}
+    assert not roots & {"torch", "sklearn", "onnxruntime", "ot", "scipy", "pickle", "joblib"}
+    if "views" in path.parts:
+        assert not roots & {"numpy", "pandas"}
+    if "session_state" in path.read_text(encoding="utf-8"):
+        assert path.name == "state.py", "state.py alone owns the session's state"
