@@ -1,0 +1,1 @@
+"""Results drawn as Plotly figures; nothing statistical is computed here."""

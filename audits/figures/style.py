@@ -1,0 +1,55 @@
+"""One look for every figure: Okabe-Ito colours, quiet axes, text that says what is drawn."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+__all__ = ["ACCENT", "CONTRAST", "GREY", "INK", "OKABE_ITO", "alt_text", "describe", "empty", "finish"]
+
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+"""Colour-blind safe (Okabe, Ito 2008), the strongest contrasts to white first."""
+
+ACCENT = OKABE_ITO[0]
+CONTRAST = OKABE_ITO[1]
+GREY = "#B8BDC4"
+INK = "#22262B"
+_FONT = "Source Sans 3, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
+
+
+def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
+    """Apply the common layout and attach the alt text."""
+    figure.update_layout(
+        template="plotly_white",
+        font={"family": _FONT, "size": 13, "color": INK},
+        colorway=list(OKABE_ITO),
+        height=height,
+        margin={"l": 8, "r": 12, "t": 36, "b": 8},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
+        hoverlabel={"font": {"family": _FONT}},
+        bargap=0.08,
+        meta={"alt": alt},
+    )
+    figure.update_annotations(font_size=13)
+    figure.update_xaxes(title_font_size=12, automargin=True, zerolinecolor=GREY, gridcolor="#ECEEF1")
+    figure.update_yaxes(title_font_size=12, automargin=True, zerolinecolor=GREY, gridcolor="#ECEEF1")
+    return figure
+
+
+def alt_text(figure: go.Figure) -> str:
+    """Return what a figure shows, in a sentence, for those who cannot see it."""
+    return str((figure.layout.meta or {}).get("alt", ""))
+
+
+def empty(sentence: str) -> go.Figure:
+    """Return a figure that says why there is nothing to draw."""
+    figure = go.Figure()
+    figure.add_annotation(text=sentence, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return finish(figure, height=160, alt=sentence)
+
+
+def describe(name: str, *, longest: int = 28) -> str:
+    """Shorten a label from the data for an axis, and keep it from being read as markup."""
+    text = name if len(name) <= longest else name[: longest - 1] + "…"
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

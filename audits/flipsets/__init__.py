@@ -1,0 +1,42 @@
+"""FlipTest: whose decision changes when a person is replaced by a counterpart of another group?
+
+Implements Black, Yeom, Fredrikson, "FlipTest: Fairness Testing via Optimal Transport" (FAT* 2020):
+the transport map between groups (section 3, squared L1 cost), flipsets (Definition 1, with fractional
+membership where mass splits), the transparency report (Definition 2), conditioning on the true label
+(section 4.1, equalised odds), the reverse direction (Appendix D) and the share of flips to expect by
+chance (section 5.1).
+
+Departures, and why:
+
+* Groups of unequal size are matched by a coupling, so a person may have several counterparts; flips are
+  then shares. Equal people share their counterparts evenly, so that no number depends on row order.
+* A transparency report ranks by differences in standard deviations, and states them in the feature's own
+  unit too: the paper's features are standardised beforehand, a user's are not.
+* The chance level comes from permuting group membership and matching again (the paper trains on two
+  samples of one distribution), on a subsample where the groups are large.
+"""
+
+from audits.flipsets.flipset import flipset, flipset_audit
+from audits.flipsets.options import FlipsetOptions
+from audits.flipsets.result import (
+    FeatureDifference,
+    FlipsetPart,
+    FlipsetResult,
+    Marginal,
+    Noise,
+    Reverse,
+    Stratum,
+)
+
+__all__ = [
+    "FeatureDifference",
+    "FlipsetOptions",
+    "FlipsetPart",
+    "FlipsetResult",
+    "Marginal",
+    "Noise",
+    "Reverse",
+    "Stratum",
+    "flipset",
+    "flipset_audit",
+]

@@ -1,0 +1,276 @@
+"""The flipset audit: check, match, count, compare with chance, pack."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import numpy as np
+
+from audits.checks import build, generator
+from audits.data import AuditData
+from audits.flipsets.counting import Flips, count_flips
+from audits.flipsets.encoding import Encoded, encode
+from audits.flipsets.groups import Chosen, choose
+from audits.flipsets.judging import Judgement, chance, judge
+from audits.flipsets.marginals import marginals
+from audits.flipsets.matching import Matched, match
+from audits.flipsets.noise import NullFlips, Pool, permute
+from audits.flipsets.options import FlipsetOptions
+from audits.flipsets.result import FlipsetPart, FlipsetResult, Reverse
+from audits.flipsets.tables import people_tables
+from audits.flipsets.transparency import report
+from audits.flipsets.validation import validate
+from audits.flipsets.words import finding, warnings_for
+from audits.models import Subject
+from audits.progress import Progress, part, silent
+from audits.stats import wilson
+
+__all__ = ["flipset", "flipset_audit"]
+
+
+def flipset(
+    subject: Subject,
+    *,
+    source: dict[str, Any],
+    target: dict[str, Any],
+    transport: Literal["exact"] = "exact",
+    cost: Literal["l1_squared", "l2_squared", "l1", "l2"] = "l1_squared",
+    feature_weights: dict[str, float] | None = None,
+    condition_on: str | None = None,
+    reverse: bool = True,
+    level: float = 0.05,
+    material: float = 0.10,
+    permutations: int = 99,
+    noise_people: int = 300,
+    bootstrap: int = 500,
+    max_people: int | None = None,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> FlipsetResult:
+    """Find the people whose decision differs from that of their counterparts in another group.
+
+    Parameters
+    ----------
+    subject : Subject
+        Data, model and threshold under audit.
+    source, target : dict
+        The two groups, such as ``{"race": "African-American"}``; several attributes intersect.
+    rng : Generator, int or None
+        Draws of the bootstrap, the permutations and a subsample; None is seed 0.
+    progress : callable
+        Told how far the work is; may raise to cancel it.
+
+    Other parameters are those of `FlipsetOptions`.
+
+    Returns
+    -------
+    FlipsetResult
+        Flipsets of equal size say demographic parity; two empty ones say that everyone is decided as
+        their counterparts are.
+
+    Raises
+    ------
+    InputError
+        A group is empty, overlaps the other or has one person; an option is out of its range.
+
+    Notes
+    -----
+    Definitions 1 and 2 of Black, Yeom, Fredrikson (2020). A source person i whose counterparts are
+    decided favourably with share g_i is in the positive flipset with share h_i (1 - g_i) and in the
+    negative one with share (1 - h_i) g_i.
+    """
+    options = {
+        "source": source,
+        "target": target,
+        "transport": transport,
+        "cost": cost,
+        "feature_weights": feature_weights,
+        "condition_on": condition_on,
+        "reverse": reverse,
+        "level": level,
+        "material": material,
+        "permutations": permutations,
+        "noise_people": noise_people,
+        "bootstrap": bootstrap,
+        "max_people": max_people,
+    }
+    return flipset_audit(subject, build(FlipsetOptions, options, "flipset"), rng=rng, progress=progress)
+
+
+def flipset_audit(
+    subject: Subject,
+    options: FlipsetOptions,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> FlipsetResult:
+    """Run `flipset` with checked options: what a spec's run calls."""
+    rng = generator(rng)
+    data = subject.data
+    progress(0.0, "Scoring people")
+    decisions = np.asarray(subject.decisions, dtype=bool)
+    sizes = np.ones(data.n) if data.weights is None else data.weights
+    progress(0.03, "Encoding people")
+    encoded = encode(subject, options)
+    chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
+    matched = _match(chosen, encoded, sizes, options, part(progress, 0.05, 0.6))
+    flips = count_flips(matched, decisions, sizes)
+    null = _null(matched, encoded, decisions, sizes, options, rng, part(progress, 0.6, 0.9))
+    progress(0.9, "Comparing flipped people with their counterparts")
+    judged = judge(matched, flips, decisions, sizes, null, options)
+    parts = [
+        _part(data, encoded, flips, name, sizes, null, options, rng) for name in ("positive", "negative")
+    ]
+    progress(0.97, "Writing the people's table")
+    tables = people_tables(subject, matched, flips, sizes, cost=options.cost, weights=encoded.weights)
+    return _pack(data, decisions, sizes, options, chosen, encoded, matched, flips, judged, parts, tables)
+
+
+def _match(
+    chosen: Chosen, encoded: Encoded, sizes: np.ndarray, options: FlipsetOptions, progress: Progress
+) -> list[Matched]:
+    steps = np.linspace(0, 1, len(chosen.strata) + 1)
+    return [
+        match(
+            value,
+            ours,
+            theirs,
+            encoded.values,
+            sizes,
+            cost=options.cost,
+            weights=encoded.weights,
+            progress=part(progress, steps[k], steps[k + 1]),
+        )
+        for k, (value, ours, theirs) in enumerate(chosen.strata)
+    ]
+
+
+def _null(
+    matched: list[Matched],
+    encoded: Encoded,
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+    options: FlipsetOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> NullFlips | None:
+    if options.permutations == 0:
+        return None
+    x = encoded.values
+    pools = [
+        Pool(x[s], decisions[s], sizes[s], x[t], decisions[t], sizes[t])
+        for s, t in ((item.source, item.target) for item in matched)
+    ]
+    return permute(
+        pools,
+        cost=options.cost,
+        weights=encoded.weights,
+        permutations=options.permutations,
+        people=options.noise_people,
+        rng=rng,
+        progress=progress,
+    )
+
+
+def _part(
+    data: AuditData,
+    encoded: Encoded,
+    flips: Flips,
+    name: Literal["positive", "negative"],
+    sizes: np.ndarray,
+    null: NullFlips | None,
+    options: FlipsetOptions,
+    rng: np.random.Generator,
+) -> FlipsetPart:
+    ours = sizes[flips.source]
+    flipped = getattr(flips, name) * ours
+    size, n = float(flipped.sum()), float(ours.sum())
+    frame = data.frame[list(encoded.columns)].iloc[flips.source]
+    return FlipsetPart(
+        size=size,
+        share=wilson(size, n, level=options.level),
+        expected_by_chance=chance(null, 0 if name == "positive" else 1, n, options.level),
+        transparency=report(
+            getattr(flips, f"{name}_links"),
+            encoded.axes,
+            rng,
+            draws=options.bootstrap,
+            level=options.level,
+        ),
+        marginals=marginals(frame, encoded.scaled, flipped, ours, rng),
+    )
+
+
+def _pack(
+    data: AuditData,
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+    options: FlipsetOptions,
+    chosen: Chosen,
+    encoded: Encoded,
+    matched: list[Matched],
+    flips: Flips,
+    judged: Judgement,
+    parts: list[FlipsetPart],
+    tables: dict[str, Any],
+) -> FlipsetResult:
+    ours, theirs = sizes[flips.source], sizes[flips.target]
+    n, m = float(ours.sum()), float(theirs.sum())
+    outcome = "favorable" if data.label is None else f"{data.label} = {' or '.join(map(str, data.favorable))}"
+    positive, negative = parts
+    return FlipsetResult(
+        options=dataclasses.asdict(options),
+        source=chosen.source,
+        target=chosen.target,
+        outcome=outcome,
+        verdict=judged.verdict,
+        finding=finding(
+            chosen.source, chosen.target, outcome, n, positive, negative, judged, options.material
+        ),
+        warnings=(
+            *chosen.warnings,
+            *warnings_for(judged, options, n, decisions[flips.source], decisions[flips.target]),
+        ),
+        n_source=n,
+        n_target=m,
+        rows={
+            "audited": data.n,
+            "used": len(flips.source) + len(flips.target),
+            "left_out": chosen.left_out,
+        },
+        positive=positive,
+        negative=negative,
+        net=judged.net,
+        source_rate=wilson(float(ours @ decisions[flips.source]), n, level=options.level),
+        target_rate=wilson(float(theirs @ decisions[flips.target]), m, level=options.level),
+        people_needed=judged.people_needed,
+        noise=judged.noise,
+        strata=judged.strata,
+        reverse=_reverse(flips, theirs, m, options.level) if options.reverse else None,
+        validation=validate(
+            matched, [axis.name for axis in encoded.axes], [axis.index for axis in encoded.axes]
+        ),
+        certificate=_certificate(matched, n),
+        **tables,
+    )
+
+
+def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Reverse:
+    positive, negative = float(flips.back_positive @ theirs), float(flips.back_negative @ theirs)
+    return Reverse(
+        n=m,
+        positive=wilson(positive, m, level=level),
+        negative=wilson(negative, m, level=level),
+        positive_size=positive,
+        negative_size=negative,
+    )
+
+
+def _certificate(matched: list[Matched], n: float) -> dict[str, Any]:
+    share = [float(item.source_size.sum()) / n for item in matched]
+    return {
+        "cost": sum(w * item.coupling.cost for w, item in zip(share, matched, strict=True)),
+        "slack": sum(w * item.coupling.slack for w, item in zip(share, matched, strict=True)),
+        "method": ", ".join(sorted({item.coupling.method for item in matched})),
+    }

@@ -1,0 +1,108 @@
+"""Counterparts: people of two groups matched within strata, people alike handled together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from audits.progress import Progress
+from audits.transport import Coupling, exact_coupling
+
+__all__ = ["Matched", "atoms", "match"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """One stratum's coupling between source and target atoms (people alike in every feature).
+
+    Attributes
+    ----------
+    source, target : array of int
+        Positions of the stratum's people in the audited data.
+    source_atom, target_atom : array of int
+        Atom of each of them, into the rows of `x` and `y`.
+    x, y : arrays (K, d), (L, d)
+        Encoded features of the atoms.
+    source_size, target_size : arrays (K,), (L,)
+        People in each atom.
+    shares : sparse array (K, L)
+        Each source atom's counterparts; rows sum to 1.
+    """
+
+    value: str
+    source: np.ndarray
+    target: np.ndarray
+    source_atom: np.ndarray
+    target_atom: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    source_size: np.ndarray
+    target_size: np.ndarray
+    coupling: Coupling
+    shares: sparse.csr_array
+
+    @property
+    def back_shares(self) -> sparse.csr_array:
+        """Counterparts of each target atom (L, K): the same coupling read backwards."""
+        plan = self.coupling.plan
+        return sparse.csr_array(sparse.diags_array(1.0 / plan.sum(0)) @ plan.T)
+
+    def mean_by_source(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Weighted mean per source atom (K,) of one value per source person."""
+        return np.bincount(self.source_atom, weights * values, len(self.x)) / self.source_size
+
+    def mean_by_target(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Weighted mean per target atom (L,) of one value per target person."""
+        return np.bincount(self.target_atom, weights * values, len(self.y)) / self.target_size
+
+
+def atoms(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows of `encoded` (n, d), in lexicographic order, and each row's index among them."""
+    distinct, index = np.unique(encoded, axis=0, return_inverse=True)
+    return distinct, index.reshape(-1)
+
+
+def match(
+    value: str,
+    source: np.ndarray,
+    target: np.ndarray,
+    encoded: np.ndarray,
+    sizes: np.ndarray,
+    *,
+    cost: str,
+    weights: np.ndarray,
+    progress: Progress,
+) -> Matched:
+    """Match the people at positions `source` with those at `target` at least total cost.
+
+    Parameters
+    ----------
+    encoded : array (n, d)
+        Features of all audited people.
+    sizes : array (n,)
+        People each row stands for.
+    weights : array (d,)
+        Weight of each encoded feature in the cost.
+    """
+    x, source_atom = atoms(encoded[source])
+    y, target_atom = atoms(encoded[target])
+    source_size = np.bincount(source_atom, sizes[source], len(x))
+    target_size = np.bincount(target_atom, sizes[target], len(y))
+    coupling = exact_coupling(
+        x, y, cost=cost, a=source_size, b=target_size, feature_weights=weights, progress=progress
+    )
+    return Matched(
+        value=value,
+        source=source,
+        target=target,
+        source_atom=source_atom,
+        target_atom=target_atom,
+        x=x,
+        y=y,
+        source_size=source_size,
+        target_size=target_size,
+        coupling=coupling,
+        shares=coupling.shares(),
+    )

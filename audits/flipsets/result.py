@@ -1,0 +1,262 @@
+"""What a flipset audit found: plain numbers, one row a person beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from audits.results import plain
+from audits.stats import Estimate, Verdict
+
+__all__ = [
+    "FeatureDifference",
+    "FlipsetPart",
+    "FlipsetResult",
+    "Marginal",
+    "Noise",
+    "Reverse",
+    "Stratum",
+]
+
+
+@dataclass(frozen=True)
+class FeatureDifference:
+    """How flipped people differ from their counterparts in one feature (Definition 2).
+
+    Attributes
+    ----------
+    feature : str
+        Column, or ``column=value`` for one value of a categorical column (then differences are of shares).
+    mean_difference : Estimate
+        Person minus counterpart, in the feature's own unit; above 0: the flipped people have more of it.
+    mean_sign : Estimate
+        Share of flips in which the person has more, minus the share in which the person has less.
+    standardized_difference : float
+        `mean_difference` in standard deviations of the audited people; the report is sorted by its size.
+    deviation : float
+        That standard deviation, in the feature's own unit; 0 for a constant feature.
+    """
+
+    feature: str
+    column: str
+    mean_difference: Estimate
+    mean_sign: Estimate
+    standardized_difference: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """One feature's distribution in a flipset beside that of all source people.
+
+    Attributes
+    ----------
+    edges : tuple of float, optional
+        Bin edges of a numeric feature; values beyond the first and last edge are counted in the end bins.
+    categories : tuple of str, optional
+        Values of a categorical feature.
+    population, flipset : tuple of float
+        People per bin or value.
+    distance : float
+        Largest gap of the two cumulative distributions over the bins (numeric), or half the summed
+        difference of shares (categorical), in [0, 1].
+    adjusted_p : float or None
+        Holm-adjusted chance that as many people drawn at random differ as much; None for an empty flipset.
+    """
+
+    feature: str
+    edges: tuple[float, ...] | None
+    categories: tuple[str, ...] | None
+    population: tuple[float, ...]
+    flipset: tuple[float, ...]
+    distance: float
+    adjusted_p: float | None
+
+
+@dataclass(frozen=True)
+class FlipsetPart:
+    """One flipset: `size` in people (fractional where counterparts disagree), and who is in it."""
+
+    size: float
+    share: Estimate
+    expected_by_chance: Estimate | None
+    transparency: tuple[FeatureDifference, ...]
+    marginals: tuple[Marginal, ...]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Flips when groups do not differ: group membership permuted, people matched again.
+
+    `observed` and `null` are the larger of the two flip shares, both on the same subsample of
+    `n_source` and `n_target` people; `p_value` cannot fall below 1 / (`permutations` + 1).
+    """
+
+    permutations: int
+    n_source: int
+    n_target: int
+    observed: float
+    null_quantiles: dict[str, float]
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The part of the audit within one value of the conditioning column."""
+
+    value: str
+    n_source: float
+    n_target: float
+    positive_size: float
+    negative_size: float
+    net: Estimate
+    cost: float
+    slack: float
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """Flips of the target group's people towards the source."""
+
+    n: float
+    positive: Estimate
+    negative: Estimate
+    positive_size: float
+    negative_size: float
+
+
+@dataclass(frozen=True, eq=False)
+class FlipsetResult:
+    """Result of a flipset audit.
+
+    Attributes
+    ----------
+    positive, negative : FlipsetPart
+        Decided favourably here but not at the counterpart; and the other way round.
+    net : Estimate
+        Favourable share of the source minus that of the target; by Proposition 2 also the positive minus
+        the negative flipset, as shares of the source. 0 means demographic parity.
+    validation : dict
+        ``ks`` and ``mse_difference`` per feature between target people and counterparts (0 for an exact
+        coupling), mean ``distance`` and the ``exact_distance`` it is held against.
+    certificate : dict
+        Proof of optimality: ``cost``, ``slack`` (cost can lie at most this far above the optimum), method.
+    people : DataFrame, indexed by the user's row number
+        One row a source person: decision, score, flip shares, atom, nearest counterpart, distance.
+    counterparts : DataFrame, indexed by the user's row number
+        One row a target person: decision, score, atom.
+    links : DataFrame
+        Share of each target atom among the counterparts of each source atom; people of an atom are alike
+        in every feature matched on.
+    """
+
+    options: dict[str, Any]
+    source: str
+    target: str
+    outcome: str
+    verdict: Verdict
+    finding: str
+    warnings: tuple[str, ...]
+    n_source: float
+    n_target: float
+    rows: dict[str, Any]
+    positive: FlipsetPart
+    negative: FlipsetPart
+    net: Estimate
+    source_rate: Estimate
+    target_rate: Estimate
+    people_needed: int | None
+    noise: Noise | None
+    strata: tuple[Stratum, ...]
+    reverse: Reverse | None
+    validation: dict[str, Any]
+    certificate: dict[str, Any]
+    people: pd.DataFrame
+    counterparts: pd.DataFrame
+    links: pd.DataFrame
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json; the people stay in their tables."""
+        values = plain(self)
+        parts = {name: values[name] for name in ("positive", "negative")}
+        values["transparency"] = {name: part.pop("transparency") for name, part in parts.items()}
+        values["marginals"] = {name: part.pop("marginals") for name, part in parts.items()}
+        if self.reverse is not None:
+            values["reverse"] = {
+                "n": self.reverse.n,
+                "positive": {"size": self.reverse.positive_size, "share": values["reverse"]["positive"]},
+                "negative": {"size": self.reverse.negative_size, "share": values["reverse"]["negative"]},
+            }
+        return values
+
+    def transparency_frame(self, part: str = "negative") -> pd.DataFrame:
+        """Return the transparency report of ``"positive"`` or ``"negative"`` as a table."""
+        report = (self.positive if part == "positive" else self.negative).transparency
+        return pd.DataFrame(
+            [
+                {
+                    "feature": item.feature,
+                    "mean difference": item.mean_difference.value,
+                    "low": item.mean_difference.low,
+                    "high": item.mean_difference.high,
+                    "in standard deviations": item.standardized_difference,
+                    "mean sign": item.mean_sign.value,
+                    "sign low": item.mean_sign.low,
+                    "sign high": item.mean_sign.high,
+                }
+                for item in report
+            ],
+            columns=[
+                "feature",
+                "mean difference",
+                "low",
+                "high",
+                "in standard deviations",
+                "mean sign",
+                "sign low",
+                "sign high",
+            ],
+        )
+
+    def marginals_frame(self, part: str = "negative") -> pd.DataFrame:
+        """Return the marginals of ``"positive"`` or ``"negative"`` as a table, one row a bin or value."""
+        rows = []
+        for item in (self.positive if part == "positive" else self.negative).marginals:
+            labels = item.categories or tuple(
+                f"{low:g} to {high:g}"
+                for low, high in zip(item.edges or (), (item.edges or ())[1:], strict=False)
+            )
+            rows += [
+                {
+                    "feature": item.feature,
+                    "value": label,
+                    "people": everyone,
+                    "in the flipset": inside,
+                    "distance": item.distance,
+                    "adjusted p": item.adjusted_p,
+                }
+                for label, everyone, inside in zip(labels, item.population, item.flipset, strict=True)
+            ]
+        return pd.DataFrame(
+            rows, columns=["feature", "value", "people", "in the flipset", "distance", "adjusted p"]
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return both flipsets' sizes and shares as a table."""
+        rows = []
+        for name, part in (("positive", self.positive), ("negative", self.negative)):
+            chance = part.expected_by_chance
+            rows.append(
+                {
+                    "flipset": name,
+                    "people": part.size,
+                    "of": self.n_source,
+                    "share": part.share.value,
+                    "low": part.share.low,
+                    "high": part.share.high,
+                    "expected by chance": None if chance is None else chance.value,
+                }
+            )
+        return pd.DataFrame(rows)

@@ -1,0 +1,73 @@
+"""The finding of a flipset audit in one or two sentences, and what to beware of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audits.flipsets.judging import Judgement
+from audits.flipsets.options import FlipsetOptions
+from audits.flipsets.result import FlipsetPart
+from audits.stats import EVIDENCE, INSUFFICIENT
+from audits.stats.words import count, percent, percent_interval
+
+__all__ = ["finding", "warnings_for"]
+
+
+def finding(
+    source: str,
+    target: str,
+    outcome: str,
+    n: float,
+    positive: FlipsetPart,
+    negative: FlipsetPart,
+    judged: Judgement,
+    material: float,
+) -> str:
+    """Say who flips, how many of how many, compared with whom, and how sure that is."""
+    more, less, way, other = negative, positive, "not ", ""
+    if round(positive.size) > round(negative.size):
+        more, less, way, other = positive, negative, "", "not "
+    text = (
+        f"{count(more.size)} of {count(n)} {source} people ({percent_interval(more.share)}) are {way}decided "
+        f"favorably ({outcome}) while their {target} counterparts are{' not' if other else ''}; "
+        f"{count(less.size)} the other way ({percent(less.share.value, n)})."
+    )
+    if more.expected_by_chance is not None and less.expected_by_chance is not None:
+        expected = [count(part.expected_by_chance.value or 0.0) for part in (more, less)]  # type: ignore[union-attr]
+        text += (
+            f" By chance alone: about {expected[0]} each way."
+            if expected[0] == expected[1]
+            else f" By chance alone: about {expected[0]} and {expected[1]}."
+        )
+    points = f"{100 * material:.3g}-point"
+    if judged.verdict == INSUFFICIENT:
+        needed = f"{judged.people_needed:,}"
+        return f"{text} About {needed} people in each group would be needed to see a {points} difference."
+    if judged.verdict != EVIDENCE:
+        return f"{text} A {points} difference would have been seen at this size."
+    return text
+
+
+def warnings_for(
+    judged: Judgement,
+    options: FlipsetOptions,
+    n: float,
+    source_decisions: np.ndarray,
+    target_decisions: np.ndarray,
+) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = []
+    both = np.concatenate([source_decisions, target_decisions])
+    if both.all() or not both.any():
+        found.append(
+            f"The model decides {'favorably' if both.all() else 'unfavorably'} on everyone compared here, "
+            "so nobody can flip: check the threshold."
+        )
+    if judged.noise is not None and n > judged.noise.n_source:
+        found.append(
+            f"The level of chance was measured on {judged.noise.n_source:,} and "
+            f"{judged.noise.n_target:,} people; among all {count(n)} chance gives fewer flips than stated."
+        )
+    if judged.noise is None and options.permutations == 0:
+        found.append("The level of chance was not measured: flips that cancel out were not tested.")
+    return tuple(found)

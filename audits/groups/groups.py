@@ -1,0 +1,183 @@
+"""The groups audit: count, rate, compare with the reference, judge."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import build, one_of
+from audits.errors import InputError
+from audits.groups.comparison import Sorted, compare, sort_people
+from audits.groups.options import GroupsOptions
+from audits.groups.result import GroupRow, GroupsResult, Spread
+from audits.models import Subject
+from audits.progress import Progress, silent
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
+from audits.stats.words import count, percent_interval
+
+__all__ = ["groups", "groups_audit", "groups_from_people"]
+
+_LABEL = "favorable label"
+
+
+def groups(
+    subject: Subject,
+    *,
+    by: tuple[str | tuple[str, ...], ...] | None = None,
+    reference: dict[str, Any] | None = None,
+    level: float = 0.05,
+    material: float = 0.10,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> GroupsResult:
+    """Compare the groups of each protected attribute, and of their intersections.
+
+    Parameters
+    ----------
+    subject : Subject
+        Data, model and threshold under audit. Without a label only selection rates exist.
+    rng : ignored
+        Nothing here is random; taken so that all audits are called alike.
+
+    Other parameters are those of `GroupsOptions`.
+
+    Returns
+    -------
+    GroupsResult
+        Differences of 0 and ratios of 1 say that the groups are treated alike.
+
+    Raises
+    ------
+    InputError
+        An attribute is not protected, the reference is unknown, or there are fewer than two groups.
+    """
+    options = {"by": by, "reference": reference, "level": level, "material": material}
+    return groups_audit(subject, build(GroupsOptions, options, "groups"), rng=rng, progress=progress)
+
+
+def groups_audit(
+    subject: Subject,
+    options: GroupsOptions,
+    *,
+    rng: np.random.Generator | int | None = None,  # noqa: ARG001
+    progress: Progress = silent,
+) -> GroupsResult:
+    """Run `groups` with checked options: what a spec's run calls."""
+    data = subject.data
+    progress(0.0, "Scoring people")
+    people = pd.DataFrame(
+        {
+            "score": subject.scores,
+            "decision": np.asarray(subject.decisions, dtype=bool),
+            "people": np.ones(data.n) if data.weights is None else data.weights,
+        },
+        index=data.frame.index,
+    )
+    if data.y is not None:
+        people[_LABEL] = data.y
+    people = people.join(data.groups.add_prefix("group: "))
+    outcome = "favorable" if data.label is None else f"{data.label} = {' or '.join(map(str, data.favorable))}"
+    return groups_from_people(people, data.protected, options, outcome, data.n)
+
+
+def groups_from_people(
+    people: pd.DataFrame, protected: tuple[str, ...], options: GroupsOptions, outcome: str, audited: int
+) -> GroupsResult:
+    """Compare groups from the people's table alone: what a threshold slider calls."""
+    attributes = _attributes(protected, options)
+    score = people["score"].to_numpy(dtype=float)
+    edges = np.linspace(min(score.min(), 0.0), max(score.max(), 1.0), 21)
+    y = people[_LABEL].to_numpy(dtype=bool) if _LABEL in people else None
+    split = [
+        sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges)
+        for names in attributes
+    ]
+    looks = sum(max(len(item.names) - 1, 0) for item in split) * (3 if y is not None else 1)
+    if looks == 0:
+        raise InputError("groups.by", "needs at least two groups with people in them")
+    table: list[GroupRow] = []
+    spreads: list[Spread] = []
+    for item in split:
+        rows, spread = compare(item, options, options.level / looks)
+        table += rows
+        spreads.append(spread)
+    verdict = _overall(table)
+    return GroupsResult(
+        options=dataclasses.asdict(options),
+        outcome=outcome,
+        verdict=verdict,
+        finding=_finding(table, outcome, verdict),
+        warnings=tuple(_warnings(split, y)),
+        rows={"audited": audited, "used": len(people), "left_out": {}},
+        table=tuple(table),
+        spreads=tuple(spreads),
+        score_edges=tuple(edges.tolist()),
+        people=people,
+    )
+
+
+def _attributes(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
+    asked = options.by
+    if asked is None:
+        asked = (*protected, *((protected,) if len(protected) > 1 else ()))
+    found = [(item,) if isinstance(item, str) else tuple(item) for item in asked]
+    for names in found:
+        for name in names:
+            one_of("groups.by", name, protected, what="a protected attribute")
+    for name in options.reference or {}:
+        one_of("groups.reference", name, protected, what="a protected attribute")
+    return found
+
+
+def _overall(table: list[GroupRow]) -> Verdict:
+    verdicts = {row.verdict for row in table}
+    for verdict in (EVIDENCE, INSUFFICIENT):
+        if verdict in verdicts:
+            return verdict
+    return NO_EVIDENCE
+
+
+def _finding(table: list[GroupRow], outcome: str, verdict: Verdict) -> str:
+    low, high = _most_telling(table)
+    if (low.selection_rate.value or 0.0) > (high.selection_rate.value or 0.0):
+        low, high = high, low
+    text = (
+        f"{count((low.selection_rate.value or 0) * low.n)} of {count(low.n)} {low.group} people "
+        f"({percent_interval(low.selection_rate)}) are decided favorably ({outcome}), against "
+        f"{count((high.selection_rate.value or 0) * high.n)} of {count(high.n)} {high.group} people "
+        f"({percent_interval(high.selection_rate)})."
+    )
+    seen = sum(row.verdict == EVIDENCE for row in table)
+    if verdict == EVIDENCE:
+        others = sum(not row.is_reference for row in table)
+        return f"{text} {seen} of {others} groups differ from their reference."
+    return text
+
+
+def _most_telling(table: list[GroupRow]) -> tuple[GroupRow, GroupRow]:
+    """Return the group whose selection rate is furthest from its reference's for sure, and the reference."""
+
+    def surely(row: GroupRow) -> float:
+        gap = row.differences["selection_rate"].estimate
+        return -1.0 if gap.low is None or gap.high is None else max(gap.low, -gap.high)
+
+    row = max((row for row in table if not row.is_reference), key=surely)
+    reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
+    return row, reference
+
+
+def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:
+    found = []
+    if y is None:
+        found.append("The data name no label, so error rates, precision and accuracy cannot be told.")
+    for item in split:
+        small = [name for name, n in zip(item.names, item.counts.n, strict=True) if n < 10]
+        if small:
+            found.append(
+                f"{len(small)} groups of {item.attribute} have fewer than 10 people "
+                f"({', '.join(small[:4])}{' …' if len(small) > 4 else ''}): their rates say little."
+            )
+    return found

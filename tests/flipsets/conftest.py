@@ -1,0 +1,47 @@
+"""Small real subjects for flipset tests: decisions lie in a column of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.models import Subject, make_subject, model_spec
+
+
+def subject_of(frame: pd.DataFrame, **data: object) -> Subject:
+    """Return a subject whose model is the column ``decision`` (1 is favourable)."""
+    features = tuple(name for name in frame.columns if name not in {"group", "decision", "label", "weight"})
+    spec = DataSpec(
+        label=data.pop("label", "decision"),
+        favorable=1,
+        protected=("group",),
+        features=data.pop("features", features),
+        **data,
+    )
+    return make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
+
+
+def draw_crowd(
+    n: int, m: int, *, d: int = 2, seed: int = 0, ties: bool = False, weights: bool = False
+) -> Subject:
+    """Two random groups of people, of any size, features, ties and weights."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n + m, d)) + np.r_[np.zeros(n), np.ones(m)][:, None]
+    frame = pd.DataFrame(np.round(x) if ties else x, columns=[f"x{k}" for k in range(d)])
+    frame["group"] = ["a"] * n + ["b"] * m
+    frame["decision"] = (rng.uniform(size=n + m) < 1 / (1 + np.exp(-x.sum(1)))).astype(int)
+    # both classes of the label must occur
+    frame.loc[[0, 1], "decision"] = [0, 1]
+    if weights:
+        frame["weight"] = rng.integers(1, 5, n + m)
+        return subject_of(frame, weights="weight")
+    return subject_of(frame)
+
+
+@pytest.fixture
+def crowd() -> Callable[..., Subject]:
+    return draw_crowd
