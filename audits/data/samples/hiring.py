@@ -1,0 +1,132 @@
+"""Hiring by work experience and hair length: the synthetic data of Lipton et al.
+
+Sources
+-------
+Z. Lipton, A. Chouldechova, J. McAuley, "Does mitigating ML's impact disparity require treatment disparity?",
+NeurIPS 2018, section 4.1 (the distributions); E. Black, S. Yeom, M. Fredrikson, "FlipTest: fairness testing
+via optimal transport", FAT* 2020, section 5.3 (the linear model and its flipsets).
+
+The draws follow the order of FlipTest's public experiment with NumPy's legacy generator, whose streams are
+frozen, so the published people come out one by one and the flipset counts can be checked to the person.
+FlipTest's text swaps the names of the two weights: the larger one belongs to work experience.
+Work experience as published is a count less a normal number near 20, so some years are negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from audits.data.samples.onnx_writer import Graph
+from audits.errors import InputError
+
+__all__ = ["COLUMNS", "PUBLISHED", "LinearModel", "generate", "linear_model", "onnx_model", "standardise"]
+
+COLUMNS = {
+    "gender": "male or female; the model does not read it",
+    "work_years": "years of work experience; some are below 0, as published",
+    "hair_length": "hair length (the paper gives no unit)",
+    "qualified": "1 for people who should be hired: a coin whose chance depends on work_years alone",
+}
+_HAIR_SCALE = 35.0
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Hire when ``work * z_work + hair * z_hair > cut``; z is standardised over both genders together."""
+
+    work: float
+    hair: float
+    cut: float
+
+
+PUBLISHED = {10_000: LinearModel(1.4028, 1.1688, 0.8684), 1_000: LinearModel(1.2956, 1.0862, 0.8668)}
+"""People of each gender -> the model that FlipTest's public experiment trained on that many."""
+
+
+def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
+    """Draw `n` men and `n` women.
+
+    Men: Poisson(31) − Normal(20, 0.2) years of work, hair 35·Beta(2, 7); women: Poisson(25) − Normal(20, 0.2)
+    years, hair 35·Beta(2, 2). Qualified with chance 1 / (1 + exp(25.5 − 2.5·work)).
+
+    Parameters
+    ----------
+    n : int
+        People of each gender, at least 1.
+    seed : int
+        Seeds the work experience; ``seed + 1`` seeds hair and qualification. 0 gives the published people.
+
+    Returns
+    -------
+    DataFrame
+        2n rows, men first, columns as in `COLUMNS`, in raw units.
+
+    Raises
+    ------
+    InputError
+        If `n` is below 1.
+
+    Examples
+    --------
+    >>> generate(2).round(3)
+       gender  work_years  hair_length  qualified
+    0    male      11.626       16.724          1
+    1    male      13.195        7.042          1
+    2  female       3.971       29.916          0
+    3  female      17.709       33.679          1
+    """
+    if n < 1:
+        raise InputError("n", "must be at least 1 person of each gender", n)
+    work = np.random.RandomState(seed)
+    men = work.poisson(31, n) - work.normal(20, 0.2, n)
+    women = work.poisson(25, n) - work.normal(20, 0.2, n)
+    rest = np.random.RandomState(seed + 1)
+    hair = np.concatenate([_HAIR_SCALE * rest.beta(2, 7, n), _HAIR_SCALE * rest.beta(2, 2, n)])
+    years = np.concatenate([men, women])
+    qualified = rest.uniform(size=2 * n) < 1 / (1 + np.exp(25.5 - 2.5 * years))
+    return pd.DataFrame(
+        {
+            "gender": ["male"] * n + ["female"] * n,
+            "work_years": years,
+            "hair_length": hair,
+            "qualified": qualified.astype(int),
+        }
+    )
+
+
+def standardise(people: pd.DataFrame) -> pd.DataFrame:
+    """Return a copy of `people` with work and hair as z-scores (ddof 0) over both genders together."""
+    numbers = people[["work_years", "hair_length"]]
+    return people.assign(**(numbers - numbers.mean()) / numbers.std(ddof=0))
+
+
+def linear_model(people: pd.DataFrame, weights: LinearModel) -> np.ndarray:
+    """Score each of `people` (raw units): ``work * z_work + hair * z_hair − cut``; hired when above 0.
+
+    Returns
+    -------
+    ndarray
+        (n,) log-odds, in the order of the rows.
+    """
+    z = standardise(people)
+    return (weights.work * z["work_years"] + weights.hair * z["hair_length"] - weights.cut).to_numpy()
+
+
+def onnx_model(people: pd.DataFrame, weights: LinearModel) -> bytes:
+    """Return an ONNX file of the model that reads the raw columns and gives the chance of being hired.
+
+    The z-scores of `people` are folded into the weights, so the file scores anyone on that scale. Its output,
+    a logistic function of the linear score, is above 0.5 exactly where the linear model hires.
+    """
+    graph = Graph("hiring")
+    terms: list[str | float] = []
+    offset = -weights.cut
+    for column, weight in (("work_years", weights.work), ("hair_length", weights.hair)):
+        values = people[column].to_numpy()
+        slope = float(weight / values.std())
+        terms.append(graph.op("Mul", graph.number(column), slope))
+        offset -= slope * float(values.mean())
+    return graph.to_bytes(graph.op("Sigmoid", graph.add([*terms, offset]), name="chance_of_hiring"))

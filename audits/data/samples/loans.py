@@ -1,0 +1,302 @@
+"""Loan applications to an invented lender, with one planted harm that no single attribute shows.
+
+Source
+------
+Ours. The table looks like a credit application; every name, share and weight is invented, the ethnicities
+too, so that the planted harm points at no real people.
+
+What is true of it
+------------------
+* Whether a loan is repaid depends on the finances, the purpose, the housing, the credit history and being
+  under 30 (`LOG_ODDS`), never on sex, ethnicity or region. Finances, housing and history depend on age alone;
+  region depends on ethnicity alone. Repayment is known for refused applications too, as no real file has it.
+* The deployed model knows those very log-odds and is wrong in one place only: it takes `PLANTED.penalty` off
+  Velian women under 30. Everyone is approved whose score, a chance of repayment, reaches `THRESHOLD`.
+* Some values are blank, at random and by `BLANK`, in the table that the model reads. It fills a blank number
+  with `Term.missing` and gives a blank housing no points. Repayment follows the values before blanking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import generator
+from audits.data.samples.onnx_writer import Graph
+from audits.errors import InputError
+
+__all__ = ["BLANK", "COLUMNS", "LOG_ODDS", "PLANTED", "THRESHOLD", "Loans", "generate", "onnx_model", "score"]
+
+COLUMNS = {
+    "application_id": "identifier",
+    "age": "years, 18 to 75",
+    "sex": "female or male",
+    "ethnicity": "Ostrian, Velian, Tamar or Norrin (invented)",
+    "region": "coast, hills, plain or city; depends on ethnicity, and neither model nor repayment uses it",
+    "income": "yearly income",
+    "employment_years": "years with the present employer",
+    "debt": "debt before this loan",
+    "savings": "savings",
+    "amount": "amount applied for",
+    "purpose": "what the loan is for",
+    "housing": "how the applicant lives",
+    "dependants": "people who live on this income, 0 to 5",
+    "credit_history": "clean, none or late payments",
+    "repaid": "1 = repaid, 0 = not (label)",
+    "model_score": "the deployed model's chance of repayment, 6 decimals",
+}
+TRUTH_COLUMNS = {
+    "application_id": "identifier",
+    "model_score": "the deployed model's score",
+    "score_without_penalty": "what the model would say without the planted penalty",
+    "refused_by_penalty": "1 where the penalty alone makes the difference between approved and refused",
+}
+THRESHOLD = 0.75
+"""Score from which the lender approves."""
+
+BLANK = {"income": 0.02, "employment_years": 0.03, "savings": 0.05, "housing": 0.02}
+"""Chance that a value is left blank, independent of everything."""
+
+_YOUNG = 30
+_ETHNICITIES = {"Ostrian": 0.55, "Velian": 0.22, "Tamar": 0.15, "Norrin": 0.08}
+_REGIONS = ("coast", "hills", "plain", "city")
+_REGION_SHARES = {  # of coast, hills, plain, city
+    "Ostrian": (0.30, 0.20, 0.25, 0.25),
+    "Velian": (0.10, 0.15, 0.25, 0.50),
+    "Tamar": (0.45, 0.10, 0.15, 0.30),
+    "Norrin": (0.15, 0.45, 0.25, 0.15),
+}
+
+
+@dataclass(frozen=True)
+class Term:
+    """One number's points: ``weight * log(1 + value / unit)``, with `missing` for a blank value."""
+
+    weight: float
+    unit: float
+    missing: float
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """Log-odds of repayment: a base, a term a number, points a category, points for being under 30."""
+
+    base: float
+    numbers: Mapping[str, Term]
+    categories: Mapping[str, Mapping[str, float]]
+    under_30: float
+
+
+LOG_ODDS = LogOdds(
+    base=-0.15,
+    numbers={
+        "income": Term(1.9, 20_000, 33_000),
+        "employment_years": Term(0.35, 2, 5),
+        "debt": Term(-0.75, 5_000, 5_000),
+        "savings": Term(0.30, 1_000, 2_000),
+        "amount": Term(-0.75, 5_000, 9_000),
+        "dependants": Term(-0.15, 1, 1),
+    },
+    categories={
+        "purpose": {
+            "car": 0.1,
+            "home improvement": 0.25,
+            "education": 0.0,
+            "debt consolidation": -0.3,
+            "business": -0.2,
+        },
+        "housing": {"owner": 0.3, "mortgage": 0.2, "rent": 0.0, "with family": 0.0},
+        "credit_history": {"clean": 0.7, "none": 0.1, "late payments": -0.9},
+    },
+    under_30=0.2,
+)
+"""How a loan comes to be repaid; the deployed model uses the same, less the planted penalty."""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """The planted harm: who bears it and how large it is.
+
+    Attributes
+    ----------
+    where : mapping
+        The group as an audit names it, age in the bins of the bundled spec.
+    penalty : float
+        Log-odds that the deployed model takes off in this group.
+    approved, approved_without : float
+        Share of the group that the model approves, and would approve without the penalty: 93,000 members in
+        4 million applications, standard error 0.0016.
+    """
+
+    where: Mapping[str, str]
+    penalty: float
+    approved: float
+    approved_without: float
+
+
+PLANTED = Planted(
+    where={"sex": "female", "ethnicity": "Velian", "age": "[18, 30)"},
+    penalty=0.7,
+    approved=0.464,
+    approved_without=0.742,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Loans:
+    """Drawn applications and the planted truth about each.
+
+    Attributes
+    ----------
+    applications : DataFrame
+        (n, 16) columns as in `COLUMNS`, numbers with blanks as floats with NaN.
+    truth : DataFrame
+        (n, 5) columns as in `TRUTH_COLUMNS` and ``planted``, True for members of the planted group.
+    """
+
+    applications: pd.DataFrame
+    truth: pd.DataFrame
+
+
+def generate(n: int = 5_000, *, rng: np.random.Generator | int | None = None) -> Loans:
+    """Draw `n` applications, let the model score them and see who repays.
+
+    Parameters
+    ----------
+    n : int
+        Number of applications, at least 1.
+    rng : Generator or int, optional
+        Source of randomness, or its seed (default 0).
+
+    Raises
+    ------
+    InputError
+        If `n` is below 1.
+    """
+    if n < 1:
+        raise InputError("n", "must be at least 1 application", n)
+    rng = generator(rng)
+    complete = _follow_age(pd.concat([_people(n, rng), _finances(n, rng)], axis=1))
+    repaid = rng.random(n) < _chance(_log_odds(complete))
+    table = complete.copy()
+    for column, share in BLANK.items():
+        table[column] = table[column].mask(rng.random(n) < share)
+    fair = _chance(_log_odds(table))
+    given = score(table)
+    ids = [f"L{number:06d}" for number in range(1, n + 1)]
+    truth = pd.DataFrame(
+        {
+            "application_id": ids,
+            "model_score": given,
+            "score_without_penalty": fair,
+            "refused_by_penalty": ((fair >= THRESHOLD) & (given < THRESHOLD)).astype(int),
+            "planted": _planted(table),
+        }
+    )
+    table.insert(0, "application_id", ids)
+    applications = table.assign(repaid=repaid.astype(int), model_score=given)[list(COLUMNS)]
+    return Loans(applications, truth)
+
+
+def score(applications: pd.DataFrame) -> np.ndarray:
+    """Return the deployed model's chance of repayment, (n,) in (0, 1), blanks included."""
+    return _chance(_log_odds(applications) - PLANTED.penalty * _planted(applications))
+
+
+def onnx_model() -> bytes:
+    """Return the deployed model as an ONNX file that reads the raw columns."""
+    graph = Graph("loans")
+    terms: list[str | float] = [LOG_ODDS.base]
+    for column, term in LOG_ODDS.numbers.items():
+        raw = graph.number(column)
+        value = graph.op("Where", graph.op("IsNaN", raw), term.missing, raw)
+        logarithm = graph.op("Log", graph.op("Add", graph.op("Mul", value, 1 / term.unit), 1.0))
+        terms.append(graph.op("Mul", logarithm, term.weight))
+    terms += [graph.lookup(graph.text(column), points) for column, points in LOG_ODDS.categories.items()]
+    young = graph.op("Cast", graph.op("Less", graph.number("age"), float(_YOUNG)), to=1)
+    terms.append(graph.op("Mul", young, LOG_ODDS.under_30))
+    woman = graph.lookup(graph.text("sex"), {PLANTED.where["sex"]: 1.0})
+    velian = graph.lookup(graph.text("ethnicity"), {PLANTED.where["ethnicity"]: 1.0})
+    planted = graph.op("Mul", graph.op("Mul", young, woman), velian)
+    terms.append(graph.op("Mul", planted, -PLANTED.penalty))
+    return graph.to_bytes(graph.op("Sigmoid", graph.add(terms), name="chance_of_repayment"))
+
+
+def _log_odds(table: pd.DataFrame) -> np.ndarray:
+    total = LOG_ODDS.base + LOG_ODDS.under_30 * (table["age"] < _YOUNG)
+    for column, term in LOG_ODDS.numbers.items():
+        total = total + term.weight * np.log1p(table[column].fillna(term.missing) / term.unit)
+    for column, points in LOG_ODDS.categories.items():
+        total = total + table[column].map(points).fillna(0.0)
+    return total.to_numpy(float)
+
+
+def _planted(table: pd.DataFrame) -> np.ndarray:
+    same = [table[column] == PLANTED.where[column] for column in ("sex", "ethnicity")]
+    return (same[0] & same[1] & (table["age"] < _YOUNG)).to_numpy(bool)
+
+
+def _chance(log_odds: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-log_odds))
+
+
+def _people(n: int, rng: np.random.Generator) -> pd.DataFrame:
+    age = 18 + np.floor(58 * rng.beta(1.7, 2.5, n)).astype(int)
+    ethnicity = rng.choice(list(_ETHNICITIES), n, p=list(_ETHNICITIES.values()))
+    shares = np.array([_REGION_SHARES[name] for name in ethnicity]).cumsum(axis=1)
+    place = (rng.random((n, 1)) > shares[:, :-1]).sum(axis=1)
+    sex = rng.choice(["female", "male"], n)
+    return pd.DataFrame({"age": age, "sex": sex, "ethnicity": ethnicity, "region": np.array(_REGIONS)[place]})
+
+
+def _finances(n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw what comes with no regard to age, in standard units; `_follow_age` gives them theirs."""
+    return pd.DataFrame(
+        {
+            "income": rng.standard_normal(n),
+            "employment_years": rng.gamma(1.5, 4.0, n),
+            "debt": rng.standard_normal(n),
+            "savings": rng.standard_normal(n),
+            "amount": rng.standard_normal(n),
+            "purpose": rng.choice(list(LOG_ODDS.categories["purpose"]), n, p=[0.35, 0.2, 0.1, 0.2, 0.15]),
+            "housing": rng.random(n),
+            "dependants": rng.poisson(1.0, n),
+            "credit_history": rng.random(n),
+        }
+    )
+
+
+def _follow_age(table: pd.DataFrame) -> pd.DataFrame:
+    """Turn standard units into money, years and categories that grow with age."""
+    age = table["age"]
+    grown = np.minimum(age, 50) - 40  # earnings stop growing at 50
+    # the older the applicant, the likelier a home of one's own and a credit history
+    settled = np.clip((age - 18) / 40, 0, 1)
+    housing = np.select(
+        [table["housing"] < 0.5 * settled**2, table["housing"] < settled, table["housing"] < 0.9],
+        ["owner", "mortgage", "rent"],
+        "with family",
+    )
+    none = 0.3 * (1 - settled)
+    history = np.select(
+        [table["credit_history"] < none, table["credit_history"] < none + 0.15],
+        ["none", "late payments"],
+        "clean",
+    )
+    return table.assign(
+        income=_money(34_000 * np.exp(0.004 * grown + 0.4 * table["income"])),
+        employment_years=np.minimum(np.floor(table["employment_years"]), age - 18).astype(int),
+        debt=_money(5_000 * np.exp(0.036 * grown + 0.9 * table["debt"])),
+        savings=_money(2_500 * np.exp(0.015 * grown + 1.2 * table["savings"])),
+        amount=_money(np.clip(9_000 * np.exp(0.6 * table["amount"]), 1_000, 60_000)),
+        housing=housing,
+        dependants=np.where(age < 25, np.minimum(table["dependants"], 1), np.minimum(table["dependants"], 5)),
+        credit_history=history,
+    )
+
+
+def _money(values: pd.Series | np.ndarray) -> np.ndarray:
+    return (np.round(np.asarray(values) / 100) * 100).astype(int)

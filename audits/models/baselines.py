@@ -1,0 +1,177 @@
+"""Baselines trained here: scikit-learn pipelines on the raw columns.
+
+They learn favourable against not, so their score is the probability of the favourable outcome.
+Fitting and scoring use one thread: sums taken in another order on more threads would change the
+last digits, and a run must give the same numbers on every executor.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import sklearn
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from threadpoolctl import ThreadpoolController
+
+from audits.data.values import MISSING, as_text
+from audits.errors import InputError
+from audits.models.protocol import need_columns
+from audits.models.training import training_digest
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from audits.data import AuditData
+
+__all__ = ["Baseline", "train_baseline"]
+
+NAMES = {"logistic": "logistic regression", "forest": "random forest", "boosting": "gradient boosting"}
+LEVELS = ("categorical", "ordinal", "boolean")
+_MOST_LEVELS = 254  # what the histogram trees can tell apart; rarer ones are pooled
+_TREE_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """A pipeline trained on `columns`; `score` gives the probability of the favourable outcome.
+
+    A level of a category that was not seen in training counts as none of the known ones; a number
+    that is missing, where none was in training, counts as the average; a column of numbers that are
+    all missing in training is not used.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    sha256: str
+    pipeline: Pipeline
+    numbers: tuple[str, ...]
+    levels: tuple[str, ...]
+    classes: None = None
+    invents: bool = True
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of the favourable outcome, (n,) in [0, 1]."""
+        need_columns(frame, self.columns, self.name)
+        if frame.empty:
+            return np.empty(0)
+        with one_thread():
+            return self.pipeline.predict_proba(_prepare(frame, self.numbers, self.levels))[:, 1]
+
+
+def train_baseline(
+    data: AuditData, kind: Literal["logistic", "forest", "boosting"], *, seed: int = 0
+) -> Baseline:
+    """Train a baseline on all rows of `data`.
+
+    Parameters
+    ----------
+    data : AuditData
+        Training rows with a label; its features, counts (as sample weights) and missing values are used.
+    kind : {"logistic", "forest", "boosting"}
+        Ridge-penalised logistic regression (C = 1), 100 trees with leaves of at least 5 people,
+        each grown on at most 10,000 drawn from all, or
+        150 rounds of histogram gradient boosting with 8 leaves (fewer above 10,000 rows, where a
+        tenth of them says when to stop).
+    seed : int
+        Seed of everything random.
+
+    Raises
+    ------
+    InputError
+        If a feature holds infinite numbers, or text where its kind says numbers.
+    """
+    levels = tuple(name for name in data.features if data.kinds[name] in LEVELS)
+    numbers = tuple(name for name in data.features if name not in levels and data.frame[name].notna().any())
+    if not levels and not numbers:
+        raise InputError(
+            "data.features", "must hold some values to train on, but all are missing", data.features
+        )
+    frame = _prepare(data.frame, numbers, levels)
+    # routing hands the counts to the scaler too: a row of count 2 then weighs exactly as two rows
+    with sklearn.config_context(enable_metadata_routing=True), one_thread():
+        pipeline = _pipeline(kind, list(numbers), list(levels), rows=data.n, seed=seed)
+        weights = {} if data.weights is None else {"sample_weight": data.weights}
+        pipeline.fit(frame, data.y, **weights)
+    digest = training_digest(data, [kind, repr(pipeline[-1]), seed, sklearn.__version__])
+    return Baseline(NAMES[kind], tuple(data.features), digest, pipeline, numbers, levels)
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS and OpenMP use one thread."""
+    return _thread_pools().limit(limits=1)
+
+
+@functools.cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _pipeline(kind: str, numbers: list[str], levels: list[str], *, rows: int, seed: int) -> Pipeline:
+    if kind == "boosting":
+        codes = OrdinalEncoder(
+            handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=_MOST_LEVELS
+        )
+        columns = make_column_transformer(("passthrough", numbers), (codes, levels))
+        is_level = [False] * len(numbers) + [True] * len(levels)
+        model = HistGradientBoostingClassifier(
+            learning_rate=0.05,
+            max_iter=150,
+            max_leaf_nodes=8,
+            categorical_features=is_level,
+            random_state=seed,
+        )
+        return make_pipeline(columns, model.set_fit_request(sample_weight=True))
+    # scaled first, so that 0 stands for the average where a number is missing
+    scale = make_pipeline(
+        StandardScaler().set_fit_request(sample_weight=True),
+        SimpleImputer(strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True),
+    )
+    if kind == "logistic":
+        one_hot = OneHotEncoder(handle_unknown="ignore")
+        columns = make_column_transformer((scale, numbers), (one_hot, levels))
+        model = LogisticRegression(max_iter=1000, tol=1e-6)
+    else:
+        # trees read a sparse matrix many times slower than a full one
+        one_hot = OneHotEncoder(handle_unknown="ignore", max_categories=_MOST_LEVELS)
+        columns = make_column_transformer((scale, numbers), (one_hot, levels), sparse_threshold=0.0)
+        model = RandomForestClassifier(
+            100,
+            min_samples_leaf=5,
+            max_samples=_TREE_ROWS if rows > _TREE_ROWS else None,
+            random_state=seed,
+        )
+    return make_pipeline(columns, model.set_fit_request(sample_weight=True))
+
+
+def _prepare(frame: pd.DataFrame, numbers: tuple[str, ...], levels: tuple[str, ...]) -> pd.DataFrame:
+    """Return `numbers` as float64 (missing is NaN, dates are days) and `levels` as text."""
+    values: dict[str, np.ndarray] = {name: number_column(frame[name]) for name in numbers}
+    values |= {name: as_text(frame[name]).fillna(MISSING).to_numpy(dtype=object) for name in levels}
+    return pd.DataFrame(values, index=frame.index)
+
+
+def number_column(column: pd.Series) -> np.ndarray:
+    """Return a column as numbers, (n,) float64: missing as NaN, dates as days since 1970."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        since = column.dt.tz_localize(None) if column.dt.tz is not None else column
+        return ((since - pd.Timestamp(0)) / pd.Timedelta(days=1)).to_numpy(np.float64)
+    try:
+        values = column.to_numpy(np.float64, na_value=np.nan)
+    except (ValueError, TypeError):
+        raise InputError(
+            f"column {column.name!r}", "must hold numbers to be read as such", column.iloc[0], "set its kind"
+        ) from None
+    if np.isinf(values).any():
+        raise InputError(
+            f"column {column.name!r}", f"must be finite, but {np.isinf(values).sum():,} values are not"
+        )
+    return values

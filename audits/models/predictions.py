@@ -1,0 +1,137 @@
+"""A column of predictions as the model: scores or decisions that are already in the data."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import choices, one_of
+from audits.errors import InputError
+from audits.models.protocol import class_text, row_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from audits.data import AuditData
+
+__all__ = ["HigherIs", "PredictedLabel", "PredictedScore", "prediction_digest"]
+
+HigherIs = Literal["favorable", "unfavorable"]
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedScore:
+    """A column of scores on any real scale.
+
+    With `higher_is` ``"unfavorable"`` (a risk score) the score is negated, so that higher is better
+    for the person as everywhere else; negation is exact, no tie is made or broken.
+    """
+
+    column: str
+    higher_is: HigherIs
+    sha256: str
+    classes: None = None
+    invents: bool = False
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return f"scores in column {self.column!r}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column it reads."""
+        return (self.column,)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the scores, higher better for the person, (n,) float64."""
+        column = _column(frame, self.column, "score")
+        if not pd.api.types.is_numeric_dtype(column):  # truth values count as 0 and 1
+            raise InputError(
+                "model.predictions.score",
+                f"must name a column of numbers, but {self.column!r} does not hold numbers",
+                advice="use predictions: {label: …} for predicted labels",
+            )
+        values = column.to_numpy(np.float64)
+        bad = ~np.isfinite(values)
+        if bad.any():
+            _refuse(frame, bad, self.column, "score", "infinite scores")
+        return -values if self.higher_is == "unfavorable" else values
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedLabel:
+    """A column of predicted labels: the score is 1 where it is a favourable value, else 0."""
+
+    column: str
+    favorable: tuple[object, ...]
+    sha256: str
+    classes: None = None
+    invents: bool = False
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return f"predicted labels in column {self.column!r}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column it reads."""
+        return (self.column,)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return 1.0 for a favourable predicted label and 0.0 for any other, (n,)."""
+        column = _column(frame, self.column, "label")
+        wanted = {class_text(value) for value in self.favorable}
+        codes, levels = pd.factorize(column)
+        return np.array([class_text(level) in wanted for level in levels], dtype=np.float64)[codes]
+
+
+def check_predicted_values(values: Sequence[object], labels: Sequence[object], column: str) -> None:
+    """Raise `InputError` if predicted labels are none of the label values they are compared with.
+
+    Parameters
+    ----------
+    values, labels : sequence
+        Distinct predicted values; values that they may take.
+    column : str
+        The column of predictions, for the message.
+    """
+    known = {class_text(label) for label in labels}
+    unknown = [value for value in values if class_text(value) not in known]
+    if unknown:
+        raise InputError(
+            "model.predictions.label",
+            f"must hold the same values as the label ({choices(labels)}), but column {column!r} also holds "
+            f"{choices(sorted(unknown, key=str))}",
+            advice="recode the column with data.recode, or use predictions: {score: …} for scores",
+        )
+
+
+def prediction_digest(data: AuditData, column: str, recipe: Sequence[str]) -> str:
+    """Return the SHA-256 of the predictions in `column`, as hexadecimal text."""
+    _column(data.frame, column, recipe[0])
+    values = pd.util.hash_pandas_object(data.frame[column], index=True).to_numpy()
+    return hashlib.sha256("\n".join(recipe).encode() + values.astype("<u8").tobytes()).hexdigest()
+
+
+def _column(frame: pd.DataFrame, name: str, key: str) -> pd.Series:
+    """Return the column of predictions without a gap, or raise what is wrong with it."""
+    one_of(f"model.predictions.{key}", name, frame.columns, what="a column of the data")
+    missing = frame[name].isna().to_numpy()
+    if missing.any():
+        _refuse(frame, missing, name, key, "no prediction (a missing value)")
+    return frame[name]
+
+
+def _refuse(frame: pd.DataFrame, bad: np.ndarray, column: str, key: str, found: str) -> None:
+    raise InputError(
+        f"model.predictions.{key}",
+        f"must give everyone a finite prediction, but column {column!r} has {found} for {int(bad.sum()):,} "
+        f"of {len(frame):,} people ({row_words(frame, bad)})",
+        advice="keep only people with a prediction, for example with keep: {column: …, not_missing: true}",
+    )

@@ -1,0 +1,267 @@
+"""The subject of every audit: data, model, threshold and feature space, and who gets which decision.
+
+The favourable score of a person is the sum of the model's probabilities over the favourable label
+values; the decision is favourable where it is at least the threshold. With a column of scores any
+real scale will do, and where higher is worse for the person, the decision is favourable below the
+threshold: nothing but the direction changes, so a person exactly at the threshold of a risk score
+gets the unfavourable decision.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from audits.data import AuditData, FeatureSpace
+from audits.data.values import text_of
+from audits.errors import InputError
+from audits.models.predictions import (
+    HigherIs,
+    PredictedLabel,
+    PredictedScore,
+    check_predicted_values,
+    prediction_digest,
+)
+from audits.models.protocol import Model, check_scores, favorable_columns, label_values, row_weights
+from audits.models.quality import area_under_curve
+from audits.models.spec import ModelSpec, Predictions, Train, model_path
+from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
+from audits.models.training import check_parts, check_trainable
+from audits.progress import Progress, part, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Subject", "make_subject"]
+
+ScoreKind = Literal["probability", "number", "label"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What every audit takes first.
+
+    Attributes
+    ----------
+    data : AuditData
+        The people audited; where a model was trained here, the part it has not seen.
+    model : Model
+        What scores them.
+    threshold : float or mapping
+        On the scale of the user's scores; or one for each value of a protected attribute.
+    space : FeatureSpace
+        Fitted on all people audited.
+    training : AuditData or None
+        The rows that the model was trained on here.
+    notes : tuple of str
+        What the user should know about the model, in sentences.
+    score_kind : {"number", "probability", "label"}
+        Whether the scores are any numbers, probabilities of the favourable outcome, or 0 and 1.
+    higher_is : {"favorable", "unfavorable"}
+        Direction of the user's scores. `favorable_score` is always higher for the better: with
+        ``"unfavorable"`` it is the user's score negated, and `threshold` stays on the user's scale.
+    """
+
+    data: AuditData
+    model: Model
+    threshold: Threshold
+    space: FeatureSpace
+    training: AuditData | None = None
+    notes: tuple[str, ...] = ()
+    score_kind: ScoreKind = "number"
+    higher_is: HigherIs = "favorable"
+
+    def favorable_score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the score of each row of `frame`, (n,) float64, higher better for the person.
+
+        Raises
+        ------
+        InputError
+            If the model cannot score the rows, gives a score that is not finite, or has classes
+            that do not cover the label values of the data.
+        """
+        scores = check_scores(self.model.score(frame), frame, self.model.name)
+        if self.model.classes is None:
+            return scores
+        # the digits of summed probabilities may pass 1
+        return np.clip(scores[:, self._good].sum(axis=1), 0.0, 1.0)
+
+    @cached_property
+    def _good(self) -> np.ndarray:
+        classes = self.model.classes or ()
+        return favorable_columns(classes, self.data.favorable, label_values(self.data), self.model.name)
+
+    def decide(self, score: np.ndarray, groups: pd.DataFrame) -> np.ndarray:
+        """Return who gets the favourable decision, (n,) bool.
+
+        Parameters
+        ----------
+        score : (n,) float
+            As `favorable_score` gives it.
+        groups : DataFrame (n, protected)
+            Values of the protected attributes as text; read only where thresholds differ by group.
+        """
+        cut = cuts(self.threshold, groups)
+        return score > -cut if self.higher_is == "unfavorable" else score >= cut
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """Favourable scores of the people audited, (n,)."""
+        return self.favorable_score(self.data.frame)
+
+    @cached_property
+    def decisions(self) -> np.ndarray:
+        """Who of the people audited gets the favourable decision, (n,) bool."""
+        return self.decide(self.scores, self.data.groups)
+
+    @property
+    def rule(self) -> str:
+        """The decision rule in words: "favourable where the score is at least 0.5"."""
+        if self.score_kind == "label":
+            return "favourable where the predicted label is"
+        what = "probability of the favourable outcome" if self.score_kind == "probability" else "score"
+        relation = "below" if self.higher_is == "unfavorable" else "at least"
+        return f"favourable where the {what} is {relation} {threshold_words(self.threshold)}"
+
+
+def make_subject(
+    data: AuditData,
+    model_spec: ModelSpec,
+    *,
+    threshold: Threshold = 0.5,
+    seed: int = 0,
+    test_size: float = 0.3,
+    base_dir: Path = Path(),
+    progress: Progress = silent,
+) -> Subject:
+    """Train, load or read the model and put it together with the data.
+
+    Parameters
+    ----------
+    data : AuditData
+        All people. Where a model is trained here, it learns from a part, and the subject holds
+        the rest.
+    model_spec : ModelSpec
+        Where the model comes from.
+    threshold : float or {attribute: {value: float}}
+        In [0, 1] for probabilities, any number for a column of scores. By group: every value of
+        one protected attribute.
+    seed : int
+        Seed of the split (stratified by label) and of training.
+    test_size : float in (0, 1)
+        Share of people held out when a model is trained here.
+    base_dir : Path
+        Where relative paths start: the folder of the spec file.
+    progress : callable
+        Told what is being done; may raise `RunCancelled`.
+
+    Raises
+    ------
+    InputError
+        If the spec, the file, the column, the threshold or the data cannot be used: one outcome
+        only, too few rows to train, scores that are not finite, classes that do not match.
+    """
+    model_spec.check()
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise InputError("seed", "must be a whole number from 0 to 4,294,967,295", seed)
+    progress(0.0, "preparing the model")
+    training, notes = None, []
+    kind: ScoreKind = "probability"
+    higher_is: HigherIs = "favorable"
+    levels = data.groups
+    if model_spec.train is not None:
+        check_trainable(data)
+        training, data = data.split(test_size, seed)
+        check_parts(training, data)
+        model = _train(training, model_spec.train, seed, part(progress, 0.05, 0.9))
+        notes.append(
+            f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
+        )
+    elif model_spec.path is not None:
+        from audits.models.onnx import load_onnx
+
+        model = load_onnx(model_path(model_spec.path, base_dir), data, classes=model_spec.classes)
+        notes += model.notes
+        kind = "probability" if model.labels is None else "label"
+    elif model_spec.predictions is not None:
+        higher_is = model_spec.predictions.higher_is
+        kind = "number" if model_spec.predictions.label is None else "label"
+        data, model, notes = _from_column(data, model_spec.predictions)
+    cut = check_threshold(threshold, levels, kind)
+    progress(0.9, "scoring everyone")
+    subject = Subject(data, model, cut, FeatureSpace.fit(data), training, tuple(notes), kind, higher_is)
+    known = {"scores": subject.scores, "decisions": subject.decisions}
+    subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))
+    vars(subject).update(known)  # the notes alone differ: nobody is scored twice
+    progress(1.0, "the model is ready")
+    return subject
+
+
+def _train(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:
+    if kind == "mlp":
+        from audits.models.mlp import train_mlp
+
+        return train_mlp(training, seed=seed, progress=progress)
+    from audits.models.baselines import train_baseline
+
+    progress(0.0, "training the model")
+    return train_baseline(training, kind, seed=seed)
+
+
+def _from_column(data: AuditData, predictions: Predictions) -> tuple[AuditData, Model, list[str]]:
+    """Return the data, its features without the predictions, the model, and notes."""
+    model: Model
+    if predictions.score is not None:
+        column, recipe = predictions.score, ["score", predictions.score, predictions.higher_is]
+        sha256 = prediction_digest(data, column, recipe)
+        model = PredictedScore(column, predictions.higher_is, sha256)
+    else:
+        column = str(predictions.label)
+        sha256 = prediction_digest(data, column, ["label", column, *map(text_of, data.favorable)])
+        if not data.favorable:
+            raise InputError(
+                "data.favorable", "is missing", advice="say which predicted label is good for the person"
+            )
+        check_predicted_values(data.frame[column].unique().tolist(), label_values(data), column)
+        model = PredictedLabel(column, data.favorable, sha256)
+    notes = []
+    if column == data.label:
+        notes.append(
+            f"The predictions are the label {column!r} itself: the audit is of what happened, not of a model."
+        )
+    if column in data.features:
+        # the prediction is about the person, it does not describe them
+        digest = hashlib.sha256(f"{data.digest} without {column}".encode()).hexdigest()
+        features = tuple(name for name in data.features if name != column)
+        data = dataclasses.replace(data, features=features, digest=digest)
+        notes.append(f"The predictions in {column!r} are not used as a feature.")
+    return data, model, notes
+
+
+def _remarks(subject: Subject) -> list[str]:
+    """Return what the scores themselves give reason to doubt, in sentences."""
+    scores, decisions, data = subject.scores, subject.decisions, subject.data
+    remarks = []
+    if decisions.all() or not decisions.any():
+        low, high = sorted((float(scores.min()), float(scores.max())))
+        if subject.higher_is == "unfavorable":
+            low, high = -high, -low
+        remarks.append(
+            f"Everyone gets the {'favourable' if decisions.all() else 'unfavourable'} decision: the rule is "
+            f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
+        )
+    if data.y is not None:
+        area = area_under_curve(scores, data.y, row_weights(data))
+        if area.high is not None and area.high < 0.5:
+            remarks.append(
+                f"The scores rank people the wrong way round (area under the curve {area.value:.2f}): people "
+                "with a favourable label tend to score lower. Check data.favorable and "
+                + ("model.predictions.higher_is." if not subject.model.invents else "model.classes.")
+            )
+    return remarks

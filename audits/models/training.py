@@ -1,0 +1,81 @@
+"""What every model trained here shares: enough rows, and a digest of all that decides its scores."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from audits.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from audits.data import AuditData
+
+__all__ = ["FEWEST_OF_AN_OUTCOME", "FEWEST_TO_LEARN", "check_parts", "check_trainable", "training_digest"]
+
+FEWEST_OF_AN_OUTCOME = 5
+FEWEST_TO_LEARN = 2  # one to fit, one to see when to stop
+UNREADABLE = ("text", "identifier")
+
+
+def check_trainable(data: AuditData) -> None:
+    """Raise `InputError` unless a model can be trained on a part of `data` and judged on the rest.
+
+    That takes a label, at least one feature, no feature that is free text or an identifier, and at
+    least 5 people with each outcome.
+    """
+    if data.y is None:
+        raise InputError(
+            "data.label", "is missing", advice="name the column that a model should learn to predict"
+        )
+    if not data.features:
+        raise InputError("data.features", "must name at least one column to train on")
+    unreadable = [name for name in data.features if data.kinds[name] in UNREADABLE]
+    if unreadable:
+        raise InputError(
+            "data.features",
+            "must not hold free text or identifiers when a model is trained here",
+            unreadable,
+            "leave them out or set their kinds",
+        )
+    good, bad = int(data.y.sum()), int((~data.y).sum())
+    if min(good, bad) == 0:
+        kind = "favourable" if good else "unfavourable"
+        raise InputError(
+            "data.label",
+            f"must take both outcomes to train a model, but all {data.n:,} people have the {kind} one",
+            advice="check data.label, data.favorable and data.keep",
+        )
+    if min(good, bad) < FEWEST_OF_AN_OUTCOME:
+        raise InputError(
+            "data",
+            f"must hold at least {FEWEST_OF_AN_OUTCOME} people with each outcome to train a model and judge "
+            f"it on others, but {good:,} have the favourable and {bad:,} the unfavourable one",
+            advice="bring more rows, or a trained model",
+        )
+
+
+def check_parts(training: AuditData, held_out: AuditData) -> None:
+    """Raise `InputError` if the split left too few people with an outcome to learn from."""
+    y = np.asarray(training.y)
+    if min(y.sum(), (~y).sum()) < FEWEST_TO_LEARN:
+        raise InputError(
+            "data.test_size",
+            f"must leave at least {FEWEST_TO_LEARN} people with each outcome to train on, but of "
+            f"{training.n:,} people {int(y.sum()):,} have the favourable one ({held_out.n:,} are held out)",
+            advice="choose a smaller data.test_size, or bring more rows",
+        )
+
+
+def training_digest(training: AuditData, recipe: Sequence[object]) -> str:
+    """Return the SHA-256 that stands for a model trained here, as hexadecimal text.
+
+    It covers everything that decides the scores: content and roles of the training data and which of
+    its rows were trained on (`AuditData.digest`), the kind of model, the seed and the libraries.
+    """
+    parts = [training.digest, *recipe, np.__version__]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

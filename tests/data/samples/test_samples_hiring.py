@@ -1,0 +1,88 @@
+"""The hiring set: Lipton et al.'s distributions, FlipTest's people and model."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import onnxruntime as ort
+import ot
+import pandas as pd
+import pytest
+from scipy import stats
+
+from audits.data.samples import CATALOGUE, hiring
+from audits.errors import InputError
+
+
+@pytest.mark.parametrize(("n", "women", "men"), [(10_000, 3_049, 2_662), (1_000, 281, 260)])
+def test_the_published_models_hire_the_published_numbers(n: int, women: int, men: int) -> None:
+    people = hiring.generate(n)
+    hired = hiring.linear_model(people, hiring.PUBLISHED[n]) > 0
+    assert people["gender"].tolist() == ["male"] * n + ["female"] * n
+    assert (hired[n:].sum(), hired[:n].sum()) == (women, men)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_exact_transport_at_1000_finds_the_published_people(rounded: bool) -> None:
+    n = 1_000
+    people = hiring.generate(n)
+    if rounded:  # as the bundled file has them
+        people = pd.read_csv(io.BytesIO(CATALOGUE["hiring"].contents()["hiring.csv"]))
+    z = hiring.standardise(people)[["work_years", "hair_length"]].to_numpy()
+    hired = hiring.linear_model(people, hiring.PUBLISHED[n]) > 0
+    cost = ot.dist(z[n:], z[:n], metric="cityblock") ** 2
+    plan = ot.emd(np.full(n, 1 / n), np.full(n, 1 / n), cost)
+    counterpart = plan.argmax(axis=1)  # equal sizes: the optimum is a permutation
+    assert len(set(counterpart)) == n
+    forward = hired[n:] & ~hired[:n][counterpart]
+    backward = ~hired[n:] & hired[:n][counterpart]
+    difference = z[n:] - z[:n][counterpart]
+    assert (forward.sum(), backward.sum()) == (157, 136)
+    # the published figures are printed to 6 and 4 decimals
+    assert (plan * cost).sum() == pytest.approx(4.860449, abs=5e-7)
+    assert difference[forward].mean(axis=0) == pytest.approx([-0.3518, 1.9419], abs=5e-5)
+    assert difference[backward].mean(axis=0) == pytest.approx([-1.7308, 0.3458], abs=5e-5)
+
+
+def test_moments_follow_the_distributions() -> None:
+    n = 200_000
+    people = hiring.generate(n, seed=5)
+    theory = {  # mean and variance of Poisson(m) − Normal(20, .2) and of 35·Beta(2, b)
+        ("male", "work_years"): (31 - 20, 31 + 0.04),
+        ("female", "work_years"): (25 - 20, 25 + 0.04),
+        ("male", "hair_length"): (35 * 2 / 9, 35**2 * 14 / (81 * 10)),
+        ("female", "hair_length"): (35 * 2 / 4, 35**2 * 4 / (16 * 5)),
+    }
+    for (gender, column), (mean, variance) in theory.items():
+        values = people.loc[people["gender"] == gender, column]
+        # five standard errors of a mean and (near-normal kurtosis) of a variance: once in two million runs
+        assert values.mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / n))
+        assert values.var() == pytest.approx(variance, rel=5 * np.sqrt(2.2 / n))
+
+
+def test_qualification_follows_the_logistic_of_work_alone() -> None:
+    people = hiring.generate(100_000, seed=3)
+    near = people[people["work_years"].between(9.9, 10.5)]  # the chance runs from .32 to .68 here
+    expected = 1 / (1 + np.exp(25.5 - 2.5 * near["work_years"]))
+    excess = (near["qualified"] - expected).sum() / np.sqrt((expected * (1 - expected)).sum())
+    assert abs(excess) < 5
+    by_hair = stats.pearsonr(near["qualified"] - expected, near["hair_length"]).statistic
+    assert abs(by_hair) < 5 / np.sqrt(len(near))
+
+
+@pytest.mark.parametrize("n", [1_000, 10_000])
+def test_the_onnx_file_decides_as_the_linear_model(n: int) -> None:
+    people = hiring.generate(n)
+    session = ort.InferenceSession(hiring.onnx_model(people, hiring.PUBLISHED[n]))
+    feed = {c: people[[c]].to_numpy(np.float32) for c in ("work_years", "hair_length")}
+    chance = session.run(["chance_of_hiring"], feed)[0].ravel()
+    logit = hiring.linear_model(people, hiring.PUBLISHED[n])
+    # float32 in an input near 20 is off by 1e-6, the logit by less, the chance by a quarter of that
+    assert chance == pytest.approx(1 / (1 + np.exp(-logit)), abs=2e-6)
+    assert ((chance >= 0.5) == (logit > 0)).all()
+
+
+def test_nobody_is_refused_by_message() -> None:
+    with pytest.raises(InputError, match=r"^n must be at least 1 person of each gender, got 0\.$"):
+        hiring.generate(0)

@@ -1,0 +1,140 @@
+"""The law school set: Kusner et al.'s causal model and its counterfactuals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from audits.data.samples import law_school
+from audits.data.samples.law_school import Parameters
+from audits.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT = Parameters()
+NUMBERS = ["lsat", "gpa", "fya"]
+
+
+def _with_other_race(causes: pd.DataFrame) -> pd.DataFrame:
+    return causes.assign(race=causes["race"].map({"black": "white", "white": "black"}))
+
+
+@settings(deadline=None)
+@given(n=st.integers(1, 50), seed=st.integers(0, 2**32 - 1))
+def test_a_counterfactual_keeps_everything_but_race(n: int, seed: int) -> None:
+    drawn = law_school.generate(n, rng=seed)
+    # keeping the race changes nothing; changing it twice neither
+    pd.testing.assert_frame_equal(law_school.outcomes(drawn.causes), drawn.applicants)
+    there_and_back = law_school.outcomes(_with_other_race(_with_other_race(drawn.causes)))
+    assert there_and_back[NUMBERS].equals(drawn.applicants[NUMBERS])
+    other = drawn.counterfactuals
+    assert other["knowledge"].equals(drawn.causes["knowledge"])
+    sign = np.where(drawn.applicants["race"] == "black", 1, -1)  # from black to white, or back
+    gains = {c: sign * (other[f"{c}_other_race"] - drawn.applicants[c]) for c in NUMBERS}
+    assert gains["gpa"].to_numpy() == pytest.approx(np.full(n, -DEFAULT.gpa.black), abs=1e-12)
+    assert gains["fya"].to_numpy() == pytest.approx(np.full(n, -DEFAULT.fya.black), abs=1e-12)
+    assert (gains["lsat"] >= 0).all()  # the same quantile of a larger Poisson
+
+
+def test_one_applicant_by_hand() -> None:
+    causes = pd.DataFrame(
+        {
+            "race": ["black"],
+            "sex": ["female"],
+            "knowledge": [0.5],
+            "gpa_noise": [-1.0],
+            "lsat_quantile": [0.5],
+            "fya_noise": [0.2],
+        }
+    )
+    row = law_school.outcomes(causes).iloc[0]
+    assert row["gpa"] == pytest.approx(3.20 + 0.14 * 0.5 - 0.39 + 0.13 - 0.37, abs=1e-12)
+    assert row["fya"] == pytest.approx(0.22 + 0.33 * 0.5 - 1.04 - 0.016 + 0.2, abs=1e-12)
+    rate = np.exp(
+        3.63 + 0.068 * 0.5 - 0.24 - 0.014
+    )  # 30.265: its median is the count where the sum passes 1/2
+    mass, total, count = np.exp(-rate), np.exp(-rate), 0
+    while total < 0.5:
+        count += 1
+        mass *= rate / count
+        total += mass
+    assert row["lsat"] == count == 30
+
+
+def test_moments_follow_the_model() -> None:
+    n = 200_000
+    drawn = law_school.generate(n, rng=7)
+    for race, black, share_female in (("black", 1, 0.62), ("white", 0, 0.42)):
+        group = drawn.applicants[drawn.applicants["race"] == race]
+        size = len(group)
+        assert size / n == pytest.approx(0.25 if black else 0.75, abs=5 * np.sqrt(0.1875 / n))
+        female = (group["sex"] == "female").to_numpy()
+        assert female.mean() == pytest.approx(share_female, abs=5 * 0.5 / np.sqrt(size))
+        for column, weights, noise in (("gpa", DEFAULT.gpa, 0.37), ("fya", DEFAULT.fya, 1.0)):
+            mean = weights.base + weights.black * black + weights.female * female.mean()
+            deviation = np.hypot(weights.knowledge, noise)
+            assert group[column].mean() == pytest.approx(mean, abs=5 * deviation / np.sqrt(size))
+        # given sex the rate is log-normal: E = exp(m + s²/2), Var = E + (exp(s²) − 1) E²
+        men = group.loc[~female, "lsat"]
+        spread = DEFAULT.lsat.knowledge**2
+        mean = np.exp(DEFAULT.lsat.base + DEFAULT.lsat.black * black + spread / 2)
+        variance = mean + np.expm1(spread) * mean**2
+        assert men.mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / len(men)))
+        assert men.var() == pytest.approx(variance, rel=5 * np.sqrt(2.2 / len(men)))
+
+
+def test_knowledge_ties_the_grades_together() -> None:
+    drawn = law_school.generate(100_000, rng=2)
+    white = (drawn.applicants["race"] == "white") & (drawn.applicants["sex"] == "male")
+    group = drawn.applicants[white]
+    expected = 0.14 * 0.33 / (np.hypot(0.14, 0.37) * np.hypot(0.33, 1))
+    seen = stats.pearsonr(group["gpa"], group["fya"]).statistic
+    assert seen == pytest.approx(expected, abs=5 / np.sqrt(len(group)))
+
+
+@pytest.mark.shared
+def test_the_weights_are_fits_to_the_public_data(shared_data: Path) -> None:
+    table = pd.read_csv(shared_data / "law_school.csv")
+    table = table[table["race"].isin(["White", "Black"])]
+    design = np.column_stack([np.ones(len(table)), table["race"] == "Black", table["sex"] == 1]).astype(float)
+    residuals = {}
+    rounding = 0.006  # the weights are rounded to two decimals, LSAT's to two digits
+    for column, weights in (("UGPA", DEFAULT.gpa), ("ZFYA", DEFAULT.fya)):
+        fit = np.linalg.lstsq(design, table[column], rcond=None)[0]
+        assert fit == pytest.approx([weights.base, weights.black, weights.female], abs=rounding)
+        residuals[column] = table[column] - design @ fit
+    fit = np.array([np.log(table["LSAT"].mean()), 0, 0])
+    for _ in range(20):  # Newton's steps of a Poisson regression
+        rate = np.exp(design @ fit)
+        fit = fit + np.linalg.solve(design.T @ (design * rate[:, None]), design.T @ (table["LSAT"] - rate))
+    assert fit == pytest.approx([DEFAULT.lsat.base, DEFAULT.lsat.black, DEFAULT.lsat.female], abs=rounding)
+    residuals["LSAT"] = table["LSAT"] - np.exp(design @ fit)
+    covariance = pd.DataFrame(residuals).cov()
+
+    def loading(own: str, one: str, two: str) -> float:  # one common cause: cov(a, b) = l_a l_b
+        return np.sqrt(covariance.loc[own, one] * covariance.loc[own, two] / covariance.loc[one, two])
+
+    gpa, fya = loading("UGPA", "LSAT", "ZFYA"), loading("ZFYA", "LSAT", "UGPA")
+    lsat = loading("LSAT", "UGPA", "ZFYA") / table["LSAT"].mean()
+    assert [gpa, lsat, fya] == pytest.approx(
+        [DEFAULT.gpa.knowledge, DEFAULT.lsat.knowledge, DEFAULT.fya.knowledge], abs=rounding
+    )
+    remaining = np.sqrt(covariance.loc["UGPA", "UGPA"] - gpa**2)
+    assert remaining == pytest.approx(DEFAULT.gpa_deviation, abs=rounding)
+
+
+def test_bad_numbers_are_named() -> None:
+    with pytest.raises(InputError, match=r"^n must be at least 1 applicant, got 0\.$"):
+        law_school.generate(0)
+    with pytest.raises(InputError, match=r"^parameters\.share_black must be a share in \[0, 1\], got 25\.$"):
+        law_school.generate(3, parameters=replace(DEFAULT, share_black=25))
+    with pytest.raises(InputError, match=r"^parameters\.gpa_deviation must be above 0, got 0\.$"):
+        law_school.generate(3, parameters=replace(DEFAULT, gpa_deviation=0))

@@ -1,0 +1,139 @@
+"""The loans set: one planted harm, nothing else, and the model as a file."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnxruntime as ort
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.data.samples import loans
+from audits.data.samples.loans import LOG_ODDS, PLANTED, THRESHOLD
+from audits.errors import InputError
+
+LARGE = 300_000
+
+
+@pytest.fixture(scope="module")
+def drawn() -> loans.Loans:
+    return loans.generate(LARGE, rng=11)
+
+
+def _onnx_scores(applications: pd.DataFrame) -> np.ndarray:
+    session = ort.InferenceSession(loans.onnx_model())
+    feed = {}
+    for column in session.get_inputs():
+        values = applications[column.name]
+        text = column.type == "tensor(string)"
+        feed[column.name] = (
+            values.astype(object).where(values.notna(), "").to_numpy(object)
+            if text
+            else values.to_numpy(np.float32)
+        ).reshape(-1, 1)
+    return session.run(None, feed)[0].ravel()
+
+
+def _slow_score(person: dict) -> float:
+    points = LOG_ODDS.base
+    for column, term in LOG_ODDS.numbers.items():
+        value = term.missing if math.isnan(person[column]) else person[column]
+        points += term.weight * math.log(1 + value / term.unit)
+    for column, table in LOG_ODDS.categories.items():
+        points += table.get(person[column], 0.0)
+    if person["age"] < 30:
+        points += LOG_ODDS.under_30
+        if person["sex"] == "female" and person["ethnicity"] == "Velian":
+            points -= 0.7
+    return 1 / (1 + math.exp(-points))
+
+
+@settings(max_examples=20, deadline=None)
+@given(n=st.integers(1, 60), seed=st.integers(0, 2**32 - 1))
+def test_score_equals_a_person_at_a_time_and_the_onnx_file(n: int, seed: int) -> None:
+    applications = loans.generate(n, rng=seed).applications
+    slow = [_slow_score(person) for person in applications.to_dict("records")]
+    assert applications["model_score"].to_numpy() == pytest.approx(slow, abs=1e-12)
+    # float32: seven digits of a log-odds that stays below 10
+    assert _onnx_scores(applications) == pytest.approx(slow, abs=2e-6)
+
+
+def test_the_penalty_falls_on_the_planted_group_alone(drawn: loans.Loans) -> None:
+    a, truth = drawn.applications, drawn.truth
+    where = PLANTED.where
+    member = (a["sex"] == where["sex"]) & (a["ethnicity"] == where["ethnicity"]) & (a["age"] < 30)
+    assert truth["planted"].equals(member)
+    assert (truth.loc[~member, "model_score"] == truth.loc[~member, "score_without_penalty"]).all()
+    logit = np.log(truth["model_score"] / (1 - truth["model_score"]))
+    fair = np.log(truth["score_without_penalty"] / (1 - truth["score_without_penalty"]))
+    assert (fair - logit)[member].to_numpy() == pytest.approx(
+        np.full(member.sum(), PLANTED.penalty), abs=1e-9
+    )
+    approved, approved_fair = truth["model_score"] >= THRESHOLD, truth["score_without_penalty"] >= THRESHOLD
+    assert (truth["refused_by_penalty"] == (approved_fair & ~approved)).all()
+    # some 7,000 members: five standard errors, and the stored shares' own 0.0016
+    tolerance = 5 * np.hypot(0.5 / np.sqrt(member.sum()), 0.0016)
+    assert approved[member].mean() == pytest.approx(PLANTED.approved, abs=tolerance)
+    assert approved_fair[member].mean() == pytest.approx(PLANTED.approved_without, abs=tolerance)
+
+
+def test_single_attributes_look_nearly_fair(drawn: loans.Loans) -> None:
+    a = drawn.applications
+    approved = a["model_score"] >= THRESHOLD
+    band = pd.cut(a["age"], [18, 30, 45, 60, 76], right=False)
+    for attribute in (a["sex"], a["ethnicity"], a["region"], band):
+        rates = approved.groupby(attribute, observed=True).mean()
+        assert (
+            abs(rates - approved.mean()).max() < 0.045
+        )  # in the population below 0.04; 5 standard errors on top
+        assert rates.min() / rates.max() > 0.9  # far from the four-fifths line
+    assert approved.mean() - approved[drawn.truth["planted"]].mean() > 0.2
+
+
+def test_repayment_and_finances_know_nothing_of_sex_and_ethnicity(drawn: loans.Loans) -> None:
+    a = drawn.applications
+    excess = a["repaid"] - drawn.truth["score_without_penalty"]
+    complete = a[list(loans.BLANK)].notna().all(axis=1)  # a blank makes the score differ from the true chance
+    groups = [a["sex"] == "female", a["ethnicity"] == "Velian", a["age"] < 30, drawn.truth["planted"]]
+    for member in groups:
+        inside = excess[complete & member]
+        assert abs(inside.mean()) < 5 * inside.std() / np.sqrt(len(inside))
+    for column in ("income", "debt", "savings", "employment_years", "amount", "dependants"):
+        for member in groups[:2]:
+            logs = np.log1p(a[column])
+            gap = logs[member].mean() - logs[~member].mean()
+            error = logs.std() * np.sqrt(1 / member.sum() + 1 / (~member).sum())
+            assert abs(gap) < 5 * error, column
+
+
+def test_blanks_come_at_their_rates_and_independently(drawn: loans.Loans) -> None:
+    a = drawn.applications
+    blank = a.isna()
+    assert set(blank.columns[blank.any()]) == set(loans.BLANK)
+    for column, share in loans.BLANK.items():
+        assert blank[column].mean() == pytest.approx(share, abs=5 * np.sqrt(share / LARGE))
+        women = blank.loc[a["sex"] == "female", column].mean()
+        assert women == pytest.approx(share, abs=5 * np.sqrt(share / (LARGE / 2)))
+
+
+@settings(deadline=None)
+@given(n=st.integers(1, 200), seed=st.integers(0, 2**32 - 1))
+def test_every_value_is_possible(n: int, seed: int) -> None:
+    a = loans.generate(n, rng=seed).applications
+    assert list(a) == list(loans.COLUMNS)
+    assert a["application_id"].is_unique
+    assert a["age"].between(18, 75).all()
+    assert (a["employment_years"].dropna() <= (a["age"] - 18)[a["employment_years"].notna()]).all()
+    assert (a[["income", "debt", "savings", "amount"]].min().dropna() >= 0).all()
+    assert a["dependants"].between(0, 5).all()
+    assert a["model_score"].between(0, 1, inclusive="neither").all()
+    for column, points in LOG_ODDS.categories.items():
+        assert set(a[column].dropna()) <= set(points)
+
+
+def test_nobody_is_refused_by_message() -> None:
+    with pytest.raises(InputError, match=r"^n must be at least 1 application, got 0\.$"):
+        loans.generate(0)

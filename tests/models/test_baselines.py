@@ -1,0 +1,264 @@
+"""Baselines trained here: against numbers worked by hand, across processes, and on odd columns."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from audits.errors import InputError
+from audits.models import ModelSpec, make_subject
+from audits.models.baselines import train_baseline
+
+KINDS = ["logistic", "forest", "boosting"]
+EVERY = [*KINDS, "mlp"]
+
+
+def test_logistic_probabilities_are_the_sigmoid_of_its_weights(data):
+    model = train_baseline(data, "logistic")
+    frame, fitted = data.frame, model.pipeline[-1]
+    columns = [(frame[name] - frame[name].mean()) / frame[name].std(ddof=0) for name in ("age", "income")]
+    columns += [frame["job"] == job for job in ("cook", "judge", "nurse")]
+    columns += [frame["flag"] == flag for flag in (0, 1)]
+    x = np.column_stack([np.asarray(column, dtype=float) for column in columns])
+    by_hand = 1 / (1 + np.exp(-(x @ fitted.coef_[0] + fitted.intercept_[0])))
+    np.testing.assert_allclose(model.score(frame), by_hand, atol=1e-12)  # one product in another order
+    assert model.classes is None
+    assert model.columns == ("age", "income", "job", "flag")
+
+
+def test_logistic_minimises_the_ridge_penalised_likelihood(data):
+    """The same optimum found by another optimiser from the formula: C = 1, intercept free."""
+    model = train_baseline(data, "logistic")
+    x = np.asarray(
+        model.pipeline[0].transform(data.frame[list(model.columns)].astype({"job": object, "flag": str}))
+    )
+    sign = np.where(data.y, 1.0, -1.0)
+
+    def loss(theta):
+        return np.logaddexp(0, -sign * (x @ theta[1:] + theta[0])).sum() + 0.5 * theta[1:] @ theta[1:]
+
+    best = minimize(loss, np.zeros(x.shape[1] + 1), method="BFGS", options={"gtol": 1e-6, "maxiter": 2000})
+    expected = 1 / (1 + np.exp(-(x @ best.x[1:] + best.x[0])))
+    np.testing.assert_allclose(model.score(data.frame), expected, atol=1e-4)  # both stop at a small gradient
+
+
+@given(seed=st.integers(0, 2**16), counts=st.lists(st.integers(1, 4), min_size=60, max_size=60))
+@settings(max_examples=8, deadline=None)
+def test_a_row_of_count_two_weighs_as_two_rows(make_data, people, seed, counts):
+    frame = people.sample(60, random_state=seed).assign(count=counts)
+    weighted = train_baseline(make_data(frame, weights="count"), "logistic")
+    repeated = frame.loc[frame.index.repeat(frame["count"])].drop(columns="count").reset_index(drop=True)
+    expanded = train_baseline(make_data(repeated), "logistic")
+    # both stop where the gradient is below 1e-6 of a sum over up to 240 people
+    np.testing.assert_allclose(weighted.score(frame), expanded.score(frame), atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_kind_learns_what_is_there(make_data, people, kind):
+    """The label is whether age is at least 50, up to 5 % of noise: whoever learns beats 85 %."""
+    rng = np.random.default_rng(1)
+    older = (people["age"] >= 50).to_numpy()
+    frame = people.assign(hired=np.where(older ^ (rng.random(len(people)) < 0.05), "yes", "no"))
+    subject = make_subject(make_data(frame), ModelSpec(train=kind), seed=3)
+    assert (subject.decisions == subject.data.y).mean() > 0.85
+    assert ((subject.scores >= 0) & (subject.scores <= 1)).all()
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_higher_score_is_better_whichever_value_is_favourable(make_data, people, kind):
+    plus = make_subject(make_data(people, favorable="yes"), ModelSpec(train=kind))
+    minus = make_subject(make_data(people, favorable="no"), ModelSpec(train=kind))
+    assert np.corrcoef(plus.scores, plus.data.y)[0, 1] > 0.3
+    assert np.corrcoef(minus.scores, minus.data.y)[0, 1] > 0.3
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_the_held_out_people_are_not_trained_on(data, kind):
+    subject = make_subject(data, ModelSpec(train=kind), test_size=0.25, seed=5)
+    assert subject.training is not None
+    held, trained = set(subject.data.frame.index), set(subject.training.frame.index)
+    assert not held & trained
+    assert held | trained == set(data.frame.index)
+    assert abs(len(held) - 100) <= 1
+    assert any(f"{len(trained):,} rows" in note for note in subject.notes)
+
+
+SCRIPT = """
+import sys; sys.path.insert(0, {tests!r})
+from conftest import audit_data, make_people
+from audits.models import ModelSpec, make_subject
+for kind in {kinds!r}:
+    subject = make_subject(audit_data(make_people(300)), ModelSpec(train=kind), seed=7)
+    print(kind, subject.model.sha256, subject.scores.sum().hex(), subject.scores.tobytes().hex()[:4000])
+"""
+
+
+def test_the_same_seed_gives_the_same_bits_in_every_process(request):
+    """One thread or two, another hash seed: not one digit may move."""
+    root = request.config.rootpath
+    script = SCRIPT.format(tests=str(root / "tests" / "models"), kinds=EVERY)
+    found = []
+    for threads in ("1", "2"):
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            "MKL_NUM_THREADS": threads,
+            "PYTHONHASHSEED": threads,
+            "PYTHONPATH": str(root),
+        }
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=300
+        )
+        found.append(done.stdout)
+    assert found[0].count("\n") == len(EVERY)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["forest", "mlp"])
+def test_another_seed_gives_another_model(data, kind):
+    first, second = (make_subject(data, ModelSpec(train=kind), seed=seed) for seed in (0, 1))
+    assert first.model.sha256 != second.model.sha256
+    everyone = data.frame
+    assert not np.array_equal(first.favorable_score(everyone), second.favorable_score(everyone))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_training_leaves_the_global_generators_alone(data, kind):
+    import torch
+
+    np.random.seed(4)  # noqa: NPY002 - the very state that must not be touched
+    torch.manual_seed(4)
+    expected = np.random.random(), float(torch.rand(1))  # noqa: NPY002
+    np.random.seed(4)  # noqa: NPY002
+    torch.manual_seed(4)
+    make_subject(data, ModelSpec(train=kind))
+    assert (np.random.random(), float(torch.rand(1))) == expected  # noqa: NPY002
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_missing_and_unseen_values_get_a_score(make_data, people, kind):
+    frame = people.astype({"age": float, "job": object, "flag": float})
+    frame.loc[frame.index[::7], "age"] = np.nan
+    frame.loc[frame.index[::9], "job"] = None
+    subject = make_subject(make_data(frame), ModelSpec(train=kind))
+    odd = frame.head(4).copy()
+    odd.loc[odd.index[0], "job"] = "astronaut"
+    odd.loc[odd.index[1], ["age", "income"]] = np.nan
+    odd.loc[odd.index[2], ["job", "flag"]] = [None, np.nan]
+    scores = subject.favorable_score(odd)
+    assert np.isfinite(scores).all()
+    assert len(scores) == 4
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_dates_truth_values_and_constant_columns_are_read(make_data, people, kind):
+    rng = np.random.default_rng(0)
+    frame = people.assign(
+        since=pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, len(people)), unit="D"),
+        member=rng.random(len(people)) < 0.5,
+        smoker=rng.choice(["no", "yes"], len(people)),
+        same=1.0,
+        empty=np.nan,
+    )
+    frame.loc[frame.index[3], "since"] = pd.NaT
+    features = ("age", "since", "member", "smoker", "same", "empty")
+    subject = make_subject(
+        make_data(frame, features=features, kinds={"empty": "continuous"}), ModelSpec(train=kind)
+    )
+    assert np.isfinite(subject.scores).all()
+    later = subject.data.frame.assign(member=~subject.data.frame["member"])
+    assert not np.array_equal(subject.favorable_score(later), subject.scores)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_level_keeps_its_name_when_the_column_changes_type(make_data, people, kind):
+    """Whole numbers turn to floats as soon as one is missing; that must not make them unseen levels."""
+    data = make_data(people, kinds={"flag": "categorical"})
+    model = train_baseline(data, kind)
+    np.testing.assert_array_equal(model.score(people.astype({"flag": float})), model.score(people))
+
+
+def test_a_category_with_very_many_levels_is_trained_on(make_data, people):
+    frame = pd.concat([people] * 5, ignore_index=True)
+    frame["town"] = [f"town {number}" for number in range(len(frame))]
+    data = make_data(frame, kinds={"town": "categorical"}, features=("age", "town"))
+    for kind in KINDS:
+        assert np.isfinite(train_baseline(data, kind).score(frame)).all()
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("features", [("income",), ("job",), ("flag",)])
+def test_a_single_feature_of_any_kind_will_do(make_data, people, kind, features):
+    subject = make_subject(make_data(people, features=features), ModelSpec(train=kind))
+    assert subject.model.columns == features
+    assert np.isfinite(subject.scores).all()
+
+
+def test_features_without_any_value_are_refused(make_data, people):
+    data = make_data(people.assign(gap=np.nan), features=("gap",), kinds={"gap": "continuous"})
+    with pytest.raises(InputError, match="must hold some values to train on, but all are missing"):
+        make_subject(data, ModelSpec(train="boosting"))
+
+
+def test_no_rows_give_no_scores(data):
+    for kind in EVERY:
+        subject = make_subject(data, ModelSpec(train=kind))
+        assert subject.favorable_score(data.frame.iloc[:0]).shape == (0,)
+
+
+# ---- what is refused
+
+
+def test_one_outcome_cannot_be_trained_on(data):
+    with pytest.raises(
+        InputError, match=r"data\.label must take both outcomes .* all 200 people have the unfav"
+    ):
+        make_subject(data.take(~data.y), ModelSpec(train="logistic"))
+
+
+def test_too_few_people_with_an_outcome_cannot_be_trained_on(make_data, people):
+    hired = np.where(np.arange(len(people)) < 4, "yes", "no")
+    with pytest.raises(
+        InputError, match=r"at least 5 people with each outcome .* 4 have the favourable and 396"
+    ):
+        make_subject(make_data(people.assign(hired=hired)), ModelSpec(train="logistic"))
+
+
+def test_a_part_without_people_to_learn_from_is_refused(make_data, people):
+    hired = np.where(np.arange(len(people)) < 6, "yes", "no")
+    with pytest.raises(InputError, match=r"data\.test_size must leave at least 2 people with each outcome"):
+        make_subject(make_data(people.assign(hired=hired)), ModelSpec(train="mlp"), test_size=0.9)
+
+
+def test_without_a_label_nothing_can_be_trained(make_data, people):
+    data = make_data(people, label=None, favorable=None)
+    with pytest.raises(InputError, match=r"data\.label is missing; name the column"):
+        make_subject(data, ModelSpec(train="forest"))
+
+
+def test_free_text_cannot_be_trained_on(make_data, people):
+    data = make_data(people, features=("age", "job"), kinds={"job": "text"})
+    with pytest.raises(InputError, match=r"must not hold free text or identifiers .*'job'"):
+        make_subject(data, ModelSpec(train="boosting"))
+
+
+def test_a_frame_without_a_column_is_refused(data):
+    for kind in EVERY:
+        subject = make_subject(data, ModelSpec(train=kind))
+        with pytest.raises(InputError, match="'job'"):
+            subject.favorable_score(data.frame.drop(columns="job"))
+
+
+def test_infinite_numbers_are_refused(data):
+    model = train_baseline(data, "forest")
+    with pytest.raises(InputError, match="column 'income' must be finite, but 400 values are not"):
+        model.score(data.frame.assign(income=np.inf))

@@ -1,0 +1,151 @@
+"""Columns of predictions as the model, and which way round a score counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.errors import InputError
+from audits.models import ModelSpec, Predictions, make_subject, model_facts
+
+
+@pytest.fixture
+def scored(people):
+    """People with a risk score of 1 to 10 (higher is worse) and a predicted label."""
+    risk = 1 + (80 - people["age"]) * 9 // 62
+    return people.assign(risk=risk, predicted=np.where(people["age"] > 45, "yes", "no"))
+
+
+def by_score(data, column="risk", higher_is="unfavorable", **options):
+    return make_subject(
+        data, ModelSpec(predictions=Predictions(score=column, higher_is=higher_is)), **options
+    )
+
+
+def test_below_the_threshold_of_a_risk_score_is_favourable_and_at_it_is_not(make_data, scored):
+    subject = by_score(make_data(scored), threshold=5)
+    risk = subject.data.frame["risk"]
+    assert (risk == 5).any(), "the tie must occur"
+    np.testing.assert_array_equal(subject.decisions, risk < 5)
+    np.testing.assert_array_equal(subject.scores, -risk)
+    assert subject.rule == "favourable where the score is below 5"
+    assert subject.threshold == 5.0
+
+
+def test_at_the_threshold_of_a_score_where_higher_is_better_is_favourable(make_data, scored):
+    subject = by_score(make_data(scored), "age", "favorable", threshold=45)
+    np.testing.assert_array_equal(subject.decisions, subject.data.frame["age"] >= 45)
+    assert subject.rule == "favourable where the score is at least 45"
+
+
+def test_a_predicted_label_decides_by_itself(make_data, scored):
+    for favorable, expected in (("yes", scored["age"] > 45), ("no", scored["age"] <= 45)):
+        data = make_data(scored, favorable=favorable)
+        subject = make_subject(data, ModelSpec(predictions=Predictions(label="predicted")))
+        np.testing.assert_array_equal(subject.decisions, expected)
+        assert subject.rule == "favourable where the predicted label is"
+
+
+@pytest.mark.parametrize("written", [[0, 1], [0.0, 1.0], ["0", "1"], [False, True], ["0.0", "1.0"]])
+def test_predicted_labels_match_however_they_are_written(make_data, scored, written):
+    hired = (scored["hired"] == "yes").astype(int)
+    frame = scored.assign(hired=hired, predicted=np.array(written)[hired.to_numpy()])
+    subject = make_subject(
+        make_data(frame, favorable=1), ModelSpec(predictions=Predictions(label="predicted"))
+    )
+    np.testing.assert_array_equal(subject.decisions, hired == 1)
+
+
+def test_predictions_are_no_features_and_invent_nobody(make_data, scored):
+    data = make_data(scored)
+    assert "risk" in data.features
+    subject = by_score(data, threshold=5)
+    assert "risk" not in subject.data.features
+    assert "risk" not in subject.space.columns
+    assert subject.data.digest != data.digest
+    assert not subject.model.invents
+    assert any("not used as a feature" in note for note in subject.notes)
+    with pytest.raises(
+        InputError, match=r"model\.predictions\.score must be a column of the data, got 'risk'"
+    ):
+        subject.favorable_score(data.frame.drop(columns="risk"))
+
+
+def test_a_score_the_wrong_way_round_is_told(make_data, scored):
+    wrong = by_score(make_data(scored), higher_is="favorable", threshold=5)
+    assert any("wrong way round" in note and "higher_is" in note for note in wrong.notes)
+    right = by_score(make_data(scored), threshold=5)
+    assert not any("wrong way round" in note for note in right.notes)
+
+
+def test_a_threshold_outside_the_scores_is_told(make_data, scored):
+    subject = by_score(make_data(scored), threshold=0.5)
+    assert any(
+        "Everyone gets the unfavourable decision" in note and "from 1 to 10" in note for note in subject.notes
+    )
+
+
+def test_auditing_the_label_itself_is_told(make_data, scored):
+    subject = make_subject(make_data(scored), ModelSpec(predictions=Predictions(label="hired")))
+    assert any("the label 'hired' itself" in note for note in subject.notes)
+    assert model_facts(subject)["quality"]["accuracy"]["value"] == 1.0
+
+
+def test_without_a_label_decisions_can_still_be_audited(make_data, scored):
+    data = make_data(scored.drop(columns="hired"), label=None, favorable=None)
+    subject = by_score(data, threshold=5)
+    np.testing.assert_array_equal(subject.decisions, scored["risk"] < 5)
+    assert model_facts(subject)["quality"] is None
+
+
+def test_digests_follow_the_column_its_values_and_its_direction(make_data, scored):
+    digest = by_score(make_data(scored), threshold=5).model.sha256
+    assert by_score(make_data(scored), threshold=4).model.sha256 == digest
+    assert by_score(make_data(scored), threshold=5, higher_is="favorable").model.sha256 != digest
+    changed = scored.assign(risk=scored["risk"].where(scored.index != 17, 3 + scored["risk"] % 2))
+    assert by_score(make_data(changed), threshold=5).model.sha256 != digest
+
+
+# ---- what is refused
+
+
+def test_missing_scores_are_counted(make_data, scored):
+    frame = scored.astype({"risk": float})
+    frame.loc[[2, 8], "risk"] = np.nan
+    data = make_data(frame, features=("age",))
+    with pytest.raises(
+        InputError, match=r"column 'risk' has no prediction .* for 2 of 400 people \(rows 2, 8\)"
+    ):
+        by_score(data, threshold=5)
+    frame.loc[[2, 8], "risk"] = [np.inf, 3.0]
+    with pytest.raises(InputError, match=r"infinite scores for 1 of 400 people \(row 2\)"):
+        by_score(make_data(frame, features=("age",)), threshold=5)
+
+
+def test_missing_labels_are_counted(make_data, scored):
+    frame = scored.astype({"predicted": object})
+    frame.loc[3, "predicted"] = None
+    data = make_data(frame, features=("age",))
+    with pytest.raises(InputError, match=r"predictions\.label .* for 1 of 400 people \(row 3\)"):
+        make_subject(data, ModelSpec(predictions=Predictions(label="predicted")))
+
+
+def test_text_is_no_score_and_strange_values_are_no_labels(make_data, scored):
+    with pytest.raises(InputError, match=r"must name a column of numbers, but 'job' does not hold numbers"):
+        by_score(make_data(scored), "job", threshold=5)
+    with pytest.raises(
+        InputError, match=r"must hold the same values as the label \('no' or 'yes'\), but column 'job'"
+    ):
+        make_subject(make_data(scored), ModelSpec(predictions=Predictions(label="job")))
+
+
+def test_an_absent_column_is_named_with_the_nearest(make_data, scored):
+    with pytest.raises(InputError, match=r"must be a column of the data, got 'rsik'; did you mean 'risk'"):
+        by_score(make_data(scored), "rsik", threshold=5)
+
+
+def test_a_date_is_no_score(make_data, scored):
+    frame = scored.assign(when=pd.Timestamp("2024-01-01"))
+    with pytest.raises(InputError, match="does not hold numbers"):
+        by_score(make_data(frame), "when", threshold=5)

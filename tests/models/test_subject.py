@@ -1,0 +1,283 @@
+"""Thresholds, the favourable score, facts about the model, and the models on real data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.data import FeatureSpace, LabelCut
+from audits.errors import InputError, RunCancelled
+from audits.models import Model, ModelSpec, Predictions, Subject, make_subject, model_facts, model_spec
+from audits.models.protocol import class_text, favorable_columns
+from audits.models.thresholds import check_threshold, cuts
+
+SCORED = ModelSpec(predictions=Predictions(score="income"))
+
+
+@pytest.mark.parametrize("kind", ["logistic", "forest", "boosting", "mlp"])
+def test_every_model_keeps_the_protocol(data, kind):
+    subject = make_subject(data, ModelSpec(train=kind))
+    assert isinstance(subject.model, Model)
+    assert len(subject.model.sha256) == 64
+    np.testing.assert_array_equal(subject.scores, subject.favorable_score(subject.data.frame))
+    np.testing.assert_array_equal(subject.decisions, subject.scores >= 0.5)
+    assert subject.space.encode(subject.data.frame).shape[0] == subject.data.n
+
+
+# ---- thresholds
+
+
+def test_thresholds_by_group_decide_each_group(data):
+    subject = make_subject(data, SCORED, threshold={"sex": {"f": 45, "m": 55.5}})
+    sex, income = data.frame["sex"], data.frame["income"]
+    np.testing.assert_array_equal(subject.decisions, income >= np.where(sex == "f", 45, 55.5))
+    assert subject.rule == "favourable where the score is at least 45 (sex f), 55.5 (sex m)"
+    swapped = data.groups.replace({"f": "m", "m": "f"})
+    np.testing.assert_array_equal(
+        subject.decide(subject.scores, swapped), income >= np.where(sex == "m", 45, 55.5)
+    )
+
+
+def test_thresholds_by_group_turn_with_the_direction(data):
+    spec = ModelSpec(predictions=Predictions(score="income", higher_is="unfavorable"))
+    subject = make_subject(data, spec, threshold={"sex": {"f": 45.0, "m": 55.5}})
+    sex, income = data.frame["sex"], data.frame["income"]
+    np.testing.assert_array_equal(subject.decisions, income < np.where(sex == "f", 45, 55.5))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "match"),
+    [
+        ({"sex": {"f": 0.5}}, r"threshold\.sex must give a number for every value, but lacks 'm'"),
+        ({"sex": {}}, r"lacks 'f' or 'm'"),
+        ({"gender": {"f": 0.5}}, r"threshold must be a protected attribute, got 'gender'"),
+        ({"sex": 0.5}, r"threshold\.sex must give a number for each value"),
+        ({"sex": {"f": "x", "m": 1}}, r"threshold\.sex\.f must be a number, got 'x'"),
+        ({"sex": {"f": 0.5, "m": 0.5}, "job": {}}, "name exactly one protected attribute"),
+        ({}, "name exactly one protected attribute"),
+        (float("nan"), "threshold must be finite"),
+        ("0.5", "threshold must be a number"),
+        (True, "threshold must be a number"),
+        (None, "threshold must be a number"),
+    ],
+)
+def test_a_wrong_threshold_is_named(data, threshold, match):
+    with pytest.raises(InputError, match=match):
+        make_subject(data, SCORED, threshold=threshold)
+
+
+def test_the_range_of_a_threshold_is_that_of_the_scores(data):
+    assert check_threshold(55, data.groups, "number") == 55.0
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\], as the model gives probabilities, got 55"):
+        check_threshold(55, data.groups, "probability")
+    with pytest.raises(InputError, match=r"must lie in \(0, 1\], as the model gives labels"):
+        check_threshold(0, data.groups, "label")
+
+
+def test_values_of_a_threshold_match_as_text(make_data, people):
+    data = make_data(people, protected=("flag",), features=("age", "income"))
+    assert check_threshold({"flag": {0: 0.5, 1: 0.6}}, data.groups, "number") == {
+        "flag": {"0": 0.5, "1": 0.6}
+    }
+    with pytest.raises(InputError, match="lacks 'other'"):
+        cuts({"flag": {"0": 0.5}}, pd.DataFrame({"flag": ["0", "other"]}))
+
+
+def test_a_group_only_among_the_trained_on_still_needs_no_luck(make_data, people):
+    """A value that one person has needs a threshold whichever part of the split that person is in."""
+    data = make_data(people.assign(sex=["x", *people["sex"][1:]]))
+    for seed in range(4):
+        with pytest.raises(InputError, match="lacks 'x'"):
+            make_subject(
+                data, ModelSpec(train="logistic"), threshold={"sex": {"f": 0.5, "m": 0.5}}, seed=seed
+            )
+
+
+# ---- the favourable score
+
+
+class Fixed:
+    """A model whose class probabilities are columns of the frame."""
+
+    name, columns, invents, sha256 = "fixed", ("p0", "p1", "p2"), True, "0" * 64
+
+    def __init__(self, classes):
+        self.classes = classes
+
+    def score(self, frame):
+        return frame[list(self.columns)].to_numpy()
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0.01, 1)), min_size=3, max_size=9),
+    st.sets(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=2),
+    st.permutations(["a", "b", "c"]),
+)
+@settings(max_examples=30, deadline=None)
+def test_the_favourable_score_is_the_sum_whatever_the_order_of_classes(make_data, rows, good, order):
+    p = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
+    frame = pd.DataFrame(p, columns=["p0", "p1", "p2"]).assign(
+        y=np.resize(["a", "b", "c"], len(p)), sex=np.resize(["f", "m"], len(p))
+    )
+
+    def scores(favorable):
+        options = {"kinds": {"y": "categorical"}, "features": ("p0", "p1", "p2")}
+        data = make_data(frame, label="y", favorable=tuple(favorable), **options)
+        return Subject(data, Fixed(tuple(order)), 0.5, FeatureSpace.fit(data)).scores
+
+    expected = sum(p[:, order.index(value)] for value in good)
+    np.testing.assert_allclose(scores(good), expected, atol=1e-12)
+    np.testing.assert_allclose(scores({"a", "b", "c"} - good), 1 - expected, atol=1e-12)
+
+
+def test_favourable_classes_by_hand():
+    chosen = favorable_columns((0, 1), ("1.0",), ("0.0", "1.0"), "m")
+    assert chosen.tolist() == [False, True]
+    assert favorable_columns(("<=50K", ">50K"), (">50K",), (), "m").tolist() == [False, True]
+    assert favorable_columns((1, 2, 3), (True, 3), (1, 3), "m").tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("classes", "favorable", "labels", "match"),
+    [
+        (
+            (0, 1),
+            (1,),
+            (1, 2),
+            r"must cover the label values of the data, but m has the classes 0 or 1 .* also 2",
+        ),
+        ((0, 1), ("yes",), (), r"also 'yes'"),
+        ((0, 1), (), (0, 1), r"data\.favorable is missing"),
+        ((0, 1), (0, 1), (0, 1), r"must leave out at least one of the classes"),
+    ],
+)
+def test_classes_that_do_not_fit_the_label_are_refused(classes, favorable, labels, match):
+    """German credit's 1 and 2 must not pass for a model's 0 and 1 because they share a 1."""
+    with pytest.raises(InputError, match=match):
+        favorable_columns(classes, favorable, labels, "m")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (1, "1", True), (1, 1.0, True), (1, True, True), ("True", 1, True), (np.int64(3), "3.0", True),
+        (np.bool_(False), "0", True), (">50K", " >50K ", True), ("A91", "a91", False), (1, 1.5, False),
+        ("1_0", 10, False), ("nan", float("nan"), True), ("12345678901234567", "12345678901234568", False),
+        (b"yes", "yes", True), ("1e3", 1000, True), ("yes", True, False), (2**60 + 1, float(2**60), False),
+    ],
+)  # fmt: skip
+def test_label_values_are_compared_as_text(left, right, same):
+    assert (class_text(left) == class_text(right)) is same
+
+
+def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people):
+    frame = people.assign(guess=(people["age"] > 45).astype(int))
+    data = make_data(frame, label=LabelCut("age", at_least=50), favorable=None, features=("income", "flag"))
+    subject = make_subject(data, ModelSpec(predictions=Predictions(label="guess")))
+    np.testing.assert_array_equal(subject.decisions, people["age"] > 45)
+    right = ((people["age"] > 45) == (people["age"] >= 50)).mean()
+    assert model_facts(subject)["quality"]["accuracy"]["value"] == pytest.approx(right)
+    assert make_subject(data, ModelSpec(train="logistic")).scores.shape == (120,)
+
+
+# ---- specs, facts, progress
+
+
+@pytest.mark.parametrize(
+    ("section", "match"),
+    [
+        ({}, r"model must say in exactly one way .* has none; give one of 'train', 'path' or 'predictions'"),
+        ({"train": "mlp", "path": "m.onnx"}, "but has train and path"),
+        ({"train": "project"}, r"model\.train must be 'logistic', 'mlp', 'forest' or 'boosting'"),
+        ({"trian": "mlp"}, r"model\.trian is not a known key; did you mean 'train'"),
+        ({"path": "m.pkl"}, r"can run code hidden in the file, got 'm\.pkl'; convert it with skl2onnx"),
+        ({"path": "m.JOBLIB"}, "convert it with skl2onnx"),
+        ({"path": "m.pt"}, r"can run code .* convert it with torch\.onnx\.export"),
+        ({"path": "m.pt2"}, r"convert it with torch\.onnx\.export"),
+        ({"path": "m.skops"}, r"a model file must be ONNX, got 'm\.skops'; convert it with skl2onnx"),
+        ({"path": "m.json"}, "convert_xgboost"),
+        ({"path": "m.safetensors"}, "weights alone are no model"),
+        ({"path": "models/MLmodel"}, "is an MLflow artefact"),
+        ({"path": "m.exe"}, "must name an .onnx file"),
+        ({"endpoint": {"url": "http://127.0.0.1/score"}}, r"model\.endpoint is not called: .* predictions"),
+        ({"predictions": {"scor": "a"}}, r"model\.predictions\.scor is not a known key"),
+        ({"predictions": {}}, r"model\.predictions must name exactly one column"),
+        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"has a meaning for scores only"),
+        ({"predictions": {"score": "a", "higher_is": "good"}}, r"'favorable' or 'unfavorable', got"),
+        ({"train": "mlp", "classes": [0, 1]}, r"model\.classes has a meaning for a model file only"),
+    ],
+)  # fmt: skip
+def test_a_wrong_model_section_is_one_sentence(section, match):
+    with pytest.raises(InputError, match=match) as caught:
+        model_spec(section)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_file_is_looked_up_beside_the_spec(data, tmp_path):
+    with pytest.raises(InputError, match=r"model\.path must name an existing file, got 'm\.onnx'"):
+        make_subject(data, ModelSpec(path="m.onnx"), base_dir=tmp_path)
+    (tmp_path / "folder.onnx").mkdir()
+    with pytest.raises(InputError, match="must name an existing file"):
+        make_subject(data, ModelSpec(path="folder.onnx"), base_dir=tmp_path)
+    (tmp_path / "flow").mkdir()
+    (tmp_path / "flow" / "MLmodel").write_text("flavors: {}")
+    with pytest.raises(InputError, match="is an MLflow artefact"):
+        make_subject(data, ModelSpec(path="flow"), base_dir=tmp_path)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, True, "0"])
+def test_a_wrong_seed_is_named(data, seed):
+    with pytest.raises(InputError, match="seed must be a whole number from 0 to"):
+        make_subject(data, ModelSpec(train="logistic"), seed=seed)
+
+
+def test_facts_are_plain_and_hold_what_a_page_shows(data):
+    subject = make_subject(data, ModelSpec(train="logistic"), threshold={"sex": {"f": 0.5, "m": 0.4}})
+    facts = model_facts(subject)
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert facts["name"] == "logistic regression"
+    assert facts["trained_on"] + facts["audited"] == data.n
+    assert facts["threshold"] == {"sex": {"f": 0.5, "m": 0.4}}
+    right = int((subject.decisions == subject.data.y).sum())
+    assert facts["quality"]["accuracy"]["value"] == pytest.approx(right / subject.data.n)
+    for name in ("accuracy", "auc", "log_loss"):
+        estimate = facts["quality"][name]
+        assert set(estimate) == {"value", "low", "high", "n", "method"}
+        assert estimate["low"] < estimate["value"] < estimate["high"]
+        assert estimate["n"] == subject.data.n
+
+
+def test_scores_on_any_scale_have_no_log_loss(data):
+    quality = model_facts(make_subject(data, SCORED, threshold=50))["quality"]
+    assert quality["log_loss"] is None
+    assert quality["auc"]["value"] is not None
+
+
+def test_progress_rises_to_one_and_cancels(data):
+    told = []
+    make_subject(data, ModelSpec(train="mlp"), progress=lambda fraction, doing: told.append(fraction))
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+
+    def cancel(fraction, doing):
+        if doing.startswith("training"):
+            raise RunCancelled
+
+    for kind in ("mlp", "forest"):
+        with pytest.raises(RunCancelled):
+            make_subject(data, ModelSpec(train=kind), progress=cancel)
+
+
+def test_loading_the_package_imports_no_heavy_library():
+    import subprocess
+    import sys
+
+    heavy = "'torch', 'onnxruntime', 'onnx', 'sklearn'"
+    code = f"import audits.models, sys; print([name for name in ({heavy}) if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
