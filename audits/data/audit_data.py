@@ -1,0 +1,253 @@
+"""`AuditData`: the rows an audit works on, with label, groups, roles and what was left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import generator, one_of
+from audits.data.kinds import Kind, Role
+from audits.data.values import MISSING, find_level, text_of
+from audits.errors import InputError
+
+__all__ = ["AuditData", "group_name"]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditData:
+    """A table ready for an audit. Made by `build_data`; arrays are aligned with `frame`'s rows.
+
+    Attributes
+    ----------
+    frame : DataFrame (n, columns)
+        The rows used, values as the user knows them, recodes applied. The index holds the user's
+        row numbers (1-based for a file) and is named "row". Missing values are NaN or NaT.
+    kinds : mapping of str to Kind
+        The kind of every column of `frame`.
+    features : tuple of str
+        Columns that the model and the feature space read.
+    protected : tuple of str
+        Protected attributes, the columns of `groups`.
+    groups : DataFrame (n, protected)
+        The value of each protected attribute as text; binned ones as ``"[18, 25)"``, missing ones
+        as ``"(missing)"``.
+    label : str or None
+        The label's column in `frame`; None when there is no label.
+    favorable : tuple
+        The raw label values that are good for the person.
+    y : bool array (n,) or None
+        Whether the row's label is favourable; None without a label.
+    roles : mapping of str to Role
+        The role of those columns that were given one; protected columns are immutable unless told.
+    weights : float array (n,) or None
+        How many people a row stands for (> 0); None means one each.
+    missing : {"drop", "impute", "category"}
+        What was done about missing values.
+    rows_read : int
+        Rows in the file; ``rows_read == n + sum(excluded.values())`` until rows are taken.
+    excluded : mapping of str to int
+        Rows left out by reason in words.
+    imputed : mapping of str to int
+        Cells filled by column.
+    sha256 : str
+        Digest of the source's bytes (of the content for a DataFrame).
+    digest : str
+        Digest of content and roles: equal digests mean equal audits. Rows taken from a larger
+        table have a digest of their own, made from the table's and their positions.
+    notes : tuple of str
+        What the user should know, in sentences.
+    orders : mapping of str to tuple of str
+        Levels of the ordinal columns, lowest first, as text.
+    bins : mapping of str to tuple of float
+        Edges of the protected attributes that were cut into bins.
+    """
+
+    frame: pd.DataFrame
+    kinds: Mapping[str, Kind]
+    features: tuple[str, ...]
+    protected: tuple[str, ...]
+    groups: pd.DataFrame
+    label: str | None
+    favorable: tuple[object, ...]
+    y: np.ndarray | None
+    roles: Mapping[str, Role]
+    weights: np.ndarray | None
+    missing: str
+    rows_read: int
+    excluded: Mapping[str, int]
+    imputed: Mapping[str, int]
+    sha256: str
+    digest: str
+    notes: tuple[str, ...]
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        """Rows used."""
+        return len(self.frame)
+
+    @property
+    def size(self) -> float:
+        """People the rows stand for: the total weight, or `n` without weights."""
+        return float(self.n) if self.weights is None else float(self.weights.sum())
+
+    def take(self, positions: np.ndarray) -> AuditData:
+        """Return some of the rows; what was left out before stays counted as it was.
+
+        Parameters
+        ----------
+        positions : bool array (n,) or int array (k,)
+            A mask, or positions from 0 in the wished order; a position may come more than once.
+
+        Raises
+        ------
+        InputError
+            If a mask has another length, or a position lies outside 0 to n - 1.
+        """
+        chosen = _positions(positions, self.n)
+        if chosen.size == self.n and np.array_equal(chosen, np.arange(self.n)):
+            return self
+        mark = hashlib.sha256(self.digest.encode() + chosen.astype("<i8").tobytes())
+        return dataclasses.replace(
+            self,
+            frame=self.frame.iloc[chosen],
+            groups=self.groups.iloc[chosen],
+            y=None if self.y is None else self.y[chosen],
+            weights=None if self.weights is None else self.weights[chosen],
+            digest=mark.hexdigest(),
+        )
+
+    def members(self, where: Mapping[str, object]) -> np.ndarray:
+        """Return who belongs to a group, as a mask (n,) of bool.
+
+        Parameters
+        ----------
+        where : mapping of protected attribute to value
+            A value is compared as text ("1" matches 1); a list of values is their union;
+            ``{"not": value}`` is everybody else, those with a missing value included. Several
+            attributes mean their intersection, which may be empty.
+
+        Raises
+        ------
+        InputError
+            For no attribute at all, an attribute that is not protected, or a value that the data
+            does not hold; suggests the nearest.
+        """
+        if not isinstance(where, Mapping) or not where:
+            raise InputError("group", "must name at least one protected attribute and its value", where)
+        inside = np.ones(self.n, dtype=bool)
+        for attribute, value in where.items():
+            one_of("group", attribute, self.protected, what="a protected attribute")
+            inside &= self._has(attribute, value)
+        return inside
+
+    def _has(self, attribute: str, value: object) -> np.ndarray:
+        values, negated = _wanted(f"group.{attribute}", value)
+        column = self.groups[attribute]
+        levels = sorted(column.unique())
+        known = [
+            find_level(f"group.{attribute}", each, levels, rule=f"must be a value of {attribute!r}")
+            for each in values
+        ]
+        return column.isin(known).to_numpy() != negated
+
+    def split(
+        self, test_size: float, rng: np.random.Generator | int | None = None
+    ) -> tuple[AuditData, AuditData]:
+        """Return a training and a held-out part, drawn at random, rows in their old order.
+
+        Stratified on `y` when both outcomes have at least two rows, so that the parts' rates of
+        favourable labels differ by less than one row's worth.
+
+        Parameters
+        ----------
+        test_size : float in (0, 1)
+            Share of rows held out, rounded to whole rows in each stratum.
+        rng : Generator or int
+            Same seed, same split.
+
+        Raises
+        ------
+        InputError
+            If `test_size` is outside (0, 1) or a part would be empty.
+        """
+        if not 0 < test_size < 1:
+            raise InputError("data.test_size", "must lie between 0 and 1, both excluded", test_size)
+        rng = generator(rng)
+        strata = [np.arange(self.n)]
+        if self.y is not None and min(self.y.sum(), self.n - self.y.sum()) >= 2:
+            strata = [np.flatnonzero(self.y), np.flatnonzero(~self.y)]
+        held = np.zeros(self.n, dtype=bool)
+        for stratum in strata:
+            held[rng.permutation(stratum)[: round(test_size * stratum.size)]] = True
+        if held.all() or not held.any():
+            raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
+        return self.take(~held), self.take(held)
+
+
+def group_name(where: Mapping[str, object]) -> str:
+    """Return a short name of a group for titles and tables.
+
+    A value that says nothing by itself (a number, yes/no, a range) is shown with its attribute.
+
+    Examples
+    --------
+    >>> group_name({"race": "African-American"})
+    'African-American'
+    >>> group_name({"sex": "Female", "age": "60-70"})
+    'Female & 60-70'
+    >>> group_name({"race": {"not": "Caucasian"}}), group_name({"race": ["Asian", "Other"], "married": 1})
+    ('not Caucasian', 'Asian or Other & married 1')
+    """
+    names = []
+    for attribute, value in where.items():
+        values, negated = _wanted(attribute, value)
+        name = " or ".join(text_of(each) for each in values)
+        if any(_says_little(text_of(each)) for each in values):
+            name = f"{attribute} {name}"
+        if negated:
+            name = f"not ({name})" if len(values) > 1 else f"not {name}"
+        names.append(name)
+    return " & ".join(names)
+
+
+def _says_little(text: str) -> bool:
+    words = {"true", "false", "yes", "no", "y", "n", "t", "f", MISSING}
+    return text.lower() in words or text[:1] in "[(" or text.replace(".", "", 1).lstrip("-").isdigit()
+
+
+def _wanted(where: str, value: object) -> tuple[list[object], bool]:
+    """Return the values a group condition lists and whether it excludes them."""
+    negated = isinstance(value, Mapping)
+    if isinstance(value, Mapping):
+        if set(value) != {"not"}:
+            raise InputError(where, 'must be a value, a list of values or {"not": value}', dict(value))
+        value = value["not"]
+    values = list(value) if isinstance(value, (list, tuple, set, frozenset, np.ndarray)) else [value]
+    if not values:
+        raise InputError(where, "must list at least one value", value)
+    return values, negated
+
+
+def _positions(positions: np.ndarray, n: int) -> np.ndarray:
+    positions = np.asarray(positions)
+    if positions.dtype == bool:
+        if positions.shape != (n,):
+            raise InputError(
+                "positions", f"must be a mask with one entry for each of {n:,} rows", positions.shape
+            )
+        return np.flatnonzero(positions)
+    if positions.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if positions.ndim != 1 or not np.issubdtype(positions.dtype, np.integer):
+        raise InputError("positions", "must be a mask or a flat array of integers", positions)
+    outside = positions[(positions < 0) | (positions >= n)]
+    if outside.size:
+        raise InputError("positions", f"must lie in 0 to {n - 1:,}", int(outside[0]))
+    return positions.astype(np.int64)

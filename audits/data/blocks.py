@@ -1,0 +1,244 @@
+"""How one raw column becomes encoded columns and back: the parts of a `FeatureSpace`.
+
+A column of numbers, dates, ranks or two values becomes one z-scored column (two values: 0 and 1,
+not scaled); a categorical one becomes a block with an entry of 0.5 for its level, so that another
+level costs 0.5 + 0.5 = 1 under L1. Where the fitted data misses values, numbers get a further
+column "... is missing" and categories a further level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from audits.data.kinds import Kind
+from audits.data.values import as_text, is_true, text_of
+from audits.errors import InputError
+
+__all__ = ["Block", "LevelBlock", "NumberBlock", "level_block", "number_block"]
+
+_DAY = pd.Timedelta(days=1)
+_EPOCH = pd.Timestamp("1970-01-01")
+_SECOND = 1.0 / 86_400
+
+
+@dataclass(frozen=True, eq=False)
+class NumberBlock:
+    """One column of numbers, and one that marks the missing where there are any.
+
+    Attributes
+    ----------
+    column : str
+        The raw column.
+    names : tuple of str
+        Names of the encoded columns (1 or 2).
+    kind : Kind
+        "continuous", "integer", "datetime", "ordinal" or "boolean".
+    mean, sd : float
+        What encodes: ``(x - mean) / sd``, in raw units (days since 1970, ranks from 0).
+    low, high : float
+        Observed range, to which decoding clips.
+    step : float
+        Decoded values are multiples of it; 0 for any number.
+    fill : float
+        Encoded value of a missing cell.
+    levels : Series
+        The raw values by rank, for ordinal and boolean columns; otherwise empty, of the raw dtype.
+    """
+
+    column: str
+    names: tuple[str, ...]
+    kind: Kind
+    mean: float
+    sd: float
+    low: float
+    high: float
+    step: float
+    fill: float
+    levels: pd.Series
+
+    def encode(self, raw: pd.Series, *, unknown: str) -> np.ndarray:
+        """Return the encoded columns, (n, 1) or (n, 2)."""
+        x = self._numbers(raw, unknown)
+        missing = np.isnan(x)
+        z = (x - self.mean) / self.sd
+        z[missing] = self.fill
+        if len(self.names) == 2:
+            return np.column_stack([z, missing.astype(float)])
+        if missing.any() and unknown == "error":
+            raise _unknown(
+                self.column, raw, missing, "a value (no value was missing where the space was fitted)"
+            )
+        return z[:, None]
+
+    def decode(self, z: np.ndarray) -> pd.Series:
+        """Return admissible raw values of encoded columns (n, 1) or (n, 2)."""
+        missing = z[:, 1] >= 0.5 if len(self.names) == 2 else np.zeros(len(z), dtype=bool)
+        with np.errstate(over="ignore"):
+            x = z[:, 0] * self.sd + self.mean
+        if self.step:
+            x = np.round(x / self.step) * self.step
+        x = np.clip(x, self.low, self.high)
+        dtype = self.levels.dtype
+        if len(self.levels):
+            codes = np.where(missing, -1, x).astype(np.int64)
+            return pd.Series(self.levels.array.take(codes, allow_fill=bool(missing.any())), name=self.column)
+        if self.kind == "datetime":
+            moments = np.rint(x * 86_400e6).astype(np.int64).astype("datetime64[us]")
+            moments[missing] = np.datetime64("NaT")
+            return pd.Series(moments, name=self.column).astype(dtype)
+        x[missing] = np.nan
+        return pd.Series(x, name=self.column).astype(dtype)
+
+    def _numbers(self, raw: pd.Series, unknown: str) -> np.ndarray:
+        if not len(self.levels):
+            return _measure(raw, self.kind)
+        codes = pd.Index(as_text(self.levels)).get_indexer(as_text(raw))
+        strange = (codes < 0) & raw.notna().to_numpy()
+        if strange.any() and unknown == "error":
+            raise _unknown(self.column, raw, strange, "one of the values the space was fitted on")
+        return np.where(codes < 0, np.nan, codes.astype(float))
+
+
+@dataclass(frozen=True, eq=False)
+class LevelBlock:
+    """A categorical column: one encoded column a level, 0.5 for the row's own.
+
+    Attributes
+    ----------
+    column : str
+        The raw column.
+    names : tuple of str
+        Names of the encoded columns: ``"workclass=Private"``, and last ``"workclass is missing"``.
+    levels : Series
+        The raw values in the order of `names`, the missing one last where there is one.
+    """
+
+    column: str
+    names: tuple[str, ...]
+    levels: pd.Series
+
+    def encode(self, raw: pd.Series, *, unknown: str) -> np.ndarray:
+        """Return the block (n, levels)."""
+        codes = pd.Index(as_text(self.levels)).get_indexer(as_text(raw))
+        strange = codes < 0
+        if strange.any() and unknown == "error":
+            raise _unknown(self.column, raw, strange, "one of the values the space was fitted on")
+        z = np.zeros((len(raw), len(self.names)))
+        z[np.flatnonzero(~strange), codes[~strange]] = 0.5
+        return z
+
+    def decode(self, z: np.ndarray) -> pd.Series:
+        """Return the level with the largest entry, the first of equals."""
+        return pd.Series(self.levels.array.take(np.argmax(z, axis=1)), name=self.column)
+
+
+Block = NumberBlock | LevelBlock
+
+
+def number_block(
+    raw: pd.Series, kind: Kind, *, order: tuple[str, ...] = (), weights: np.ndarray | None = None
+) -> NumberBlock:
+    """Fit the block of a column of numbers, dates, ranks or two values.
+
+    Raises
+    ------
+    InputError
+        If the column holds infinite values.
+    """
+    column = str(raw.name)
+    levels = _ordered_levels(raw, kind, order)
+    names: tuple[str, ...] = (column,)
+    if kind == "boolean" and len(levels) == 2 and text_of(levels.iloc[1]) not in {"1", "True"}:
+        names = (f"{column}={text_of(levels.iloc[1])}",)
+    missing = raw.isna().to_numpy()
+    if missing.any():
+        names += (f"{column} is missing",)
+    if len(levels):
+        x = pd.Index(as_text(levels)).get_indexer(as_text(raw)).astype(float)
+    else:
+        x = _measure(raw, kind)
+    known = x[~missing]
+    mean, sd = (
+        (0.0, 1.0) if kind == "boolean" else _moments(known, None if weights is None else weights[~missing])
+    )
+    low, high = (known.min(), known.max()) if known.size else (0.0, 0.0)
+    step = 0.0 if kind == "continuous" else 1.0
+    if kind == "datetime":
+        step = _date_step(raw.dropna())
+    fill = 0.5 if kind == "boolean" else 0.0
+    return NumberBlock(column, names, kind, mean, sd, float(low), float(high), step, fill, levels)
+
+
+def _date_step(known: pd.Series) -> float:
+    """Return 1 (days) if all dates are whole days, a second if all are whole seconds, else 0."""
+    if (known == known.dt.floor("D")).all():
+        return 1.0
+    return _SECOND if (known == known.dt.floor("s")).all() else 0.0
+
+
+def level_block(raw: pd.Series) -> LevelBlock:
+    """Fit the block of a categorical column; levels sorted, numbers by size, the missing last."""
+    levels = pd.Series(raw.dropna().unique(), dtype=raw.dtype).sort_values(ignore_index=True)
+    names = tuple(f"{raw.name}={text}" for text in as_text(levels))
+    if raw.isna().any():
+        levels = pd.concat([levels, raw[raw.isna()].iloc[:1]], ignore_index=True)
+        names += (f"{raw.name} is missing",)
+    return LevelBlock(str(raw.name), names, levels)
+
+
+def _ordered_levels(raw: pd.Series, kind: Kind, order: tuple[str, ...]) -> pd.Series:
+    if kind not in {"ordinal", "boolean"}:
+        return raw.iloc[:0]
+    levels = pd.Series(raw.dropna().unique(), dtype=raw.dtype).sort_values(ignore_index=True)
+    texts = as_text(levels)
+    if kind == "boolean":
+        # False, no and 0 come before True, yes and 1 whatever the alphabet says
+        return levels.iloc[np.argsort([is_true(text) for text in texts], kind="stable")].reset_index(
+            drop=True
+        )
+    if order:
+        rank = {text: position for position, text in enumerate(order)}
+        return levels.iloc[np.argsort([rank[text] for text in texts])].reset_index(drop=True)
+    return levels
+
+
+def _measure(raw: pd.Series, kind: Kind) -> np.ndarray:
+    """Return numbers (dates as days since 1970), NaN where missing: (n,)."""
+    where = f"column {str(raw.name)!r}"
+    if kind == "datetime":
+        if not pd.api.types.is_datetime64_any_dtype(raw.dtype):
+            raise InputError(where, "must hold dates", raw.dtype.name)
+        return ((raw - _EPOCH) / _DAY).to_numpy(dtype=float, na_value=np.nan)
+    try:
+        x = raw.to_numpy(dtype=float, na_value=np.nan, copy=True)
+    except (TypeError, ValueError):
+        raise InputError(where, "must hold numbers", raw.dtype.name) from None
+    if np.isinf(x).any():
+        raise InputError(where, "must hold finite numbers", float(x[np.isinf(x)][0]))
+    return x
+
+
+def _moments(x: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:
+    """Return mean and standard deviation (ddof 0); a constant column has itself and 1."""
+    if x.size == 0:
+        return 0.0, 1.0
+    if x.min() == x.max():
+        return float(x[0]), 1.0
+    largest = float(np.abs(x).max())
+    unit = 1.0 if 1e-100 < largest < 1e100 else largest  # keeps squares in range
+    start = x[0] / unit  # centred first: a column of large, close numbers keeps its digits
+    steps = x / unit - start
+    middle = float(np.average(steps, weights=weights))
+    sd = float(np.sqrt(np.average((steps - middle) ** 2, weights=weights)))
+    return (start + middle) * unit, sd * unit or 1.0
+
+
+def _unknown(column: str, raw: pd.Series, bad: np.ndarray, rule: str) -> InputError:
+    first = raw.iloc[int(np.argmax(bad))]
+    advice = 'encode with unknown="zero" to treat it as no known value'
+    return InputError(
+        f"column {column!r}", f"must hold {rule}", None if pd.isna(first) else text_of(first), advice
+    )

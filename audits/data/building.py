@@ -1,0 +1,267 @@
+"""`build_data`: a table and a spec become the rows an audit works on, nothing lost uncounted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from audits.data.audit_data import AuditData
+from audits.data.digests import frame_digest, plain_digest
+from audits.data.filters import apply_recodes, kept_rows, known_column
+from audits.data.frames import from_pandas
+from audits.data.gaps import drop_incomplete, fill_gaps
+from audits.data.groups import protected_groups
+from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
+from audits.data.outcomes import Outcome, drop_unlabelled, favorable_rows
+from audits.data.space import MOST_LEVELS
+from audits.data.spec import DataSpec, LabelCut, check_spec
+from audits.data.tables import Table
+from audits.data.values import text_of
+from audits.errors import InputError
+
+__all__ = ["MOST_GROUPS", "build_data"]
+
+MOST_GROUPS = 100
+_MANY_GROUPS = 12
+
+
+def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int = MOST_GROUPS) -> AuditData:
+    """Apply the `data` section of a spec to a table.
+
+    In this order: recodes, given kinds, row filters, rows without a label, rows that stand for
+    nobody, missing values. Every row left out is counted under the first reason that applies. Kinds
+    not given are inferred from the rows that pass the filters.
+
+    Parameters
+    ----------
+    table : Table or DataFrame
+        A DataFrame's own index gives the row numbers and must be unique; its texts are taken as
+        they are, and an ordered categorical column is ordinal.
+    spec : DataSpec
+        See there.
+    most_groups : int
+        Values that a protected attribute may have at most.
+
+    Raises
+    ------
+    InputError
+        Names the key of the spec, the rule, the value and what to do.
+    """
+    check_spec(spec)
+    orders: dict[str, tuple[str, ...]] = {}
+    if isinstance(table, Table):
+        frame, sha256, notes = table.frame, table.report.sha256, list(table.report.notes)
+    else:
+        frame, orders, notes = from_pandas(table, spec.read.missing)
+        sha256 = frame_digest(frame)
+    rows_read = len(frame)
+    excluded: dict[str, int] = {}
+    frame = _selected(frame, spec, excluded, notes)
+    frame, outcome = drop_unlabelled(frame, spec, excluded)
+    frame = _weighing(frame, spec, excluded)
+    kinds = _kinds(frame, spec, orders, outcome)
+    features = _features(frame, spec, kinds, outcome, notes)
+    roles = _roles(frame, spec)
+    if spec.missing == "drop":
+        frame = drop_incomplete(frame, tuple(dict.fromkeys(features + spec.protected)), excluded)
+    _refuse_nobody(frame, excluded)
+    groups = protected_groups(frame, spec, most_groups)
+    notes += _group_notes(frame, groups, spec)
+    y = favorable_rows(frame, outcome)
+    _refuse_infinite(frame, features)
+    imputed: dict[str, int] = {}
+    if spec.missing == "impute":
+        frame, imputed = fill_gaps(frame, features, kinds)
+    notes += _gap_notes(frame, features)
+    data = AuditData(
+        frame=frame,
+        kinds=kinds,
+        features=features,
+        protected=spec.protected,
+        groups=groups,
+        label=outcome.label,
+        favorable=outcome.favorable,
+        y=y,
+        roles=roles,
+        weights=None if spec.weights is None else frame[spec.weights].to_numpy(dtype=float),
+        missing=spec.missing,
+        rows_read=rows_read,
+        excluded=excluded,
+        imputed=imputed,
+        sha256=sha256,
+        digest="",
+        notes=tuple(dict.fromkeys(notes)),
+        orders=_orders(frame, kinds, {**orders, **spec.orders}),
+        bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
+    )
+    return dataclasses.replace(data, digest=_digest(data))
+
+
+def _selected(
+    frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], notes: list[str]
+) -> pd.DataFrame:
+    """Apply recodes, given kinds and row filters."""
+    frame, said = apply_recodes(frame, spec.recode)
+    made = {}
+    for name, kind in spec.kinds.items():
+        known_column("data.kinds", name, frame)
+        made[name] = as_kind(frame[name], kind, f"data.kinds.{name}")
+    frame = frame.assign(**made)
+    for name in spec.protected:
+        known_column("data.protected", name, frame)
+    kept, reasons, more = kept_rows(frame, spec.keep)
+    excluded.update(reasons)
+    notes += said + more
+    if not kept.all():
+        frame = frame[kept]
+    _refuse_nobody(frame, excluded)
+    return frame
+
+
+def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
+    if not len(frame):
+        why = "; ".join(f"{count:,} because {reason}" for reason, count in excluded.items())
+        raise InputError("data", f"leaves no rows ({why})", advice="check keep, label and missing")
+
+
+def _weighing(frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int]) -> pd.DataFrame:
+    """Return the rows that stand for somebody; weights must be finite and not negative."""
+    if spec.weights is None:
+        return frame
+    column = frame[known_column("data.weights", spec.weights, frame)]
+    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+        raise InputError("data.weights", "must be a column of counts", spec.weights)
+    counts = column.to_numpy(dtype=float, na_value=np.nan)
+    bad = ~np.isfinite(counts) | (counts < 0)
+    if bad.any():
+        row, value = frame.index[int(np.argmax(bad))], float(counts[int(np.argmax(bad))])
+        raise InputError(
+            f"data.weights: column {spec.weights!r}, row {row}", "must be a count of 0 or more", value
+        )
+    if not counts.any():
+        raise InputError("data.weights", f"must not be 0 everywhere, as column {spec.weights!r} is")
+    if not counts.all():
+        excluded[f"weight {spec.weights!r} is 0"] = int((counts == 0).sum())
+        frame = frame[counts > 0]
+    return frame
+
+
+def _kinds(
+    frame: pd.DataFrame, spec: DataSpec, orders: Mapping[str, tuple[str, ...]], outcome: Outcome
+) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = {}
+    for name in frame.columns:
+        if name in spec.kinds:
+            kinds[name] = spec.kinds[name]
+        elif name in orders and name not in spec.recode:
+            kinds[name] = "ordinal"
+        else:
+            kinds[name] = infer_kind(frame[name])
+    if isinstance(spec.label, LabelCut) and outcome.label is not None:
+        kinds[outcome.label] = "boolean"
+    return kinds
+
+
+def _features(
+    frame: pd.DataFrame, spec: DataSpec, kinds: Mapping[str, Kind], outcome: Outcome, notes: list[str]
+) -> tuple[str, ...]:
+    """Return the feature columns; by default those that a model can use without being told the answer."""
+    if spec.features is not None:
+        for name in spec.features:
+            known_column("data.features", name, frame)
+        if outcome.label in spec.features:
+            raise InputError("data.features", "must not hold the label", outcome.label, "remove it there")
+        return spec.features
+    cut = {spec.label.column} if isinstance(spec.label, LabelCut) else set()
+    apart = {outcome.label, spec.weights, *spec.protected, *cut}
+    left_out: dict[str, list[str]] = {}
+    chosen = []
+    for name in (name for name in frame.columns if name not in apart):
+        column = frame[name]
+        if kinds[name] in {"identifier", "text"}:
+            left_out.setdefault("identifiers" if kinds[name] == "identifier" else "free text", []).append(
+                name
+            )
+        elif column.isna().all():
+            left_out.setdefault("without values", []).append(name)
+        elif kinds[name] == "categorical" and column.nunique() > MOST_LEVELS:
+            left_out.setdefault(f"over {MOST_LEVELS} categories", []).append(name)
+        else:
+            chosen.append(name)
+    notes += [f"Not used as features ({why}): {', '.join(names)}." for why, names in left_out.items()]
+    for name, recode in spec.recode.items():
+        if name in spec.protected and recode.source in chosen:
+            notes.append(f"{recode.source!r}, from which {name!r} was recoded, is among the features.")
+    return tuple(chosen)
+
+
+def _roles(frame: pd.DataFrame, spec: DataSpec) -> dict[str, Role]:
+    roles: dict[str, Role] = dict.fromkeys(spec.protected, "immutable")
+    for role, columns in spec.roles.items():
+        for name in columns:
+            roles[known_column(f"data.roles.{role}", name, frame)] = role
+    return roles
+
+
+def _orders(
+    frame: pd.DataFrame, kinds: Mapping[str, Kind], given: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    ordinal = [name for name, kind in kinds.items() if kind == "ordinal"]
+    return {name: level_order(frame[name], given.get(name), f"data.orders.{name}") for name in ordinal}
+
+
+def _refuse_infinite(frame: pd.DataFrame, features: Sequence[str]) -> None:
+    for name in features:
+        if pd.api.types.is_float_dtype(frame[name].dtype):
+            infinite = np.isinf(frame[name].to_numpy())
+            if infinite.any():
+                row = frame.index[int(np.argmax(infinite))]
+                advice = "list it in read.missing, or leave the column out of data.features"
+                raise InputError(f"column {name!r}, row {row}", "must be finite", text_of(np.inf), advice)
+
+
+def _group_notes(frame: pd.DataFrame, groups: pd.DataFrame, spec: DataSpec) -> list[str]:
+    notes = []
+    for name in groups.columns:
+        absent = int(frame[name].isna().sum())
+        if absent:
+            notes.append(f"{absent:,} rows have no value for {name!r}: a group of their own.")
+        found = groups[name].nunique()
+        if (
+            name not in spec.bins
+            and pd.api.types.is_numeric_dtype(frame[name].dtype)
+            and found > _MANY_GROUPS
+        ):
+            notes.append(f"{name!r} makes {found} groups, one a number; data.bins would cut it into fewer.")
+    return notes
+
+
+def _gap_notes(frame: pd.DataFrame, features: Sequence[str]) -> list[str]:
+    gaps = frame[list(features)].isna().sum()
+    shown = [f"{name} {count:,}" for name, count in gaps[gaps > 0].items()]
+    notes = []
+    if shown:
+        more = f" and {len(shown) - 8} more columns" if len(shown) > 8 else ""
+        notes.append(f"Missing values kept as a category of their own: {', '.join(shown[:8])}{more}.")
+    return notes
+
+
+def _digest(data: AuditData) -> str:
+    about = [
+        dict(data.kinds),
+        data.features,
+        data.protected,
+        data.label,
+        [text_of(value) for value in data.favorable],
+        dict(data.roles),
+        data.missing,
+        data.rows_read,
+        dict(data.excluded),
+        dict(data.imputed),
+        {name: list(order) for name, order in data.orders.items()},
+    ]
+    weights = None if data.weights is None else frame_digest(pd.DataFrame({"weights": data.weights}))
+    return plain_digest(frame_digest(data.frame), frame_digest(data.groups), weights, data.sha256, *about)

@@ -1,0 +1,65 @@
+"""DataFrames given in memory become tables like those read from files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import pyarrow as pa
+
+from audits.data.typed_tables import convert_typed
+from audits.data.values import as_text
+from audits.errors import InputError
+
+__all__ = ["from_pandas"]
+
+
+def from_pandas(
+    table: pd.DataFrame, missing: Sequence[str] | None
+) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]], list[str]]:
+    """Return a DataFrame with the types of a read one, the orders of its ordered categories, and notes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Its own index is kept as row numbers.
+    missing : sequence of str, optional
+        Texts (and numbers written as text) that mean missing, besides what pandas holds as missing.
+
+    Raises
+    ------
+    InputError
+        For an index or columns with duplicates, and a table without rows or columns.
+    """
+    names = [str(name) for name in table.columns]
+    if len(set(names)) < len(names):
+        raise InputError("frame", "must have distinct column names", max(names, key=names.count))
+    index = table.index
+    if isinstance(index, pd.MultiIndex) or not index.is_unique or index.hasnans:
+        rule = "must have a plain index without duplicates or gaps"
+        raise InputError("frame", rule, advice="call reset_index(drop=True)")
+    if not names or not len(table):
+        raise InputError("frame", "must have rows and columns", table.shape)
+    orders, columns = {}, []
+    for position, name in enumerate(names):
+        column = table.iloc[:, position]
+        if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+            orders[name] = tuple(as_text(column.cat.categories.to_series()))
+        columns.append(_as_arrow(column))
+    converted, notes = convert_typed(pa.table(dict(zip(names, columns, strict=True))), markers=missing or ())
+    index = index.rename("row")
+    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
+    return frame, orders, [*notes, *(note for each in converted.values() for note in each.notes)]
+
+
+def _as_arrow(column: pd.Series) -> pa.Array:
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = column.astype(column.dtype.subtype)
+    try:
+        made = pa.array(column, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):  # objects of mixed types
+        return pa.array(as_text(column), pa.large_string(), from_pandas=True)
+    values = made.type.value_type if pa.types.is_dictionary(made.type) else made.type
+    if isinstance(values, pa.BaseExtensionType):  # periods, intervals
+        return pa.array(as_text(column), pa.large_string(), from_pandas=True)
+    return made

@@ -1,0 +1,84 @@
+"""Protected attributes as groups: text values, numbers cut into bins, the missing a group of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from audits.data.spec import DataSpec
+from audits.data.values import MISSING, as_text, text_of
+from audits.errors import InputError
+
+__all__ = ["bin_names", "cut", "protected_groups"]
+
+
+def protected_groups(frame: pd.DataFrame, spec: DataSpec, most_groups: int) -> pd.DataFrame:
+    """Return the group of each row by each protected attribute, (n, protected) of text.
+
+    Raises
+    ------
+    InputError
+        For an attribute without values, with one value, or with more than `most_groups`.
+    """
+    groups = {name: _group(frame[name], spec.bins.get(name), most_groups) for name in spec.protected}
+    return pd.DataFrame(groups, index=frame.index, columns=pd.Index(spec.protected, dtype="str"))
+
+
+def _group(column: pd.Series, edges: Sequence[float] | None, most: int) -> pd.Series:
+    where = f"data.protected: {column.name!r}"
+    if column.isna().all():
+        raise InputError(
+            where, f"is missing in all {len(column):,} rows used", advice="choose another attribute"
+        )
+    if edges is None:
+        texts = as_text(column)
+    elif pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        texts = cut(column, edges)
+    else:
+        raise InputError(
+            f"data.bins.{column.name}", "can only cut a column of numbers", advice="recode it instead"
+        )
+    values = texts.nunique()
+    if values == 1:
+        raise InputError(
+            where,
+            f"has one value only ({texts.dropna().iloc[0]!r}) in the {len(column):,} rows used, so no groups",
+            advice="choose another attribute, or check keep, recode and bins",
+        )
+    if values > most:
+        number = pd.api.types.is_numeric_dtype(column.dtype)
+        advice = (
+            f"cut it: bins: {{{column.name}: [...]}}" if number else "recode it to fewer, or choose another"
+        )
+        raise InputError(where, f"has {values:,} values where at most {most} are groups", advice=advice)
+    return texts.fillna(MISSING)
+
+
+def cut(column: pd.Series, edges: Sequence[float]) -> pd.Series:
+    """Return the bin of each number as text; missing ones stay missing.
+
+    Bins are closed on the left: [a, b), but the last one, [a, b]. Numbers outside become groups of
+    their own, so that nobody is lost.
+
+    Examples
+    --------
+    >>> cut(pd.Series([17, 18, 25, 60, 61]), (18, 25, 60)).tolist()
+    ['below 18', '[18, 25)', '[25, 60]', '[25, 60]', 'above 60']
+    """
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    codes = np.searchsorted(edges, values, side="right")
+    codes[values == edges[-1]] = len(edges) - 1
+    names = pd.array(bin_names(edges), dtype="str")
+    binned = names.take(np.where(np.isnan(values), -1, codes), allow_fill=True)
+    return pd.Series(binned, index=column.index, name=column.name)
+
+
+def bin_names(edges: Sequence[float]) -> list[str]:
+    """Return the names of the bins in rising order, those outside the edges first and last."""
+    texts = [text_of(edge) for edge in edges]
+    inner = [f"[{low}, {high})" for low, high in pairwise(texts)]
+    inner[-1] = inner[-1][:-1] + "]"
+    return [f"below {texts[0]}", *inner, f"above {texts[-1]}"]

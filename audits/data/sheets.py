@@ -1,0 +1,146 @@
+"""XLSX workbooks: the first sheet with a table, formulas by their values, as columns of text."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import warnings
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from audits.data.detection import Layout, has_header
+from audits.data.tables import Limits, ReadOptions
+from audits.data.text_tables import TextFile, name_columns
+from audits.data.values import text_of
+from audits.errors import InputError
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+
+__all__ = ["read_sheet"]
+
+
+@dataclass(frozen=True)
+class _Row:
+    number: int
+    cells: list[str]
+
+    @property
+    def filled(self) -> int:
+        return sum(bool(cell) for cell in self.cells)
+
+
+def read_sheet(
+    data: bytes,
+    name: str,
+    options: ReadOptions,
+    limits: Limits,
+    *,
+    skip: int | None,
+    like: tuple[str, ...] | None,
+) -> TextFile:
+    """Read the first sheet that holds anything; cells become text, as they would stand in a CSV file.
+
+    Columns and rows without any content are passed over, rows above the table too.
+
+    Raises
+    ------
+    InputError
+        For a file that is no workbook, unpacks to more than the limit, or holds no table.
+    """
+    import openpyxl  # slow to import, and most tables are none of its
+
+    _refuse_bomb(data, name, limits)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl warns of styles and filters that carry no data
+            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            title, rows, notes = _first_table(book, name, limits)
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged part makes it stumble over
+        reason = type(error).__name__
+        raise InputError(
+            name, f"is not a readable XLSX workbook ({reason})", advice="save it again"
+        ) from None
+    blank = rows[-1].number - len(rows) if rows else 0
+    if skip is not None:
+        above = [row for row in rows if row.number <= skip]
+    else:
+        width = max(row.filled for row in rows)
+        above = rows[: next(i for i, row in enumerate(rows) if 2 * row.filled > width)]
+    rows = rows[len(above) :]
+    if not rows:
+        raise InputError(name, "holds no table after the skipped rows", skip, "check read.skip_rows")
+    length = max(len(row.cells) for row in rows)
+    padded = [row.cells + [""] * (length - len(row.cells)) for row in rows]
+    used = [i for i in range(length) if any(cells[i] for cells in padded)]
+    grid = [[cells[i] for i in used] for cells in padded]
+    header = has_header(grid[:200], options, like)
+    if header and len(grid) == 1:
+        raise InputError(name, "has a header and no rows", advice="set read.header to false if it is data")
+    names, naming = name_columns(name, tuple(grid[0]) if header else None, len(used), options.names, like)
+    body = grid[header:]
+    table = pa.table(
+        {f"f{i}": pa.array(column, pa.string()) for i, column in enumerate(zip(*body, strict=True))}
+    )
+    skipped = tuple((row.number, " ".join(filter(None, row.cells))) for row in above)
+    layout = Layout("", names if header else None, len(used), 0, 0, skipped, 0)
+    return TextFile(
+        table.rename_columns(list(names)), "", layout, blank, (f"Read from sheet {title!r}.", *notes, *naming)
+    )
+
+
+def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise InputError(name, "is not a readable XLSX workbook", advice="save it again") from None
+    _check_size(name, size, limits)
+
+
+def _check_size(name: str, size: int, limits: Limits) -> None:
+    if size > limits.decompressed_bytes:
+        most = limits.decompressed_bytes / 1e6
+        rule = f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read"
+        raise InputError(name, rule, advice="save it as CSV or Parquet")
+
+
+def _first_table(book: Workbook, name: str, limits: Limits) -> tuple[str, list[_Row], tuple[str, ...]]:
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()  # what the file claims may be wrong, and large
+        rows = list(_rows(sheet, name, limits))
+        if rows:
+            others = [each.title for each in book.worksheets if each.title != sheet.title]
+            shown = ", ".join(repr(title) for title in others[:5])
+            notes = (f"Sheets that were not read: {shown}.",) if others else ()
+            return sheet.title, rows, notes
+    raise InputError(name, "is empty: no sheet holds a value")
+
+
+def _rows(sheet: Any, name: str, limits: Limits) -> Iterator[_Row]:
+    found = size = 0
+    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells = [_cell(value) for value in values]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            found, size = found + 1, size + sum(map(len, cells))
+            _check_size(name, size, limits)  # one shared text can stand in a million cells
+            limits.check(name, rows=found - 1, columns=len(cells))
+            yield _Row(number, cells)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, datetime.time | datetime.timedelta):
+        return str(value)
+    return text_of(value).strip()

@@ -1,0 +1,318 @@
+"""The `data` section of a spec: which table, which rows, which label, which groups."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from audits.checks import build
+from audits.data.kinds import Kind, Role
+from audits.data.tables import ReadOptions
+from audits.errors import InputError
+
+__all__ = ["DataSpec", "Keep", "LabelCut", "Recode", "check_spec", "data_spec"]
+
+Scalar = bool | int | float | datetime.date | str
+Number = int | float
+Bound = int | float | datetime.date | str
+_FORBID = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class Keep:
+    """One row filter; exactly one condition besides `column`.
+
+    Attributes
+    ----------
+    column : str
+        A column of the table, recodes applied.
+    between : (low, high), optional
+        Both ends included.
+    within : tuple, optional
+        "in" in a spec: one of these values, compared as text.
+    not_in : tuple, optional
+        None of these values.
+    at_least, at_most : number or date, optional
+        Bounds, included.
+    not_missing : True, optional
+        Any value.
+
+    A row whose value is missing fails every condition but `not_in`.
+    """
+
+    __pydantic_config__ = _FORBID
+
+    column: str
+    between: tuple[Bound, Bound] | None = None
+    within: Annotated[tuple[Scalar, ...] | None, Field(alias="in")] = None
+    not_in: tuple[Scalar, ...] | None = None
+    at_least: Bound | None = None
+    at_most: Bound | None = None
+    not_missing: Literal[True] | None = None
+
+
+@dataclass(frozen=True)
+class Recode:
+    """New values for old ones, in a new column or in place.
+
+    Attributes
+    ----------
+    mapping : mapping
+        "map" in a spec: old value to new one, old ones compared as text; a new value of null means
+        missing. A value that it does not name stays as it is, and is counted in the notes.
+    source : str, optional
+        "from" in a spec: the column to read; the one of the recode's own name if left out.
+    """
+
+    __pydantic_config__ = _FORBID
+
+    mapping: Annotated[Mapping[Scalar, Scalar | None], Field(alias="map")]
+    source: Annotated[str | None, Field(alias="from")] = None
+
+
+@dataclass(frozen=True)
+class LabelCut:
+    """A label made from a number: true where the one condition holds, which is favourable unless said."""
+
+    __pydantic_config__ = _FORBID
+
+    column: str
+    at_least: Number | None = None
+    at_most: Number | None = None
+    above: Number | None = None
+    below: Number | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the column made: ``"gpa >= 3"``."""
+        signs = {"at_least": ">=", "at_most": "<=", "above": ">", "below": "<"}
+        for key, sign in signs.items():
+            bound = getattr(self, key)
+            if bound is not None:
+                return f"{self.column} {sign} {bound:g}"
+        return self.column
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """What to audit: the spec's `data` section.
+
+    Attributes
+    ----------
+    path : str or tuple of str, optional
+        File, files with the same columns, or a Parquet folder; None for a table given in memory.
+    format : str, optional
+        "csv", "tsv", "parquet", "arrow", "xlsx" or "jsonl"; found if left out.
+    read : ReadOptions
+        How to read it.
+    keep : tuple of Keep
+        Row filters, applied after the recodes.
+    recode : mapping of str to Recode
+        New or changed columns.
+    label : str or LabelCut, optional
+        The outcome's column, or a cut of a numeric one.
+    favorable : value or tuple of values, optional
+        Label values that are good for the person; with a cut, true unless given.
+    protected : tuple of str
+        Protected attributes.
+    features : tuple of str, optional
+        What models read; all but label, protected attributes, weights, identifiers and text if left
+        out. A protected attribute is a feature only if named here.
+    kinds : mapping of str to Kind
+        Where inference should not decide.
+    orders : mapping of str to tuple of str
+        Levels of ordinal columns, lowest first, where they cannot be told.
+    roles : mapping of Role to tuple of str
+        What a person can change.
+    bins : mapping of str to tuple of float
+        Edges to cut numeric protected attributes at: [a, b), the last [a, b].
+    weights : str, optional
+        Column of counts: how many people a row stands for.
+    missing : {"category", "drop", "impute"}
+        What to do about missing feature values (for "drop", protected ones too).
+    test_size : float
+        Share held out when a model is trained here.
+    """
+
+    __pydantic_config__ = _FORBID
+
+    path: str | tuple[str, ...] | None = None
+    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "jsonl"] | None = None
+    read: ReadOptions = field(default_factory=ReadOptions)
+    keep: tuple[Keep, ...] = ()
+    recode: Mapping[str, Recode] = field(default_factory=dict)
+    label: str | LabelCut | None = None
+    favorable: Scalar | tuple[Scalar, ...] | None = None
+    protected: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    roles: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    weights: str | None = None
+    missing: Literal["drop", "impute", "category"] = "category"
+    test_size: Annotated[float, Field(gt=0, lt=1)] = 0.3
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the section as plain data, as a spec file has it; defaults left out."""
+        return TypeAdapter(DataSpec).dump_python(self, mode="json", by_alias=True, exclude_defaults=True)
+
+
+_FIELDS = frozenset(DataSpec.__dataclass_fields__)
+_SCALARS = (str, int, float, datetime.date)
+_SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "path": ((str, list, tuple), "a file, or a list of files with the same columns"),
+    "label": ((str, Mapping, LabelCut), "a column, or {column: ..., at_least: ...}"),
+    "favorable": ((*_SCALARS, list, tuple), "a label value, or a list of them"),
+    "protected": ((list, tuple), "a list of columns"),
+    "features": ((list, tuple), "a list of columns"),
+    "read": ((Mapping, ReadOptions), "a mapping of reading options"),
+    "keep": ((list, tuple), "a list of filters such as {column: age, at_least: 18}"),
+    "recode": ((Mapping,), "a mapping of column to {from: ..., map: {old: new}}"),
+    "kinds": ((Mapping,), "a mapping of column to kind"),
+    "roles": ((Mapping,), "a mapping of role to a list of columns"),
+    "bins": ((Mapping,), "a mapping of column to a list of edges"),
+}
+
+
+def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
+    """Build a `DataSpec` from a spec's plain `data` section.
+
+    Nested parts are built first, so that a message names the key inside them.
+
+    Raises
+    ------
+    InputError
+        For the first key or value at fault.
+
+    Examples
+    --------
+    >>> data_spec({"label": {"column": "gpa", "at_least": 3}, "protected": ["sex"]}).label.name
+    'gpa >= 3'
+    """
+    if not isinstance(section, Mapping):
+        return build(DataSpec, section, where)
+    # An empty key in YAML is null: the same as left out; a single name may stand for a list of one
+    made = {key: value for key, value in section.items() if value is not None or key not in _FIELDS}
+    for key in ("protected", "features"):
+        if isinstance(made.get(key), str):
+            made[key] = [made[key]]
+    for key, (shape, rule) in _SHAPES.items():
+        if key in made and not isinstance(made[key], shape):
+            raise InputError(f"{where}.{key}", f"must be {rule}", made[key])
+    if isinstance(made.get("favorable"), (list, tuple)):
+        _check_scalars(f"{where}.favorable", made["favorable"])
+    if isinstance(made.get("read"), Mapping):
+        made["read"] = _read_options(made["read"], f"{where}.read")
+    if isinstance(made.get("label"), Mapping):
+        made["label"] = build(LabelCut, made["label"], f"{where}.label")
+    if "keep" in made:
+        made["keep"] = tuple(_keep(rule, f"{where}.keep[{i}]") for i, rule in enumerate(made["keep"]))
+    if "recode" in made:
+        recodes = made["recode"].items()
+        made["recode"] = {name: _recode(rule, f"{where}.recode.{name}") for name, rule in recodes}
+    spec = build(DataSpec, made, where)
+    check_spec(spec, where)
+    return spec
+
+
+def _read_options(options: Mapping[str, Any], where: str) -> ReadOptions:
+    # YAML reads a bare `missing: "?"` as one text
+    lists = {"missing", "names"}
+    made = {
+        key: [value] if key in lists and isinstance(value, str) else value for key, value in options.items()
+    }
+    skip = made.get("skip_rows")
+    numbers = skip if isinstance(skip, (list, tuple)) else [] if skip is None else [skip]
+    if not all(isinstance(each, int) and not isinstance(each, bool) for each in numbers):
+        raise InputError(f"{where}.skip_rows", "must be a number of lines, or a list with one a file", skip)
+    return build(ReadOptions, made, where)
+
+
+def _keep(rule: Any, where: str) -> Keep:
+    if isinstance(rule, Keep):
+        return rule
+    if isinstance(rule, Mapping):
+        for key in {"in", "not_in"} & set(rule):
+            _check_scalars(f"{where}.{key}", rule[key])
+    return build(Keep, rule, where)
+
+
+def _recode(rule: Any, where: str) -> Recode:
+    if isinstance(rule, Recode):
+        return rule
+    if isinstance(rule, Mapping) and isinstance(rule.get("map"), Mapping):
+        _check_scalars(f"{where}.map", [value for value in rule["map"].values() if value is not None])
+    return build(Recode, rule, where)
+
+
+def _check_scalars(where: str, values: Any) -> None:
+    if not isinstance(values, (list, tuple)):
+        raise InputError(where, "must be a list of values", values, "put it in brackets")
+    for value in values:
+        if not isinstance(value, _SCALARS):
+            raise InputError(where, "must hold texts, numbers or dates", value)
+
+
+def check_spec(spec: DataSpec, where: str = "data") -> None:
+    """Raise InputError for the first contradiction inside a `DataSpec`."""
+    for i, rule in enumerate(spec.keep):
+        _check_one(rule, f"{where}.keep[{i}]")
+        if rule.between is not None and _swapped(*rule.between):
+            raise InputError(f"{where}.keep[{i}].between", "must go from low to high", list(rule.between))
+    if isinstance(spec.label, LabelCut):
+        _check_one(spec.label, f"{where}.label")
+    for name in ("protected", "features"):
+        twice = [each for each, count in Counter(getattr(spec, name) or ()).items() if count > 1]
+        if twice:
+            raise InputError(f"{where}.{name}", "must name each column once", twice[0])
+    label = spec.label.column if isinstance(spec.label, LabelCut) else spec.label
+    for name, columns in (("features", spec.features or ()), ("protected", spec.protected)):
+        for column, what in ((label, "label"), (spec.weights, "weights")):
+            if column is not None and column in columns:
+                raise InputError(
+                    f"{where}.{name}", f"must not hold the column of {what}", column, "remove it there"
+                )
+    for column, edges in spec.bins.items():
+        _check_bins(spec, column, edges, f"{where}.bins.{column}")
+    given = Counter(column for columns in spec.roles.values() for column in columns)
+    twice = [column for column, count in given.items() if count > 1]
+    if twice:
+        raise InputError(f"{where}.roles", "must give a column one role", twice[0])
+    for column in spec.orders:
+        if spec.kinds.get(column) != "ordinal":
+            raise InputError(
+                f"{where}.orders.{column}", "needs the column's kind to be ordinal in data.kinds"
+            )
+
+
+def _check_one(rule: Keep | LabelCut, where: str) -> None:
+    conditions = [name for name in type(rule).__dataclass_fields__ if name != "column"]
+    given = [name for name in conditions if getattr(rule, name) is not None]
+    if len(given) != 1:
+        names = ", ".join("in" if name == "within" else name for name in conditions)
+        raise InputError(where, f"must have exactly one of {names}", len(given))
+    bounds = getattr(rule, given[0])
+    for bound in bounds if isinstance(bounds, tuple) else (bounds,):
+        if isinstance(bound, float) and not math.isfinite(bound):
+            raise InputError(f"{where}.{given[0]}", "must be finite", bound)
+
+
+def _swapped(low: Any, high: Any) -> bool:
+    comparable = isinstance(low, Number) and isinstance(high, Number)
+    return (comparable or type(low) is type(high)) and low > high
+
+
+def _check_bins(spec: DataSpec, column: str, edges: tuple[float, ...], where: str) -> None:
+    if column not in spec.protected:
+        raise InputError(where, "must name a protected attribute", column, "add it to data.protected")
+    rising = all(a < b for a, b in pairwise(edges))
+    if len(edges) < 2 or not rising or not all(map(math.isfinite, edges)):
+        raise InputError(where, "must be at least two finite edges, each above the one before", list(edges))

@@ -1,0 +1,114 @@
+"""Values as text: the one home of comparing what a spec says with what a column holds."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import choices
+from audits.errors import InputError
+
+__all__ = [
+    "MISSING",
+    "TRUTH_PAIRS",
+    "as_text",
+    "find_level",
+    "is_missing",
+    "is_true",
+    "match_level",
+    "near",
+    "text_of",
+]
+
+MISSING = "(missing)"
+_TRUE = frozenset({"true", "yes", "y", "t", "1", "on"})
+_FALSE = frozenset({"false", "no", "n", "f", "0", "off"})
+TRUTH_PAIRS = tuple(frozenset(pair) for pair in (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n")))
+_LARGEST_EXACT = 2.0**53
+
+
+def is_missing(value: object) -> bool:
+    """Return whether one value is None, NaN, NaT or pandas' NA."""
+    return value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def text_of(value: object) -> str:
+    """Return one value as the text it is compared, shown and grouped by.
+
+    Whole floats lose their ``.0`` (a column of integers turns to floats as soon as one is missing);
+    dates at midnight lose their time.
+
+    Examples
+    --------
+    >>> [text_of(value) for value in (1, 1.0, 0.5, True, ">50K")]
+    ['1', '1', '0.5', 'True', '>50K']
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) <= _LARGEST_EXACT else repr(number)
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (datetime.date, np.datetime64)):
+        moment = pd.Timestamp(value)
+        return str(moment.date()) if moment == moment.normalize() else str(moment)
+    return str(value)
+
+
+def is_true(text: str) -> bool:
+    """Return whether a text is a word for yes."""
+    return text.lower() in _TRUE
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """Return a column as text (dtype ``str``), missing values staying missing."""
+    codes, distinct = pd.factorize(column)
+    texts = pd.array([text_of(value) for value in distinct], dtype="str")
+    found = texts.take(codes, allow_fill=True)
+    return pd.Series(found, index=column.index, name=column.name)
+
+
+def near(text: str, options: Iterable[str]) -> str:
+    """Return advice about a text that is none of `options`: the nearest, or what there is."""
+    options = list(options)
+    if not options:
+        return "there are none"
+    squeezed = {option.casefold().replace(" ", ""): option for option in options}
+    close = difflib.get_close_matches(text.casefold().replace(" ", ""), squeezed, n=1)
+    return f"did you mean {squeezed[close[0]]!r}" if close else f"choose {choices(options)}"
+
+
+def match_level(value: object, levels: Sequence[str]) -> str | None:
+    """Return the one of `levels` that `value` means, compared as text; None if there is none.
+
+    A YAML ``yes`` or ``true`` arrives as ``True``: it also means the one level that says so in words.
+    """
+    text = text_of(value)
+    if text in levels:
+        return text
+    if text.lower() in {"true", "false"}:
+        said = [level for level in levels if level.lower() in (_TRUE if text.lower() == "true" else _FALSE)]
+        if len(said) == 1:
+            return said[0]
+    return None
+
+
+def find_level(
+    where: str, value: object, levels: Sequence[str], *, rule: str = "must be a value in the data"
+) -> str:
+    """Return the one of `levels` that `value` means, see `match_level`.
+
+    Raises
+    ------
+    InputError
+        If no level matches; suggests the nearest.
+    """
+    level = match_level(value, levels)
+    if level is None:
+        raise InputError(where, rule, value, near(text_of(value), levels))
+    return level

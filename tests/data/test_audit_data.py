@@ -1,0 +1,169 @@
+"""Rows taken, groups named, and the split of the data: `AuditData` once it is built."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.data import AuditData, DataSpec, build_data, group_name
+from tests.data.expect import refused
+
+RACES = ["African-American", "Caucasian", "Asian", None]
+
+
+def make(n: int = 40, *, label: bool = True, seed: int = 0) -> AuditData:
+    rng = np.random.default_rng(seed)
+    hired = np.where(rng.random(n) < 0.3, "yes", "no")
+    hired[:2] = ["yes", "no"]
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "race": [RACES[i % 4] for i in range(n)],
+            "married": [i % 2 for i in range(n)],
+            "hired": hired,
+            "count": rng.integers(1, 5, n),
+        },
+        index=pd.RangeIndex(1, n + 1),
+    )
+    named = {"label": "hired", "favorable": "yes"} if label else {}
+    return build_data(
+        frame,
+        DataSpec(protected=("race", "married", "age"), bins={"age": (18, 40, 60)}, weights="count", **named),
+    )
+
+
+def test_take_by_mask_and_by_position():
+    data = make()
+    mask = data.groups["race"].to_numpy() == "Asian"
+    taken = data.take(mask)
+    assert taken.n == mask.sum() == 10
+    assert taken.frame.index.tolist() == (np.flatnonzero(mask) + 1).tolist()
+    np.testing.assert_array_equal(taken.y, data.y[mask])
+    np.testing.assert_array_equal(taken.weights, data.weights[mask])
+    assert taken.groups["race"].unique().tolist() == ["Asian"]
+    assert taken.rows_read == data.rows_read
+    again = data.take(np.flatnonzero(mask))
+    assert again.digest == taken.digest != data.digest
+    assert data.take(np.array([2, 0, 0])).frame.index.tolist() == [3, 1, 1]
+    assert data.take(np.array([2, 0])).digest != data.take(np.array([0, 2])).digest
+    assert data.take(np.ones(40, dtype=bool)) is data
+    assert data.take([]).n == 0
+
+
+def test_take_refuses_positions_that_are_none():
+    data = make()
+    with refused("positions must be a mask with one entry for each of 40 rows, got (3,)"):
+        data.take(np.array([True, False, True]))
+    with refused("positions must lie in 0 to 39, got 40"):
+        data.take(np.array([0, 40]))
+    with refused("positions must lie in 0 to 39, got -1"):
+        data.take(np.array([-1, 3]))
+    with refused("positions must be a mask or a flat array of integers"):
+        data.take(np.array([0.5]))
+
+
+def test_members():
+    data = make()
+    races = data.groups["race"].to_numpy()
+    married = data.groups["married"].to_numpy()
+    for where, expected in (
+        ({"race": "Asian"}, races == "Asian"),
+        ({"race": ["Asian", "Caucasian"]}, np.isin(races, ["Asian", "Caucasian"])),
+        ({"race": {"not": "Asian"}}, races != "Asian"),
+        ({"race": {"not": ["Asian", "Caucasian"]}}, ~np.isin(races, ["Asian", "Caucasian"])),
+        ({"race": "(missing)"}, races == "(missing)"),
+        ({"married": 1}, married == "1"),
+        ({"married": "1"}, married == "1"),
+        ({"married": 1.0}, married == "1"),
+        ({"married": True}, married == "1"),
+        ({"race": "Asian", "married": 0}, (races == "Asian") & (married == "0")),
+    ):
+        np.testing.assert_array_equal(data.members(where), expected)
+        assert data.members(where).dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({}, "group must name at least one protected attribute and its value, got {}"),
+        ("Asian", "group must name at least one protected attribute and its value, got 'Asian'"),
+        ({"rase": "Asian"}, "group must be a protected attribute, got 'rase'; did you mean 'race'"),
+        ({"race": "Asien"}, "group.race must be a value of 'race', got 'Asien'; did you mean 'Asian'"),
+        ({"race": "caucasian"}, "did you mean 'Caucasian'"),
+        ({"race": ["Asian", "Martian"]}, "group.race must be a value of 'race', got 'Martian'"),
+        ({"race": None}, "group.race must be a value of 'race', got None"),
+        ({"age": "[18,40)"}, "group.age must be a value of 'age', got '[18,40)'; did you mean '[18, 40)'"),
+        ({"race": {"no": "Asian"}}, 'group.race must be a value, a list of values or {"not": value}'),
+        ({"race": []}, "group.race must list at least one value"),
+        ({"race": {}}, "group.race must be a value, a list of values or"),
+    ],
+)
+def test_groups_that_are_none(where: object, message: str):
+    with refused(message):
+        make().members(where)
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        ({"race": "African-American"}, "African-American"),
+        ({"sex": "Female", "age": "60-70"}, "Female & 60-70"),
+        ({"race": {"not": "Caucasian"}}, "not Caucasian"),
+        ({"race": ["Asian", "Other"]}, "Asian or Other"),
+        ({"race": {"not": ["Asian", "Other"]}}, "not (Asian or Other)"),
+        ({"sex": 1}, "sex 1"),
+        ({"sex": 1.0}, "sex 1"),
+        ({"age": "[18, 25)", "married": "yes"}, "age [18, 25) & married yes"),
+        ({"age": {"not": "below 18"}}, "not below 18"),
+        ({"race": "(missing)"}, "race (missing)"),
+        ({"married": True}, "married True"),
+    ],
+)
+def test_group_names(where: dict, name: str):
+    assert group_name(where) == name
+
+
+def test_split_by_hand():
+    data = make(100)
+    train, held = data.split(0.3, 0)
+    assert train.n + held.n == 100
+    assert set(train.frame.index) | set(held.frame.index) == set(data.frame.index)
+    assert held.frame.index.is_monotonic_increasing
+    favorable = int(data.y.sum())
+    assert held.y.sum() == round(0.3 * favorable)
+    assert held.n == round(0.3 * favorable) + round(0.3 * (100 - favorable))
+    same = data.split(0.3, np.random.default_rng(0))[1]
+    assert same.digest == held.digest
+    assert data.split(0.3, 1)[1].digest != held.digest
+    assert make(100, label=False).split(0.25, 0)[1].n == 25
+
+
+def test_splits_that_cannot_be():
+    for size in (0.0, 1.0, -0.5, 2.0, float("nan")):
+        with refused("data.test_size must lie between 0 and 1, both excluded"):
+            make().split(size, 0)
+    with refused("data.test_size leaves one part empty with 40 rows, got 0.001"):
+        make().split(0.001, 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(12, 80), size=st.floats(0.1, 0.9), seed=st.integers(0, 99))
+def test_splits_keep_everyone_once_and_the_share_of_favorable_labels(n: int, size: float, seed: int):
+    data = make(n, seed=seed)
+    train, held = data.split(size, seed)
+    assert sorted([*train.frame.index, *held.frame.index]) == list(range(1, n + 1))
+    if min(data.y.sum(), n - data.y.sum()) >= 2:
+        assert abs(held.y.sum() - size * data.y.sum()) <= 0.5 + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(value=st.sampled_from([*RACES[:3], "(missing)"]), married=st.sampled_from([0, 1]))
+def test_a_group_and_the_rest_are_everyone(value: str, married: int):
+    data = make()
+    inside, rest = data.members({"race": value}), data.members({"race": {"not": value}})
+    np.testing.assert_array_equal(inside, ~rest)
+    both = data.members({"race": value, "married": married})
+    np.testing.assert_array_equal(both, inside & data.members({"married": married}))

@@ -1,0 +1,571 @@
+"""From a table and a spec to the audited rows: every number by hand, every row accounted for."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.data import AuditData, DataSpec, build_data, data_spec
+from tests.data.expect import refused
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [17, 20, 25, 30, 45, 60, np.nan, 70],
+        "sex": ["f", "m", "f", "m", "f", "m", "f", None],
+        "job": ["cook", "judge", None, "cook", "cook", "judge", "nurse", "cook"],
+        "gpa": [2.0, 3.0, 3.5, np.nan, 4.0, 2.5, 3.0, 1.0],
+        "hired": ["no", "yes", "yes", "no", None, "yes", "no", "no"],
+        "count": [1, 2, 0, 4, 1, 1, 1, 3],
+    },
+    index=pd.RangeIndex(1, 9, name="row"),
+)
+BASE = {"label": "hired", "favorable": "yes", "protected": ["sex"]}
+
+
+def build(frame: pd.DataFrame = PEOPLE, **section: Any) -> AuditData:
+    return build_data(frame, data_spec({**BASE, **section}))
+
+
+def test_the_plain_case():
+    data = build()
+    assert data.n == 7
+    assert data.rows_read == 8
+    assert data.excluded == {"label 'hired' is missing": 1}
+    assert data.frame.index.tolist() == [1, 2, 3, 4, 6, 7, 8]
+    assert data.frame.index.name == "row"
+    assert data.y.tolist() == [False, True, True, False, True, False, False]
+    assert data.groups["sex"].tolist() == ["f", "m", "f", "m", "m", "f", "(missing)"]
+    assert data.features == ("age", "job", "gpa", "count")
+    assert data.favorable == ("yes",)
+    assert data.roles == {"sex": "immutable"}
+    assert data.weights is None
+    assert data.size == 7
+    assert data.kinds["hired"] == "boolean"
+    assert "1 rows have no value for 'sex': a group of their own." in data.notes
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows", "excluded"),
+    [
+        (
+            {"column": "age", "between": [20, 45]},
+            [2, 3, 4],
+            {"age is not between 20 and 45": 3, "age is missing": 1},
+        ),
+        ({"column": "age", "at_least": 25}, [3, 4, 6, 8], {"age is below 25": 2, "age is missing": 1}),
+        ({"column": "age", "at_most": 25}, [1, 2, 3], {"age is above 25": 4, "age is missing": 1}),
+        (
+            {"column": "job", "in": ["cook", "judge"]},
+            [1, 2, 4, 6, 8],
+            {"job is not 'cook' or 'judge'": 1, "job is missing": 1},
+        ),
+        ({"column": "job", "not_in": ["cook"]}, [2, 3, 6, 7], {"job is 'cook'": 4}),
+        ({"column": "age", "not_in": [17]}, [2, 3, 4, 6, 7, 8], {"age is '17'": 1}),
+        ({"column": "job", "not_missing": True}, [1, 2, 4, 6, 7, 8], {"job is missing": 1}),
+    ],
+)
+def test_keep(rule: Mapping, rows: list[int], excluded: dict):
+    data = build(keep=[rule])
+    assert data.frame.index.tolist() == rows
+    # Row 5 has no label; filters come first and may have counted it
+    labelled = sum(data.excluded.values()) - data.excluded.get("label 'hired' is missing", 0)
+    assert data.n + sum(data.excluded.values()) == 8
+    assert labelled == sum(excluded.values())
+    for reason, count in excluded.items():
+        assert data.excluded[reason] == count
+
+
+def test_a_row_is_counted_under_its_first_reason():
+    rules = [{"column": "age", "at_least": 18}, {"column": "job", "not_in": ["cook"]}]
+    data = build(keep=rules, label=None, favorable=None)
+    assert data.excluded == {"age is below 18": 1, "age is missing": 1, "job is 'cook'": 3}
+    assert data.frame.index.tolist() == [2, 3, 6]
+
+
+def test_dates_are_filtered_by_dates():
+    frame = PEOPLE.assign(day=pd.date_range("2024-01-01", periods=8))
+    spec = yaml.safe_load("{column: day, between: [2024-01-02, '2024-01-04']}")
+    assert isinstance(spec["between"][0], datetime.date)
+    assert build(frame, keep=[spec]).frame.index.tolist() == [2, 3, 4]
+    with refused("data.keep[0].at_least must be a date, as column 'day' is, got 5"):
+        build(frame, keep=[{"column": "day", "at_least": 5}])
+
+
+def test_recode():
+    data = build(recode={"work": {"from": "job", "map": {"cook": "kitchen", "nurse": None, "pilot": "air"}}})
+    assert data.frame["work"].tolist()[:5] == ["kitchen", "judge", np.nan, "kitchen", "judge"]
+    assert data.frame["work"].isna().tolist() == [False, False, True, False, False, True, False]
+    assert data.frame["job"].tolist()[0] == "cook"
+    assert "Recode of 'work': 'pilot' does not occur in 'job'." in data.notes
+    assert "Recode of 'work': 2 rows keep their value ('judge')." in data.notes
+    # To numbers, in place, keys compared as text
+    numbers = build(recode={"job": {"map": {"cook": 1, "judge": 2, "nurse": 3}}})
+    assert numbers.frame["job"].tolist()[:2] == [1.0, 2.0]
+    assert numbers.kinds["job"] == "integer"
+    named = build(recode={"old": {"from": "age", "map": {"17": "minor", 70: "old"}}})
+    assert named.frame["old"].tolist()[:2] == ["minor", "20"]
+
+
+def test_a_recoded_source_among_the_features_is_pointed_out():
+    data = build(
+        recode={"group": {"from": "job", "map": {"cook": "a", "judge": "b", "nurse": "b"}}},
+        protected=["group"],
+    )
+    assert any("'job', from which 'group' was recoded" in note for note in data.notes)
+
+
+def test_yaml_words_for_true_and_false():
+    section = yaml.safe_load("{label: hired, favorable: yes, protected: [sex]}")
+    assert section["favorable"] is True
+    assert build_data(PEOPLE, data_spec(section)).favorable == ("yes",)
+    section["recode"] = yaml.safe_load("{hired: {map: {no: declined}}}")
+    again = build_data(PEOPLE, data_spec({**section, "favorable": "yes"}))
+    assert again.frame["hired"].tolist()[0] == "declined"
+
+
+def test_numeric_labels_match_as_text():
+    frame = PEOPLE.assign(hired=[0, 1, 1, 0, np.nan, 1, 0, 0])
+    for favorable in (1, "1", 1.0, [1], ["1"], True):
+        data = build(frame, favorable=favorable)
+        assert data.y.sum() == 3
+        assert data.favorable == (1.0,)
+
+
+def test_a_label_cut_from_a_number():
+    data = build(label={"column": "gpa", "at_least": 3.0}, favorable=None)
+    assert data.label == "gpa >= 3"
+    assert data.frame.index.tolist() == [1, 2, 3, 5, 6, 7, 8]
+    assert data.excluded == {"label 'gpa' is missing": 1}
+    assert data.y.tolist() == [False, True, True, True, False, True, False]
+    assert "gpa" not in data.features
+    assert "gpa >= 3" not in data.features
+    assert data.kinds["gpa >= 3"] == "boolean"
+    for cut, y in (
+        ("above", [0, 0, 1, 1, 0, 0, 0]),
+        ("at_most", [1, 1, 0, 0, 1, 1, 1]),
+        ("below", [1, 0, 0, 0, 1, 0, 1]),
+    ):
+        assert build(label={"column": "gpa", cut: 3}, favorable=None).y.tolist() == [bool(each) for each in y]
+    turned = build(label={"column": "gpa", "at_least": 3.0}, favorable=False)
+    assert (turned.y == ~data.y).all()
+
+
+def test_several_favorable_values():
+    data = build(label="job", favorable=["cook", "nurse"], protected=["sex"])
+    assert data.y.tolist() == [True, False, True, True, False, True, True]
+    assert set(data.favorable) == {"cook", "nurse"}
+
+
+def test_bins():
+    data = build(protected=["age"], bins={"age": [18, 25, 45]})
+    assert data.groups["age"].tolist() == [
+        "below 18",
+        "[18, 25)",
+        "[25, 45]",
+        "[25, 45]",
+        "above 45",
+        "(missing)",
+        "above 45",
+    ]
+    assert data.frame["age"].tolist()[0] == 17
+    half = build(protected=["gpa"], bins={"gpa": [0, 2.5, 4]})
+    assert half.groups["gpa"].tolist() == [
+        "[0, 2.5)",
+        "[2.5, 4]",
+        "[2.5, 4]",
+        "(missing)",
+        "[2.5, 4]",
+        "[2.5, 4]",
+        "[0, 2.5)",
+    ]
+
+
+def test_many_groups_of_numbers_are_pointed_out():
+    frame = pd.concat([PEOPLE] * 10, ignore_index=True).assign(age=np.arange(80) % 40)
+    assert (
+        "'age' makes 35 groups, one a number; data.bins would cut it into fewer."
+        in build(frame, protected=["age"]).notes
+    )
+
+
+def test_empty_keys_and_single_names():
+    section = yaml.safe_load(
+        "{label: hired, favorable: 'yes', protected: sex, features: age, bins: , keep: , read: }"
+    )
+    data = build_data(PEOPLE, data_spec(section))
+    assert data.protected == ("sex",)
+    assert data.features == ("age",)
+    with refused("data.binz is not a known key; did you mean 'bins'"):
+        data_spec({**section, "binz": None})
+
+
+def test_weights():
+    data = build(weights="count")
+    assert data.excluded == {"label 'hired' is missing": 1, "weight 'count' is 0": 1}
+    assert data.weights.tolist() == [1, 2, 4, 1, 1, 3]
+    assert data.size == 12
+    assert "count" not in data.features
+
+
+def test_missing_values_dropped():
+    data = build(missing="drop")
+    assert data.frame.index.tolist() == [1, 2, 6]
+    assert data.excluded == {"label 'hired' is missing": 1, "missing value in age, job, gpa, sex": 4}
+    assert build(missing="drop", features=["age"], protected=["job"]).frame.index.tolist() == [1, 2, 4, 6, 8]
+
+
+def test_missing_values_filled():
+    data = build(missing="impute")
+    assert data.imputed == {"age": 1, "job": 1, "gpa": 1}
+    # ages used: 17 20 25 30 60 70 -> lower median 25; gpa: 1 2 2.5 3 3 3.5 -> 2.5; job: cook thrice
+    assert data.frame["age"].tolist()[5] == 25
+    assert data.frame["gpa"].tolist()[3] == 2.5
+    assert data.frame["job"].tolist()[2] == "cook"
+    assert data.groups["sex"].tolist()[-1] == "(missing)"  # nobody's group is guessed
+
+
+def test_missing_values_kept():
+    data = build()
+    assert data.frame["job"].isna().sum() == 1
+    assert any(
+        "Missing values kept as a category of their own: age 1, job 1, gpa 1." in note for note in data.notes
+    )
+
+
+def test_default_features_leave_out_what_cannot_be_used():
+    n = 300
+    frame = pd.DataFrame(
+        {
+            "unnamed_1": range(n),
+            "wage": np.arange(n) / 7,
+            "zip": [f"z{i % 250}" for i in range(n)],
+            "many": [f"m{i % 201}" for i in range(n)],
+            "note": [f"a long note about {i}" for i in range(n)],
+            "void": np.full(n, np.nan),
+            "sex": ["f", "m"] * (n // 2),
+            "hired": ["yes", "no", "no"] * (n // 3),
+        }
+    )
+    frame = pd.concat([frame, frame, frame], ignore_index=True)
+    frame["unnamed_1"] = range(3 * n)
+    data = build(frame)
+    assert data.features == ("wage",)
+    said = " ".join(data.notes)
+    assert "Not used as features (identifiers): unnamed_1." in said
+    assert "(free text): note" in said
+    assert "(over 200 categories): zip, many" in said
+    assert "(without values): void" in said
+
+
+def test_frames_of_every_dtype_are_taken():
+    frame = pd.DataFrame(
+        {
+            "ordered": pd.Categorical(["b", "a", "c", "a"], categories=["c", "b", "a"], ordered=True),
+            "plain": pd.Categorical(["x", "y", None, "x"]),
+            "Int": pd.array([1, None, 3, 4], dtype="Int64"),
+            "flag": pd.array([True, None, False, True], dtype="boolean"),
+            "mixed": pd.Series([1, "two", None, 3.0], dtype=object),
+            "interval": pd.cut(pd.Series([1, 2, 3, 4]), [0, 2, 4]),
+            "period": pd.period_range("2024-01", periods=4, freq="M"),
+            "question": ["?", "NA", "", "x"],
+            "sparse": pd.arrays.SparseArray([0, 0, 1, 2]),
+            "hired": [1, 0, 1, 0],
+        }
+    ).set_index(pd.Index(["d", "c", "b", "a"]))
+    data = build(frame, favorable=1, protected=["plain"])
+    assert data.kinds["ordered"] == "ordinal"
+    assert data.orders["ordered"] == ("c", "b", "a")
+    assert data.frame.index.tolist() == ["d", "c", "b", "a"]
+    assert data.groups["plain"].tolist() == ["x", "y", "(missing)", "x"]
+    np.testing.assert_array_equal(data.frame["Int"], [1, np.nan, 3, 4])
+    assert data.frame["mixed"].tolist()[:2] == ["1", "two"]
+    assert data.frame["interval"].tolist()[0] == "(0, 2]"
+    assert data.frame["period"].tolist()[0] == "2024-01"
+    assert data.frame["question"].tolist() == ["?", "NA", "", "x"]
+    assert data.frame["sparse"].tolist() == [0, 0, 1, 2]
+    assert data.kinds["flag"] == "boolean"
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"label": "hird"}, "data.label must be a column of the data, got 'hird'; did you mean 'hired'."),
+        (
+            {"favorable": None},
+            "data.favorable is missing; say which label is good for the person: 'no' or 'yes'.",
+        ),
+        ({"favorable": "yess"}, "data.favorable must be a label value, got 'yess'; did you mean 'yes'."),
+        ({"favorable": 1}, "data.favorable must be a label value, got 1; choose 'no' or 'yes'."),
+        ({"favorable": []}, "data.favorable must name at least one label value"),
+        ({"favorable": ["yes", "no"]}, "data.favorable covers every label value of the 7 rows used"),
+        (
+            {"keep": [{"column": "hired", "in": ["yes"]}]},
+            "data.label must have two values, but 'hired' is 'yes' in all 3 rows",
+        ),
+        ({"label": "age", "favorable": None, "bins": {}}, "data.favorable is missing"),
+        (
+            {"label": {"column": "job", "at_least": 1}},
+            "data.label can only cut a column of numbers, not 'job'",
+        ),
+        (
+            {"label": {"column": "nobody", "at_least": 1}},
+            "data.label.column must be a column of the data, got 'nobody'",
+        ),
+        (
+            {"label": {"column": "gpa"}},
+            "data.label must have exactly one of at_least, at_most, above, below, got 0",
+        ),
+        (
+            {"label": {"column": "gpa", "at_leest": 1}},
+            "data.label.at_leest is not a known key; did you mean 'at_least'",
+        ),
+        ({"features": ["age", "hired"]}, "data.features must not hold the column of label, got 'hired'"),
+        (
+            {"features": ["agee"]},
+            "data.features must be a column of the data, got 'agee'; did you mean 'age'",
+        ),
+        ({"features": ["age", "age"]}, "data.features must name each column once, got 'age'"),
+        (
+            {"features": ["count"], "weights": "count"},
+            "data.features must not hold the column of weights, got 'count'",
+        ),
+        ({"protected": ["hired"]}, "data.protected must not hold the column of label, got 'hired'"),
+        (
+            {"protected": ["gender"]},
+            "data.protected must be a column of the data, got 'gender'; choose 'age', 'sex'",
+        ),
+        ({"protected": ["age"], "bins": {"age": [30]}}, "data.bins.age must be at least two finite edges"),
+        (
+            {"protected": ["age"], "bins": {"age": [30, 20]}},
+            "data.bins.age must be at least two finite edges",
+        ),
+        ({"protected": ["sex"], "bins": {"sex": [1, 2]}}, "data.bins.sex can only cut a column of numbers"),
+        (
+            {"bins": {"age": [1, 2]}},
+            "data.bins.age must name a protected attribute, got 'age'; add it to data.protected",
+        ),
+        (
+            {"protected": ["age"], "bins": {"age": [1, 100]}},
+            "data.protected: 'age' has one value only ('[1, 100]')",
+        ),
+        ({"weights": "job"}, "data.weights must be a column of counts, got 'job'"),
+        ({"weights": "gpa"}, "data.weights: column 'gpa', row 4 must be a count of 0 or more, got nan"),
+        (
+            {"roles": {"actionable": ["job"], "immutable": ["job"]}},
+            "data.roles must give a column one role, got 'job'",
+        ),
+        (
+            {"roles": {"actionable": ["jobs"]}},
+            "data.roles.actionable must be a column of the data, got 'jobs'",
+        ),
+        ({"kinds": {"jb": "text"}}, "data.kinds must be a column of the data, got 'jb'; did you mean 'job'"),
+        ({"kinds": {"job": "continuous"}}, "data.kinds.job must hold numbers to be continuous, got 'cook'"),
+        ({"kinds": {"job": "number"}}, "data.kinds.job"),
+        ({"kinds": {"job": "ordinal"}}, "data.orders.job has levels whose order cannot be told"),
+        (
+            {"orders": {"job": ["cook"]}},
+            "data.orders.job needs the column's kind to be ordinal in data.kinds",
+        ),
+        ({"recode": {"x": {"map": {"a": "b"}}}}, "data.recode.x.from must be a column of the data, got 'x'"),
+        ({"recode": {"job": {"map": {}}}}, "data.recode.job.map must name at least one value"),
+        ({"recode": {"job": {"mapp": {}}}}, "data.recode.job.map is missing"),
+        (
+            {"keep": [{"column": "age", "between": [30, 20]}]},
+            "data.keep[0].between must go from low to high, got [30, 20]",
+        ),
+        (
+            {"keep": [{"column": "age"}]},
+            "data.keep[0] must have exactly one of between, in, not_in, at_least, at_most, not_missing",
+        ),
+        ({"keep": [{"column": "age", "at_least": 1, "at_most": 2}]}, "data.keep[0] must have exactly one of"),
+        (
+            {"keep": [{"column": "age", "at_least": float("nan")}]},
+            "data.keep[0].at_least must be finite, got nan",
+        ),
+        (
+            {"keep": [{"column": "job", "at_least": 3}]},
+            "data.keep[0].at_least needs numbers, but column 'job' holds text",
+        ),
+        ({"keep": [{"column": "age", "at_least": "x"}]}, "data.keep[0].at_least must be a number, got 'x'"),
+        (
+            {"keep": [{"column": "ag", "at_least": 3}]},
+            "data.keep[0].column must be a column of the data, got 'ag'",
+        ),
+        (
+            {"keep": [{"column": "age", "at_least": 300}]},
+            "data leaves no rows (7 because age is below 300; 1 because age is missing)",
+        ),
+        ({"missing": "ignore"}, "data.missing must be 'drop', 'impute' or 'category', got 'ignore'"),
+        ({"test_size": 1.5}, "data.test_size must be less than 1, got 1.5"),
+        ({"label": 5}, "data.label must be a column, or {column: ..., at_least: ...}, got 5"),
+        ({"protected": {"a": 1}}, "data.protected must be a list of columns, got {'a': 1}"),
+        ({"favorable": {"a": 1}}, "data.favorable must be a label value, or a list of them, got {'a': 1}"),
+        ({"favorable": [["yes"]]}, "data.favorable must hold texts, numbers or dates, got ['yes']"),
+        ({"path": 5}, "data.path must be a file, or a list of files with the same columns, got 5"),
+        (
+            {"keep": {"column": "age"}},
+            "data.keep must be a list of filters such as {column: age, at_least: 18}",
+        ),
+        (
+            {"keep": [{"column": "sex", "in": "f"}]},
+            "data.keep[0].in must be a list of values, got 'f'; put it in brackets",
+        ),
+        (
+            {"keep": [{"column": "sex", "in": [None]}]},
+            "data.keep[0].in must hold texts, numbers or dates, got None",
+        ),
+        (
+            {"recode": {"sex": {"map": {"f": [1]}}}},
+            "data.recode.sex.map must hold texts, numbers or dates, got [1]",
+        ),
+        ({"recode": {"sex": [1]}}, "data.recode.sex must be a mapping of option names to values, got [1]"),
+        ({"read": {"sep": ","}}, "data.read.sep is not a known key; known keys are 'separator'"),
+        (
+            {"read": {"skip_rows": 1.5}},
+            "data.read.skip_rows must be a number of lines, or a list with one a file, got 1.5",
+        ),
+        ({"kinds": ["age"]}, "data.kinds must be a mapping of column to kind, got ['age']"),
+        ({"protecte": ["sex"]}, "data.protecte is not a known key; did you mean 'protected'"),
+    ],
+)
+def test_what_cannot_be(section: dict, message: str):
+    with refused(message):
+        build(**section)
+
+
+def test_groups_that_are_none():
+    frame = PEOPLE.assign(void=np.nan, one="x", many=[f"v{i}" for i in range(8)])
+    with refused("data.protected: 'void' is missing in all 7 rows used; choose another attribute."):
+        build(frame, protected=["void"])
+    with refused("data.protected: 'one' has one value only ('x') in the 7 rows used, so no groups"):
+        build(frame, protected=["one"])
+    long = pd.concat([PEOPLE] * 1000, ignore_index=True).assign(many=[f"v{i % 5000}" for i in range(8000)])
+    with refused("data.protected: 'many' has 5,000 values where at most 100 are groups; recode it to fewer"):
+        build(long, protected=["many"], label=None)
+    with refused("has 8,000 values where at most 100 are groups; cut it: bins: {n: [...]}"):
+        build(
+            long.assign(n=range(8000)).drop(columns="hired").assign(hired=["yes", "no"] * 4000),
+            protected=["n"],
+        )
+
+
+def test_labels_that_are_none():
+    long = pd.concat([PEOPLE] * 100, ignore_index=True).assign(score=np.arange(800) / 10)
+    with refused("data.label has 800 values where at most 100 are classes, got 'score'; cut a number"):
+        build(long, label="score")
+    with refused("data.label has no values: column 'void' is empty in all 8 rows"):
+        build(PEOPLE.assign(void=np.nan), label="void")
+
+
+def test_values_that_would_break_numbers():
+    with refused(
+        "column 'gpa', row 2 must be finite, got 'inf'; list it in read.missing, or leave the column out"
+    ):
+        build(PEOPLE.assign(gpa=[1.0, np.inf] * 4))
+    with refused("data.weights: column 'count', row 2 must be a count of 0 or more, got -1"):
+        build(PEOPLE.assign(count=[1, -1] * 4), weights="count")
+    with refused("data.weights must not be 0 everywhere, as column 'count' is"):
+        build(PEOPLE.assign(count=0), weights="count")
+    with refused("data.features: 'void' has no values to fill its gaps from"):
+        build(PEOPLE.assign(void=np.nan), missing="impute", features=["void"])
+
+
+def test_frames_that_are_none():
+    with refused("frame must have a plain index without duplicates or gaps"):
+        build(pd.concat([PEOPLE, PEOPLE]))
+    with refused("frame must have distinct column names, got 'age'"):
+        build(pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1))
+    with refused("frame must have rows and columns"):
+        build(PEOPLE.iloc[:0])
+
+
+def test_no_label_and_no_groups():
+    data = build_data(PEOPLE, DataSpec())
+    assert data.y is None
+    assert data.label is None
+    assert data.favorable == ()
+    assert data.groups.shape == (8, 0)
+    assert data.n == 8
+
+
+def test_specs_go_to_plain_data_and_back():
+    section = {
+        **BASE,
+        "favorable": "yes",
+        "keep": [{"column": "age", "between": [18, 80]}, {"column": "job", "in": ["cook", 3, True]}],
+        "recode": {
+            "sex": {"map": {1: "female", "2": "male"}},
+            "work": {"from": "job", "map": {"cook": None}},
+        },
+        "label": {"column": "gpa", "at_least": 3.0},
+        "bins": {"sex": [1, 2.5]},
+        "read": {"separator": ",", "missing": "?", "names": None},
+        "roles": {"actionable": ["job"]},
+        "path": ["a.csv", "b.csv"],
+    }
+    spec = data_spec(section)
+    plain = spec.to_dict()
+    assert plain["keep"][1]["in"] == ["cook", 3, True]
+    assert plain["recode"]["work"] == {"from": "job", "map": {"cook": None}}
+    assert plain["read"] == {"separator": ",", "missing": ["?"]}
+    assert data_spec(plain).to_dict() == plain
+    assert yaml.safe_load(yaml.safe_dump(plain)) == plain
+
+
+cell_ages = st.one_of(st.none(), st.integers(10, 80))
+people = st.lists(
+    st.tuples(
+        cell_ages,
+        st.sampled_from(["f", "m", "x", None]),
+        st.sampled_from(["yes", "no", None]),
+        st.integers(0, 3),
+    ),
+    min_size=1,
+    max_size=40,
+)
+keeps = st.lists(
+    st.one_of(
+        st.fixed_dictionaries({"column": st.just("age"), "between": st.just([20, 60])}),
+        st.fixed_dictionaries({"column": st.just("age"), "at_least": st.integers(10, 80)}),
+        st.fixed_dictionaries(
+            {"column": st.just("sex"), "in": st.lists(st.sampled_from(["f", "m"]), min_size=1)}
+        ),
+        st.fixed_dictionaries({"column": st.just("sex"), "not_in": st.just(["x"])}),
+        st.fixed_dictionaries({"column": st.just("age"), "not_missing": st.just(True)}),
+    ),
+    max_size=3,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=people, keep=keeps, missing=st.sampled_from(["drop", "impute", "category"]), weighted=st.booleans()
+)
+def test_every_row_is_used_or_counted(rows: list, keep: list, missing: str, weighted: bool):
+    frame = pd.DataFrame(rows, columns=["age", "sex", "hired", "count"])
+    section = {
+        **BASE,
+        "keep": keep,
+        "missing": missing,
+        "features": ["age"],
+        "weights": "count" if weighted else None,
+    }
+    try:
+        data = build_data(frame, data_spec(section))
+    except ValueError:
+        return
+    assert data.rows_read == len(rows) == data.n + sum(data.excluded.values())
+    assert all(count > 0 for count in data.excluded.values())
+    assert data.n == len(data.y) == len(data.groups) == len(data.frame)
+    # Row numbers still lead to the rows they came from
+    assert (frame.loc[data.frame.index, "hired"] == "yes").tolist() == data.y.tolist()
+    if missing != "category":
+        assert not data.frame["age"].isna().any()

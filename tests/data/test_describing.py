@@ -1,0 +1,65 @@
+"""What a table holds and which roles its columns might play."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audits.data import describe, read_table
+
+
+def test_a_small_table_by_hand(tmp_path: Path):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "person_id,age,Race,maritalStatus,wage,note,hired\n"
+        "1,30,White,single,1.5,?,yes\n"
+        "2,40,Black,married,,?,no\n"
+        "3,50,White,single,2.5,?,no\n"
+    )
+    found = describe(read_table(path))
+    assert json.loads(json.dumps(found)) == found
+    assert found["rows"] == 3
+    assert found["columns"][1] == {
+        "name": "age",
+        "kind": "integer",
+        "missing": 0,
+        "distinct": 3,
+        "examples": ["30", "40", "50"],
+    }
+    assert found["columns"][4]["missing"] == 1
+    assert found["columns"][4]["examples"] == ["1.5", "1.5", "2.5"]
+    assert found["columns"][5]["kind"] == "categorical"
+    assert found["columns"][5]["examples"] == []
+    assert found["columns"][6] == {
+        "name": "hired",
+        "kind": "boolean",
+        "missing": 0,
+        "distinct": 2,
+        "examples": ["no", "yes"],
+    }
+    assert found["suggested"] == {
+        "label": ["hired"],
+        "protected": ["age", "Race", "maritalStatus"],
+        "identifiers": ["person_id"],
+    }
+    assert found["report"]["files"][0]["separator"] == ","
+    assert found["report"]["missing"] == {"wage": {"": 1}, "note": {"?": 3}}
+    assert any("'?', 3 cells (note)" in sentence for sentence in found["sentences"])
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("file", "label", "protected"),
+    [
+        ("compas.csv", "two_year_recid", {"sex", "age", "age_cat", "race"}),
+        ("german.csv", "credit", {"age", "foreign_worker"}),
+        ("law_school.csv", "first_pf", {"race", "sex"}),
+        ("bank-full.csv.gz", "y", {"age", "marital"}),
+    ],
+)
+def test_public_sets(shared_data: Path, file: str, label: str, protected: set[str]):
+    found = describe(read_table(shared_data / file))
+    assert found["suggested"]["label"][0] == label
+    assert set(found["suggested"]["protected"]) == protected

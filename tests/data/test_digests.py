@@ -1,0 +1,114 @@
+"""Digests: equal for equal content, different for any other, whatever the memory looks like."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.data import DataSpec, build_data
+from audits.data.digests import frame_digest, plain_digest
+
+FRAME = pd.DataFrame(
+    {
+        "a": [1, 2, 3],
+        "b": [0.5, np.nan, -0.0],
+        "c": ["x", None, "é"],
+        "d": pd.to_datetime(["2024-01-01", None, "1969-12-31"]),
+        "e": [True, False, True],
+    }
+)
+
+
+def test_known_digest():
+    """Pinned: a digest that changes with a version of pandas would break every saved audit."""
+    assert frame_digest(FRAME) == "5238f0905fab1d70864b086ee0184cc76928132d092561d66ca02519e5db3c2f"
+
+
+def test_layout_does_not_matter():
+    digest = frame_digest(FRAME)
+    assert frame_digest(FRAME.copy()) == digest
+    doubled = pd.concat([FRAME, FRAME], ignore_index=True)
+    assert frame_digest(doubled.iloc[:3]) == digest  # a slice of a larger array
+    backwards = FRAME.iloc[::-1].iloc[::-1]  # negative strides
+    assert frame_digest(backwards) == digest
+    assert frame_digest(FRAME.assign(a=FRAME["a"].astype("int32"))) == digest
+    assert frame_digest(FRAME.assign(b=[0.5, None, 0.0])) == digest
+    assert frame_digest(FRAME.assign(c=FRAME["c"].astype(object))) == digest
+    chunked = pa.chunked_array([["x"], [None, "é"]]).to_pandas().astype("str")
+    assert frame_digest(FRAME.assign(c=chunked)) == digest
+
+
+def test_every_content_matters():
+    frames = [
+        FRAME,
+        FRAME.iloc[::-1],
+        FRAME[["b", "a", "c", "d", "e"]],
+        FRAME.rename(columns={"a": "A"}),
+        FRAME.assign(a=[1, 2, 4]),
+        FRAME.assign(a=[1.0, 2.0, 3.0]),
+        FRAME.assign(a=["1", "2", "3"]),
+        FRAME.assign(b=[0.5, 0.0, -0.0]),
+        FRAME.assign(c=["x", "", "é"]),
+        FRAME.assign(c=["xé", None, ""]),
+        FRAME.assign(c=[None, "x", "é"]),
+        FRAME.assign(d=FRAME["d"] + pd.Timedelta(microseconds=1)),
+        FRAME.assign(e=[True, True, True]),
+        FRAME.set_axis([1, 2, 3]),
+        FRAME.iloc[:2],
+        FRAME.iloc[:0],
+        FRAME[["a"]],
+    ]
+    assert len({frame_digest(frame) for frame in frames}) == len(frames)
+
+
+def test_data_digest_follows_content_and_roles():
+    frame = pd.DataFrame({"x": [1, 2, 3, 4], "sex": ["f", "m"] * 2, "y": [0, 1, 1, 0], "w": [1, 1, 2, 1]})
+    specs = [
+        DataSpec(label="y", favorable=1, protected=("sex",)),
+        DataSpec(label="y", favorable=0, protected=("sex",)),
+        DataSpec(protected=("sex",)),
+        DataSpec(label="y", favorable=1),
+        DataSpec(label="y", favorable=1, protected=("sex",), features=("x",)),
+        DataSpec(label="y", favorable=1, protected=("sex",), weights="w"),
+        DataSpec(label="y", favorable=1, protected=("sex",), roles={"actionable": ("x",)}),
+        DataSpec(label="y", favorable=1, protected=("sex",), kinds={"x": "categorical"}),
+        DataSpec(label="y", favorable=1, protected=("sex",), missing="impute"),
+    ]
+    digests = {build_data(frame, spec).digest for spec in specs}
+    assert len(digests) == len(specs)
+    assert build_data(frame.copy(), specs[0]).digest in digests
+    other = build_data(frame.assign(x=[1, 2, 3, 5]), specs[0])
+    assert other.digest not in digests
+    assert other.sha256 != build_data(frame, specs[0]).sha256
+
+
+def test_another_process_agrees():
+    code = (
+        "import pandas as pd; from audits.data.digests import frame_digest;"
+        "print(frame_digest(pd.DataFrame({'a': [1.5, None], 'b': ['x', None]})))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == frame_digest(pd.DataFrame({"a": [1.5, None], "b": ["x", None]}))
+
+
+def test_plain_data():
+    assert plain_digest({"a": 1, "b": [2]}) == plain_digest({"b": [2], "a": 1})
+    assert plain_digest({"a": 1}) != plain_digest({"a": "1"})
+
+
+texts = st.lists(st.one_of(st.none(), st.text(max_size=4)), min_size=1, max_size=6)
+
+
+@settings(max_examples=100, deadline=None)
+@given(one=texts, other=texts)
+def test_texts_are_told_apart(one: list, other: list):
+    """Lengths are hashed beside the letters: ["ab", "c"] is not ["a", "bc"]."""
+    same = [each or None if each is None else each for each in one] == other
+    digests = [frame_digest(pd.DataFrame({"x": pd.array(each, dtype="str")})) for each in (one, other)]
+    assert (digests[0] == digests[1]) == same

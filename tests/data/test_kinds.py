@@ -1,0 +1,107 @@
+"""Kinds: what is inferred, what can be overridden, and what cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import infer_kinds
+from audits.data.kinds import as_kind, level_order
+from tests.data.expect import refused
+
+
+def kind(values: object, name: str = "x") -> str:
+    return infer_kinds(pd.DataFrame({name: values}))[name]
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "expected"),
+    [
+        ([0, 1, 1], "x", "boolean"),
+        ([0.0, 1.0, np.nan], "x", "boolean"),
+        ([1, 1, 1], "x", "boolean"),
+        ([True, False], "x", "boolean"),
+        (["yes", "no", None], "x", "boolean"),
+        (["TRUE", "FALSE"], "x", "boolean"),
+        (["t", "f"], "x", "boolean"),
+        (["Yes", "no", "yes"], "x", "categorical"),
+        (["male", "female"], "x", "categorical"),
+        ([1, 2, 2], "x", "integer"),
+        ([1.0, 2.0, np.nan], "x", "integer"),
+        ([1.5, 2.0], "x", "continuous"),
+        ([np.inf, 1.0, 2.0], "x", "continuous"),
+        ([np.nan, np.nan], "x", "categorical"),
+        (pd.to_datetime(["2024-01-01", None]), "x", "datetime"),
+        (["1", "2", "1"], "x", "categorical"),
+        (list(range(50)), "x", "integer"),
+        (list(range(50)), "unnamed_1", "identifier"),
+        (list(range(50)), "Unnamed: 0", "identifier"),
+        (list(range(50)), "person_id", "identifier"),
+        (list(range(50)), "PassengerId", "identifier"),
+        (list(range(50)), "id", "identifier"),
+        (list(range(50)), "paid", "integer"),
+        ([1, 2, 3] * 20, "education_id", "integer"),
+        ([x + 0.5 for x in range(50)], "sander_index", "continuous"),
+        ([f"b{i}" for i in range(10)], "uuid", "identifier"),
+        ([f"0x{i:08d}" for i in range(30)], "hash", "identifier"),
+        ([f"town{i}" for i in range(150)] + ["town1"] * 50, "town", "identifier"),
+        ([f"zip{i % 300}" for i in range(3000)], "zip", "categorical"),
+        ([f"they said that {i} was enough" for i in range(30)], "comment", "text"),
+        (["Never worked at all", "Worked for a while"] * 30, "history", "categorical"),
+        (list("abcdefgh"), "grade", "categorical"),
+    ],
+)
+def test_inferred(values: object, name: str, expected: str):
+    assert kind(values, name) == expected
+
+
+def test_overrides_convert_where_that_loses_nothing():
+    codes = pd.Series(["007", "010", None], name="x")
+    assert as_kind(codes, "integer", "k").tolist()[:2] == [7, 10]
+    assert as_kind(pd.Series([True, False]), "integer", "k").tolist() == [1, 0]
+    assert as_kind(pd.Series(["1.5", "2"]), "continuous", "k").tolist() == [1.5, 2.0]
+    assert as_kind(pd.Series(["2024-12-31", "2023-01-01"]), "datetime", "k").iloc[0] == pd.Timestamp(
+        "2024-12-31"
+    )
+    for wanted in ("categorical", "identifier", "text"):
+        assert as_kind(codes, wanted, "k") is codes
+
+
+def test_overrides_that_cannot_be():
+    words = pd.Series(["30", "forty"], name="x")
+    with refused("data.kinds.x must hold numbers to be continuous, got 'forty'; recode or drop it."):
+        as_kind(words, "continuous", "data.kinds.x")
+    with refused("k must hold whole numbers to be integer, got 1.5; use continuous"):
+        as_kind(pd.Series([1.0, 1.5]), "integer", "k")
+    with refused("k must hold two values at most, but has 3 ('1', '2' or '3')"):
+        as_kind(pd.Series([1, 2, 3]), "boolean", "k")
+    with refused("k must hold dates such as 2024-12-31, got 'forty'"):
+        as_kind(pd.Series(["forty", "2024-01-01"]), "datetime", "k")
+    with refused("k must hold dates such as 2024-12-31, got '1'"):
+        as_kind(pd.Series([1, 2]), "datetime", "k")
+    with refused("k must hold numbers to be integer, got '2024-01-01'"):
+        as_kind(pd.to_datetime(pd.Series(["2024-01-01"])), "integer", "k")
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        (["high", "low", "medium"], ("low", "medium", "high")),
+        (["25 - 45", "Greater than 45", "Less than 25"], ("Less than 25", "25 - 45", "Greater than 45")),
+        (["10-19", "0-9", "100+"], ("0-9", "10-19", "100+")),
+        ([10, 9, 100], ("9", "10", "100")),
+    ],
+)
+def test_orders_that_can_be_told(levels: list, expected: tuple):
+    assert level_order(pd.Series(levels), None, "o") == expected
+
+
+def test_orders_that_cannot():
+    with refused("data.orders.x has levels whose order cannot be told; list them, lowest first"):
+        level_order(pd.Series(["cook", "judge"]), None, "data.orders.x")
+    with refused("o must list every level, but lacks 'b'"):
+        level_order(pd.Series(["a", "b"]), ("a",), "o")
+    with refused("o must list each level once, got ['a', 'b', 'a']"):
+        level_order(pd.Series(["a", "b"]), ("a", "b", "a"), "o")
+    assert level_order(pd.Series(["a", "b"]), ("b", "c", "a"), "o") == ("b", "a")

@@ -1,0 +1,229 @@
+"""Parquet, Arrow, XLSX and JSON lines give the same columns as the values that were written."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from audits.data import ReadOptions, Table, infer_kinds, read_table
+from tests.data.expect import refused
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [30, 40, 50],
+        "wage": [1.5, np.nan, 2.5],
+        "job": ["cook", None, "judge"],
+        "code": ["007", "1", "2"],
+        "hired": [True, False, True],
+        "born": pd.to_datetime(["1990-01-02", None, "1970-03-04"]),
+    }
+)
+
+
+def check_people(table: Table) -> None:
+    frame = table.frame
+    assert frame.index.tolist() == [1, 2, 3]
+    assert frame["age"].tolist() == [30, 40, 50]
+    np.testing.assert_array_equal(frame["wage"], PEOPLE["wage"])
+    assert frame["job"].isna().tolist() == [False, True, False]
+    assert frame["code"].tolist() == ["007", "1", "2"]  # a text stays a text where types are known
+    assert frame["born"].iloc[0] == pd.Timestamp("1990-01-02")
+    assert frame["born"].isna().tolist() == [False, True, False]
+
+
+def test_parquet_file_and_folder(tmp_path: Path):
+    PEOPLE.to_parquet(tmp_path / "people.parquet", index=False)
+    table = read_table(tmp_path / "people.parquet")
+    check_people(table)
+    assert table.frame["hired"].dtype == bool
+    assert table.report.missing["job"] == {"null": 1}
+    for part, year in enumerate((2023, 2024)):
+        folder = tmp_path / "parts" / f"year={year}"
+        folder.mkdir(parents=True)
+        PEOPLE.iloc[part : part + 1].to_parquet(folder / "part.parquet", index=False)
+    (tmp_path / "parts" / "_SUCCESS.parquet").write_bytes(b"")
+    parts = read_table(tmp_path / "parts")
+    assert parts.frame["age"].tolist() == [30, 40]
+    assert parts.frame["year"].tolist() == [2023, 2024]
+    assert len(parts.report.files) == 2
+    assert parts.report.sha256 != table.report.sha256
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4"])
+def test_feather(tmp_path: Path, compression: str):
+    pyarrow.feather.write_feather(PEOPLE, str(tmp_path / "people.feather"), compression=compression)
+    check_people(read_table(tmp_path / "people.feather"))
+
+
+def test_arrow_stream(tmp_path: Path):
+    table = pa.Table.from_pandas(PEOPLE, preserve_index=False)
+    with (
+        pa.OSFile(str(tmp_path / "people.arrows"), "wb") as sink,
+        pa.ipc.new_stream(sink, table.schema) as writer,
+    ):
+        writer.write_table(table, max_chunksize=1)
+    check_people(read_table(tmp_path / "people.arrows"))
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_json_lines(tmp_path: Path, compressed: bool):
+    text = PEOPLE.to_json(orient="records", lines=True, date_format="iso")
+    data = text.encode() + b"\n\n"
+    path = tmp_path / ("people.jsonl.gz" if compressed else "people.jsonl")
+    path.write_bytes(gzip.compress(data) if compressed else data)
+    table = read_table(path)
+    check_people(table)
+    assert table.report.files[0].blank_lines == 2
+    assert table.frame["hired"].tolist() == [True, False, True]
+
+
+def test_json_lines_with_absent_keys_mixed_types_and_long_numbers(tmp_path: Path):
+    rows = [
+        {"a": 1, "b": "x", "id": 12345678901234567890, "mixed": 1, "nan": float("nan"), "deep": {"k": 1}},
+        {"a": 2.5, "id": 12345678901234567891, "mixed": "?", "flag": True},
+    ]
+    path = tmp_path / "people.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    table = read_table(path)
+    assert table.frame["a"].tolist() == [1.0, 2.5]
+    assert table.frame["b"].isna().tolist() == [False, True]
+    assert table.frame["id"].tolist() == ["12345678901234567890", "12345678901234567891"]
+    np.testing.assert_array_equal(table.frame["mixed"], [1.0, np.nan])
+    assert table.frame["nan"].isna().all()
+    assert table.frame["flag"].tolist()[1] == "True"
+    assert "deep" not in table.frame
+    assert any("'deep' is left out" in note for note in table.report.notes)
+
+
+def test_arrow_types(tmp_path: Path):
+    table = pa.table(
+        {
+            "money": pa.array([decimal.Decimal("1.50"), None], pa.decimal128(10, 2)),
+            "day": pa.array([datetime.date(2024, 12, 31), None]),
+            "zone": pa.array([0, None], pa.timestamp("s", tz="Europe/Berlin")),
+            "clock": pa.array([datetime.time(8, 30), None]),
+            "wait": pa.array([datetime.timedelta(seconds=90), None]),
+            "level": pa.array(["a", None]).dictionary_encode(),
+            "small": pa.array([1, 2], pa.uint8()),
+            "half": pa.array([1, 2], pa.float32()),
+            "maybe": pa.array([True, None]),
+            "huge": pa.array([2**63, 1], pa.uint64()),
+            "long": pa.array([2**53 + 1, None], pa.int64()),
+            "list": pa.array([[1], [2]]),
+            "raw": pa.array([b"x", b"y"]),
+            "void": pa.nulls(2),
+        }
+    )
+    pq.write_table(table, tmp_path / "types.parquet")
+    read = read_table(tmp_path / "types.parquet")
+    first = read.frame.iloc[0]
+    assert first["money"] == 1.5
+    assert first["day"] == pd.Timestamp("2024-12-31")
+    assert first["zone"] == pd.Timestamp("1970-01-01")
+    assert first["clock"].startswith("08:30:00")
+    assert first["wait"] == 90.0
+    assert first["level"] == "a"
+    assert first["maybe"] == "True"
+    assert first["huge"] == "9223372036854775808"
+    assert first["long"] == "9007199254740993"
+    assert read.frame["small"].tolist() == [1, 2]
+    assert read.frame["half"].tolist() == [1.0, 2.0]
+    assert read.frame["void"].isna().all()
+    assert not {"list", "raw"} & set(read.frame)
+    said = " ".join(read.report.sentences())
+    assert "'list' is left out" in said
+    assert "'raw' is left out" in said
+    assert infer_kinds(read.frame)["maybe"] == "boolean"
+
+
+def test_typed_files_follow_each_other(tmp_path: Path):
+    pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"])}).to_parquet(tmp_path / "one.parquet")
+    pd.DataFrame({"b": ["z"], "a": [0.5]}).to_parquet(tmp_path / "two.parquet")
+    table = read_table([tmp_path / "one.parquet", tmp_path / "two.parquet"])
+    assert table.frame["a"].tolist() == [1.0, 2.0, 0.5]
+    assert table.frame["b"].tolist() == ["x", "y", "z"]
+    pd.DataFrame({"a": ["1"], "b": ["x"]}).to_parquet(tmp_path / "three.parquet")
+    with refused("three.parquet, column 'a' must have the type int64 as in one.parquet, got"):
+        read_table([tmp_path / "one.parquet", tmp_path / "three.parquet"])
+
+
+def test_number_markers_in_typed_columns(tmp_path: Path):
+    pd.DataFrame({"a": [1, -9, 3], "b": ["x", "-9", "y"]}).to_parquet(tmp_path / "m.parquet")
+    table = read_table(tmp_path / "m.parquet", options=ReadOptions(missing=("-9", "x")))
+    np.testing.assert_array_equal(table.frame["a"], [1.0, np.nan, 3.0])
+    assert table.frame["b"].isna().tolist() == [True, True, False]
+    assert table.report.missing == {"a": {"-9": 1}, "b": {"x": 1, "-9": 1}}
+
+
+def make_book(path: Path, sheets: dict[str, list[list]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_xlsx(tmp_path: Path):
+    born = datetime.datetime(1990, 1, 2)
+    rows = [
+        ["Staff of 2024"],
+        [],
+        [None, "age", "wage", "job", "code", "hired", "born"],
+        [None, 30, 1.5, "cook", "007", True, born],
+        [],
+        [None, 40, "?", None, "010", False, born],
+    ]
+    table = read_table(make_book(tmp_path / "people.xlsx", {"empty": [], "people": rows, "other": [[1]]}))
+    assert table.frame.columns.tolist() == ["age", "wage", "job", "code", "hired", "born"]
+    assert table.frame["age"].tolist() == [30, 40]
+    np.testing.assert_array_equal(table.frame["wage"], [1.5, np.nan])
+    assert table.frame["code"].tolist() == ["007", "010"]
+    assert table.frame["hired"].tolist() == ["TRUE", "FALSE"]
+    assert table.frame["born"].tolist() == [pd.Timestamp(born)] * 2
+    assert infer_kinds(table.frame)["hired"] == "boolean"
+    report = table.report.files[0]
+    assert report.skipped == ((1, "Staff of 2024"),)
+    assert report.blank_lines == 2
+    assert "Read from sheet 'people'" in " ".join(report.notes)
+    assert "'other'" in " ".join(report.notes)
+
+
+def test_xlsx_formulas_give_their_values(tmp_path: Path):
+    """Written by hand as a spreadsheet program would: formula and cached value."""
+    path = make_book(tmp_path / "sum.xlsx", {"s": [["a", "b"], [1, "=A2*2"], [2, "=A3*2"]]})
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = parts["xl/worksheets/sheet1.xml"].decode()
+    for row, value in ((2, "2"), (3, "4")):
+        sheet = sheet.replace(f"<f>A{row}*2</f><v />", f"<f>A{row}*2</f><v>{value}</v>")
+        sheet = sheet.replace(f"<f>A{row}*2</f><v></v>", f"<f>A{row}*2</f><v>{value}</v>")
+    assert "<v>4</v>" in sheet
+    parts["xl/worksheets/sheet1.xml"] = sheet.encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    assert read_table(path).frame["b"].tolist() == [2, 4]
+
+
+def test_the_content_tells_the_format_whatever_the_name(tmp_path: Path):
+    PEOPLE.to_parquet(tmp_path / "people.csv", index=False)
+    table = read_table(tmp_path / "people.csv")
+    assert table.report.files[0].format == "parquet"
+    (tmp_path / "people.txt").write_text('{"a": 1}\n{"a": 2}\n')
+    assert read_table(tmp_path / "people.txt").frame["a"].tolist() == [1, 2]
