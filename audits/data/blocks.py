@@ -233,7 +233,9 @@ def _moments(x: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:
     steps = x / unit - start
     middle = float(np.average(steps, weights=weights))
     sd = float(np.sqrt(np.average((steps - middle) ** 2, weights=weights)))
-    return (start + middle) * unit, sd * unit or 1.0
+    mean, sd = (start + middle) * unit, sd * unit or 1.0
+    # a column of z-scores stays as it is to the last digit: re-scaling by rounding would break ties anew
+    return (0.0, 1.0) if abs(mean) < 1e-12 and abs(sd - 1.0) < 1e-12 else (mean, sd)
 
 
 def _unknown(column: str, raw: pd.Series, bad: np.ndarray, rule: str) -> InputError:

@@ -124,7 +124,7 @@ def flipset_audit(
     ]
     progress(0.97, "Writing the people's table")
     tables = people_tables(subject, matched, flips, sizes, cost=options.cost, weights=encoded.weights)
-    return _pack(data, decisions, sizes, options, chosen, encoded, matched, flips, judged, parts, tables)
+    return _pack(subject, decisions, sizes, options, chosen, encoded, matched, flips, judged, parts, tables)
 
 
 def _match(
@@ -203,7 +203,7 @@ def _part(
 
 
 def _pack(
-    data: AuditData,
+    subject: Subject,
     decisions: np.ndarray,
     sizes: np.ndarray,
     options: FlipsetOptions,
@@ -215,9 +215,10 @@ def _pack(
     parts: list[FlipsetPart],
     tables: dict[str, Any],
 ) -> FlipsetResult:
+    data = subject.data
     ours, theirs = sizes[flips.source], sizes[flips.target]
     n, m = float(ours.sum()), float(theirs.sum())
-    outcome = "favorable" if data.label is None else f"{data.label} = {' or '.join(map(str, data.favorable))}"
+    outcome = subject.outcome
     positive, negative = parts
     return FlipsetResult(
         options=dataclasses.asdict(options),

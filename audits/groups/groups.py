@@ -79,8 +79,7 @@ def groups_audit(
     if data.y is not None:
         people[_LABEL] = data.y
     people = people.join(data.groups.add_prefix("group: "))
-    outcome = "favorable" if data.label is None else f"{data.label} = {' or '.join(map(str, data.favorable))}"
-    return groups_from_people(people, data.protected, options, outcome, data.n)
+    return groups_from_people(people, data.protected, options, subject.outcome, data.n)
 
 
 def groups_from_people(

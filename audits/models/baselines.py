@@ -30,9 +30,11 @@ from audits.models.training import training_digest
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    import torch
+
     from audits.data import AuditData
 
-__all__ = ["Baseline", "train_baseline"]
+__all__ = ["Baseline", "LogisticBaseline", "train_baseline"]
 
 NAMES = {"logistic": "logistic regression", "forest": "random forest", "boosting": "gradient boosting"}
 LEVELS = ("categorical", "ordinal", "boolean")
@@ -65,6 +67,27 @@ class Baseline:
             return np.empty(0)
         with one_thread():
             return self.pipeline.predict_proba(_prepare(frame, self.numbers, self.levels))[:, 1]
+
+
+class LogisticBaseline(Baseline):
+    """The logistic regression: a `Differentiable` model, one linear layer on the pipeline's columns."""
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return what the regression reads, (n, k): scaled numbers, markers of missing ones, 0/1 levels."""
+        need_columns(frame, self.columns, self.name)
+        with one_thread():
+            made = self.pipeline[:-1].transform(_prepare(frame, self.numbers, self.levels))
+        return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
+
+    def network(self) -> torch.nn.Module:
+        """Return the regression as a torch layer, (m, k) to log-odds (m, 1), float64."""
+        import torch
+
+        regression = self.pipeline[-1]
+        layer = torch.nn.Linear(regression.coef_.shape[1], 1, dtype=torch.float64)
+        layer.weight.data = torch.from_numpy(np.array(regression.coef_))
+        layer.bias.data = torch.from_numpy(np.array(regression.intercept_))
+        return layer
 
 
 def train_baseline(
@@ -102,7 +125,8 @@ def train_baseline(
         weights = {} if data.weights is None else {"sample_weight": data.weights}
         pipeline.fit(frame, data.y, **weights)
     digest = training_digest(data, [kind, repr(pipeline[-1]), seed, sklearn.__version__])
-    return Baseline(NAMES[kind], tuple(data.features), digest, pipeline, numbers, levels)
+    made = LogisticBaseline if kind == "logistic" else Baseline
+    return made(NAMES[kind], tuple(data.features), digest, pipeline, numbers, levels)
 
 
 def one_thread() -> AbstractContextManager[Any]:

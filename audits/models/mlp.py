@@ -57,8 +57,7 @@ class Network:
         """Return the probability of the favourable outcome, (n,) in [0, 1]."""
         import torch
 
-        need_columns(frame, self.columns, self.name)
-        x = self.space.encode(frame, unknown="zero").astype(np.float32)
+        x = self.design(frame).astype(np.float32)
         logits = [np.empty(0, np.float32)]
         with _one_thread(), torch.inference_mode():
             for start in range(0, len(x), _ROWS_AT_ONCE):
@@ -66,6 +65,15 @@ class Network:
                 logits.append(self.layers(part).squeeze(1).cpu().numpy())
         # float64 from here: in float32 everything above a logit of 17 would tie at 1
         return expit(np.concatenate(logits).astype(np.float64))
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the points (n, d) that the network reads."""
+        need_columns(frame, self.columns, self.name)
+        return self.space.encode(frame, unknown="zero")
+
+    def network(self) -> torch.nn.Module:
+        """Return a float64 copy of the network on the processor: points (m, d) to log-odds (m, 1)."""
+        return copy.deepcopy(self.layers).cpu().double()
 
 
 def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: Progress = silent) -> Network:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from audits.checks import choices
 from audits.data import AuditData, FeatureSpace
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -28,7 +29,14 @@ from audits.models.predictions import (
     check_predicted_values,
     prediction_digest,
 )
-from audits.models.protocol import Model, check_scores, favorable_columns, label_values, row_weights
+from audits.models.protocol import (
+    Model,
+    check_scores,
+    class_text,
+    favorable_columns,
+    label_values,
+    row_weights,
+)
 from audits.models.quality import area_under_curve
 from audits.models.spec import ModelSpec, Predictions, Train, model_path
 from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
@@ -121,6 +129,18 @@ class Subject:
         return self.decide(self.scores, self.data.groups)
 
     @property
+    def outcome(self) -> str:
+        """The favourable outcome in words: ``two_year_recid = 0``, ``gpa >= 3``, or ``favorable``."""
+        data = self.data
+        column = self.model.column if isinstance(self.model, PredictedLabel) else None
+        name = data.label or column
+        if name is None:
+            return "favorable"
+        if data.favorable == (True,):
+            return name
+        return f"{name} = {' or '.join(text_of(value) for value in data.favorable)}"
+
+    @property
     def rule(self) -> str:
         """The decision rule in words: "favourable where the score is at least 0.5"."""
         if self.score_kind == "label":
@@ -176,7 +196,7 @@ def make_subject(
     higher_is: HigherIs = "favorable"
     levels = data.groups
     if model_spec.train is not None:
-        check_trainable(data)
+        check_trainable(data, text=model_spec.train == "text")
         training, data = data.split(test_size, seed)
         check_parts(training, data)
         model = _train(training, model_spec.train, seed, part(progress, 0.05, 0.9))
@@ -195,7 +215,7 @@ def make_subject(
         data, model, notes = _from_column(data, model_spec.predictions)
     cut = check_threshold(threshold, levels, kind)
     progress(0.9, "scoring everyone")
-    subject = Subject(data, model, cut, FeatureSpace.fit(data), training, tuple(notes), kind, higher_is)
+    subject = Subject(data, model, cut, _space(data), training, tuple(notes), kind, higher_is)
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice
@@ -208,10 +228,21 @@ def _train(training: AuditData, kind: Train, seed: int, progress: Progress) -> M
         from audits.models.mlp import train_mlp
 
         return train_mlp(training, seed=seed, progress=progress)
+    progress(0.0, "training the model")
+    if kind == "text":
+        from audits.models.text import train_text
+
+        return train_text(training, seed=seed)
     from audits.models.baselines import train_baseline
 
-    progress(0.0, "training the model")
     return train_baseline(training, kind, seed=seed)
+
+
+def _space(data: AuditData) -> FeatureSpace:
+    """Fit the feature space; where every feature is free text, people have no place and it is empty."""
+    if data.features and all(data.kinds[name] == "text" for name in data.features):
+        return FeatureSpace((), (), {}, {}, ())
+    return FeatureSpace.fit(data)
 
 
 def _from_column(data: AuditData, predictions: Predictions) -> tuple[AuditData, Model, list[str]]:
@@ -228,7 +259,16 @@ def _from_column(data: AuditData, predictions: Predictions) -> tuple[AuditData, 
             raise InputError(
                 "data.favorable", "is missing", advice="say which predicted label is good for the person"
             )
-        check_predicted_values(data.frame[column].unique().tolist(), label_values(data), column)
+        predicted = data.frame[column].dropna().unique().tolist()
+        if data.label is not None:
+            check_predicted_values(predicted, label_values(data), column)
+        elif not {class_text(value) for value in data.favorable} & {class_text(value) for value in predicted}:
+            raise InputError(
+                "data.favorable",
+                f"must be a value in the column of predictions {column!r}",
+                list(data.favorable),
+                f"it holds {choices(predicted)}",
+            )
         model = PredictedLabel(column, data.favorable, sha256)
     notes = []
     if column == data.label:

@@ -22,11 +22,11 @@ FEWEST_TO_LEARN = 2  # one to fit, one to see when to stop
 UNREADABLE = ("text", "identifier")
 
 
-def check_trainable(data: AuditData) -> None:
+def check_trainable(data: AuditData, *, text: bool = False) -> None:
     """Raise `InputError` unless a model can be trained on a part of `data` and judged on the rest.
 
     That takes a label, at least one feature, no feature that is free text or an identifier, and at
-    least 5 people with each outcome.
+    least 5 people with each outcome. A model of `text` reads free text.
     """
     if data.y is None:
         raise InputError(
@@ -35,7 +35,7 @@ def check_trainable(data: AuditData) -> None:
     if not data.features:
         raise InputError("data.features", "must name at least one column to train on")
     unreadable = [name for name in data.features if data.kinds[name] in UNREADABLE]
-    if unreadable:
+    if unreadable and not text:
         raise InputError(
             "data.features",
             "must not hold free text or identifiers when a model is trained here",

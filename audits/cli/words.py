@@ -1,0 +1,35 @@
+"""Text that is safe and clear on a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+
+__all__ = ["counted", "one_line", "printable", "wrapped"]
+
+_WIDTH = 100
+
+
+def printable(text: str) -> str:
+    r"""Return `text` with every control character, which data may bring along, written out.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)
+
+
+def one_line(text: str) -> str:
+    """Return `text` on one line, printable."""
+    return printable(" ".join(text.split()))
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Return `text` in lines of at most 100 signs."""
+    return textwrap.fill(one_line(text), _WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return ``1 row``, ``7,214 rows``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,60 @@
+"""Digests of files and of plain data: what cache keys are made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from audits.errors import InputError
+
+__all__ = ["digest_of", "path_digest"]
+
+
+def digest_of(value: Any) -> str:
+    """Return the SHA-256 of plain data, whatever the order of its keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def path_digest(path: Path, where: str, value: str, *, most: int | None = None) -> str:
+    """Return the SHA-256 of a file's bytes, or of the names and bytes of a folder's Parquet files.
+
+    Parameters
+    ----------
+    path : Path
+        Regular file, or folder of Parquet files.
+    where, value : str
+        Spec key that names the path, and the path as it stands there, for messages.
+    most : int, optional
+        Bytes above which a file is not read: whoever reads it later refuses it.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or folder, it cannot be read, or the folder has no Parquet file.
+    """
+    try:
+        if path.is_file():
+            size = path.stat().st_size
+            if most is not None and size > most:
+                return f"{size} bytes"
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        if not path.exists():
+            raise InputError(where, "must name an existing file", value, f"looked for {path}")
+        if not path.is_dir():
+            raise InputError(where, "must name a file or a folder of Parquet files", value)
+        parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())
+        if not parts:
+            raise InputError(where, "names a folder without a .parquet file", value)
+        names = [part.relative_to(path).as_posix() for part in parts]
+        return digest_of(
+            [
+                [name, path_digest(part, where, value, most=most)]
+                for name, part in zip(names, parts, strict=True)
+            ]
+        )
+    except OSError as error:
+        raise InputError(where, f"cannot be read ({error.strerror})", value) from None

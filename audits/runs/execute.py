@@ -1,0 +1,145 @@
+"""Carry out a spec: read, make the subject, run the audits. The one path from a spec to numbers.
+
+Tables read and subjects made are remembered within the process (a few of each, by digests of all that they
+depend on), so that a second run with other options of an audit neither reads nor trains again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audits.data import AuditData, Table, build_data, read_table
+from audits.errors import InputError, RunFailed
+from audits.models import Subject, make_subject, model_facts
+from audits.progress import Progress, part, silent
+from audits.runs.documents import plain_data
+from audits.runs.recent import Recent
+from audits.runs.registry import AUDITS
+from audits.runs.result import AuditResult, RunResult
+from audits.runs.spec import AuditRequest, Spec
+from audits.runs.threads import fixed_threads
+from audits.runs.version import VERSION
+
+__all__ = ["execute"]
+
+_READ, _PREPARED = 0.1, 0.25  # shares of the progress bar at which these steps end
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """What audits work on, and how the results describe it."""
+
+    subject: Subject
+    data: dict[str, Any]
+    model: dict[str, Any]
+
+
+def _cells(prepared: _Prepared) -> int:
+    subject = prepared.subject
+    return subject.data.frame.size + (subject.training.frame.size if subject.training is not None else 0)
+
+
+_tables: Recent[Table] = Recent(2, lambda table: table.frame.size)
+_prepared: Recent[_Prepared] = Recent(3, _cells)
+
+
+def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress = silent) -> RunResult:
+    """Run `spec` in this process.
+
+    Parameters
+    ----------
+    spec : Spec
+        What to run.
+    digests : list of str, optional
+        What `spec.digests` gave when the run was asked for; files that have changed since are an error.
+    progress : callable
+        Told how far the run is; may raise `RunCancelled`.
+
+    Raises
+    ------
+    InputError
+        If the data, the model or an option is wrong: names the key of the spec.
+    RunFailed
+        If a result breaks the rules that every result keeps.
+    """
+    with fixed_threads():
+        expected = spec.digests() if digests is None else digests
+        prepared = _prepared.get(spec.subject_key(expected), lambda: _prepare(spec, expected, progress))
+        audits = []
+        for place, request in enumerate(spec.audits):
+            width = (1 - _PREPARED) / len(spec.audits)
+            stretch = part(progress, _PREPARED + place * width, _PREPARED + (place + 1) * width)
+            stretch(0.0, f"Running {request.name}")
+            audits.append(_audit(request, place, prepared.subject, spec.seed, stretch))
+    return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
+
+
+def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+    progress(0.0, "Reading the data")
+    paths = [path for where, _, path in spec.paths() if where != "model.path"]
+    table = _tables.get(
+        spec.table_key(expected),
+        lambda: read_table(paths, format=spec.data.format, options=spec.data.read),
+    )
+    data = build_data(table, spec.data)
+    if data.rows_read != data.n + sum(data.excluded.values()):
+        raise RunFailed(
+            f"{data.rows_read:,} rows were read, but {data.n:,} used and "
+            f"{sum(data.excluded.values()):,} left out."
+        )
+    subject = make_subject(
+        data,
+        spec.model,
+        threshold=spec.threshold,
+        seed=spec.seed,
+        test_size=spec.data.test_size,
+        base_dir=spec.base_dir,
+        progress=part(progress, _READ, _PREPARED),
+    )
+    if spec.digests() != expected:
+        raise InputError(
+            "data.path or model.path", "names a file that changed during the run", advice="run it again"
+        )
+    return _Prepared(subject, _data_facts(table, data, subject), plain_data(model_facts(subject), "model"))
+
+
+def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, Any]:
+    facts = {
+        "rows_read": data.rows_read,
+        "rows_used": data.n,
+        "rows_audited": subject.data.n,
+        "rows_trained": subject.training.n if subject.training is not None else 0,
+        "excluded": dict(data.excluded),
+        "imputed": dict(data.imputed),
+        "sha256": data.sha256,
+        "files": table.report.to_dict()["files"],
+        "notes": [*table.report.sentences(), *data.notes],
+    }
+    return plain_data(facts, "data")
+
+
+def _audit(request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress) -> AuditResult:
+    rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
+    try:
+        result = AUDITS[request.name].run(subject, request.options, rng=rng, progress=progress)
+    except InputError as error:
+        _locate(error, f"audits[{place}]", request)
+        raise
+    return AuditResult(request.name, request.all_options(), result)
+
+
+def _locate(error: InputError, place: str, request: AuditRequest) -> None:
+    """Have an audit's error say which audit of the spec it is about."""
+    root = error.where.replace("[", ".").split(".")[0]
+    if root in {"data", "model", "threshold"}:
+        return
+    if root == request.name:
+        prefix = f"{place}."
+    elif root in request.all_options():
+        prefix = f"{place}.{request.name}."
+    else:
+        prefix = f"{place}.{request.name}: "
+    error.where, error.args = prefix + error.where, (prefix + str(error),)

@@ -1,0 +1,40 @@
+"""The audits that a spec can name: one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from audits.flipsets import FlipsetOptions, FlipsetResult, flipset_audit
+from audits.groups import GroupsOptions, GroupsResult, groups_audit
+from audits.rulesets import RuleSetsOptions, RuleSetsResult, rule_sets_audit
+
+__all__ = ["AUDITS", "Audit"]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One audit.
+
+    Attributes
+    ----------
+    options : type
+        Frozen dataclass of what an auditor can choose; a spec's options are checked against it.
+    result : type
+        Frozen dataclass with at least ``verdict``, ``finding``, ``warnings`` and ``to_json()``, the
+        audit's part of results.json.
+    run : callable
+        ``run(subject, options, *, rng, progress)`` returns the result.
+    """
+
+    options: type
+    result: type
+    run: Callable[..., Any]
+
+
+AUDITS: dict[str, Audit] = {
+    "groups": Audit(GroupsOptions, GroupsResult, groups_audit),
+    "flipset": Audit(FlipsetOptions, FlipsetResult, flipset_audit),
+    "rule_sets": Audit(RuleSetsOptions, RuleSetsResult, rule_sets_audit),
+}

@@ -1,0 +1,166 @@
+"""`RunResult`: everything a run found, in memory, in a folder, and as results.json."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audits.errors import RunFailed
+from audits.results import load_result, save_result
+from audits.runs.registry import AUDITS
+from audits.runs.tables import result_tables, write_csv
+from audits.stats import EVIDENCE
+
+if TYPE_CHECKING:
+    from audits.runs.spec import Spec
+
+__all__ = ["AuditResult", "RunResult"]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """One audit of a run: its name in the spec, all options it ran with, and what it found."""
+
+    name: str
+    options: dict[str, Any]
+    result: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's entry of results.json."""
+        return {"audit": self.name, "options": self.options, **self.result.to_json()}
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """Result of a run.
+
+    Attributes
+    ----------
+    evenhand : str
+        Version that computed it.
+    spec : dict
+        The canonical spec.
+    data : dict
+        What was read, used and left out and why: ``rows_read == rows_used + sum(excluded.values())``;
+        rows audited and trained on, files with their digests, notes for the user.
+    model : dict
+        Name, digest, columns, threshold, notes.
+    audits : tuple of AuditResult
+        In the order of the spec.
+    """
+
+    evenhand: str
+    spec: dict[str, Any]
+    data: dict[str, Any]
+    model: dict[str, Any]
+    audits: tuple[AuditResult, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return results.json as plain data.
+
+        Raises
+        ------
+        RunFailed
+            If an audit states a number that is not finite: what does not exist must be None.
+        """
+        document = {**self._head(), "audits": [audit.to_json() for audit in self.audits]}
+        for path, number in _numbers(document, ""):
+            if not math.isfinite(number):
+                raise RunFailed(
+                    f"The result states {number} at {path}; a number that does not exist must be null."
+                )
+        return document
+
+    def evidence(self) -> list[str]:
+        """Return where in results.json some verdict is `evidence of a difference`."""
+        entries = self.to_json()["audits"]
+        return [
+            f"{entry['audit']}{path}"
+            for entry in entries
+            for path, verdict in _verdicts(entry, "")
+            if verdict == EVIDENCE
+        ]
+
+    def with_spec(self, spec: Spec) -> RunResult:
+        """Return the same result under `spec`, an equal one whose files lie elsewhere."""
+        return dataclasses.replace(self, spec=spec.to_dict())
+
+    def save(self, folder: Path) -> None:
+        """Write results.json into `folder`, and under ``people/`` what `load` needs besides."""
+        people = folder / "people"
+        people.mkdir(parents=True, exist_ok=True)
+        (folder / "results.json").write_text(
+            json.dumps(self.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+        )
+        for place, audit in enumerate(self.audits):
+            save_result(audit.result, people, f"{place}-{audit.name}")
+
+    @classmethod
+    def load(cls, folder: Path) -> RunResult:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        RunFailed
+            If the folder does not hold a whole result of this version.
+        """
+        try:
+            document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+            entries = document.pop("audits")
+            audits = tuple(
+                AuditResult(
+                    entry["audit"],
+                    entry["options"],
+                    load_result(
+                        AUDITS[entry["audit"]].result, folder / "people", f"{place}-{entry['audit']}"
+                    ),
+                )
+                for place, entry in enumerate(entries)
+            )
+            return cls(**document, audits=audits)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunFailed(
+                f"{folder} does not hold a whole result of this version ({error}); run it again."
+            ) from None
+
+    def write_tables(self, folder: Path) -> None:
+        """Write every audit's tables as spreadsheet-safe CSV, named after audit and table."""
+        folder.mkdir(parents=True, exist_ok=True)
+        names = [audit.name for audit in self.audits]
+        for place, audit in enumerate(self.audits):
+            number = f"-{names[: place + 1].count(audit.name)}" if names.count(audit.name) > 1 else ""
+            for name, table in result_tables(audit.result).items():
+                write_csv(
+                    table, folder / f"{audit.name}{number}-{name}.csv", index=table.index.name is not None
+                )
+
+    def _head(self) -> dict[str, Any]:
+        return {"evenhand": self.evenhand, "spec": self.spec, "data": self.data, "model": self.model}
+
+
+def _numbers(value: Any, path: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, float):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _numbers(item, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, (list, tuple)):
+        for place, item in enumerate(value):
+            yield from _numbers(item, f"{path}[{place}]")
+
+
+def _verdicts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key == "verdict" and isinstance(item, str):
+                yield path, item
+            elif key != "options":
+                yield from _verdicts(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _verdicts(item, f"{path}[{place}]")

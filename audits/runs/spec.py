@@ -1,0 +1,240 @@
+"""The spec: data, model, threshold, seed and audits as plain data, checked, and back.
+
+`parse_spec` turns nested mappings into a `Spec` whose every value has been checked; each error names the
+key, the rule and the value. `Spec.to_dict` gives the one canonical form, which parses to an equal spec.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, TypeAdapter
+
+from audits.checks import build, one_of
+from audits.data import DataSpec, Limits, data_spec
+from audits.errors import InputError
+from audits.models import ModelSpec, model_spec
+from audits.runs.digests import digest_of, path_digest
+from audits.runs.documents import dump_yaml, load_document, plain_data
+from audits.runs.registry import AUDITS
+from audits.runs.version import stamp
+
+__all__ = ["AuditRequest", "Spec", "parse_spec", "read_spec"]
+
+_LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """One audit asked for: its name in the registry and its checked options."""
+
+    name: str
+    options: Any
+
+    def all_options(self) -> dict[str, Any]:
+        """Return every option as plain data, defaults included."""
+        return _dumped(self.options)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A checked spec.
+
+    Attributes
+    ----------
+    threshold : float or dict
+        Score from which a decision is favourable: one number, or column to value to number.
+    seed : int in [0, 2**32)
+        Seed of everything random in the run.
+    base_dir : Path
+        Folder that relative paths start from; no part of the spec's identity.
+    """
+
+    data: DataSpec
+    model: ModelSpec
+    threshold: float | dict[str, dict[str, float]]
+    seed: int
+    audits: tuple[AuditRequest, ...]
+    base_dir: Path = field(compare=False, default=Path())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the canonical form: plain data, defaults other than none and empty written out."""
+        return {
+            "data": {**self.data.to_dict(), "missing": self.data.missing, "test_size": self.data.test_size},
+            "model": TypeAdapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True),
+            "threshold": copy.deepcopy(self.threshold),
+            "seed": self.seed,
+            "audits": [{request.name: _brief(request.options)} for request in self.audits],
+        }
+
+    def to_yaml(self) -> str:
+        """Return the canonical form as YAML."""
+        return dump_yaml(self.to_dict())
+
+    def paths(self) -> list[tuple[str, str, Path]]:
+        """Return each file named in the spec: its key, the path as written, and where it lies."""
+        data, model = self.data.path, self.model.path
+        found = [("data.path", data)] if isinstance(data, str) else []
+        if not isinstance(data, str):
+            found += [(f"data.path[{place}]", path) for place, path in enumerate(data or ())]
+        found += [("model.path", model)] if model else []
+        return [(where, path, self.base_dir / path) for where, path in found]
+
+    def digests(self) -> list[str]:
+        """Return the SHA-256 of each of `paths`.
+
+        Raises
+        ------
+        InputError
+            If a file does not exist or cannot be read.
+        """
+        most = Limits().file_bytes
+        return [
+            path_digest(path, where, written, most=None if where == "model.path" else most)
+            for where, written, path in self.paths()
+        ]
+
+    def key(self, digests: list[str]) -> str:
+        """Return the SHA-256 of all that decides the run's numbers: spec, file contents, versions."""
+        return digest_of({"spec": self._addressless(digests), "stamp": stamp()})
+
+    def table_key(self, digests: list[str]) -> str:
+        """Return the SHA-256 of all that decides how the table is read."""
+        data = self._addressless(digests)["data"]
+        return digest_of({name: data.get(name) for name in ("path", "format", "read")})
+
+    def subject_key(self, digests: list[str]) -> str:
+        """Return the SHA-256 of all that decides data, model and decisions: everything but the audits."""
+        return digest_of({**self._addressless(digests), "audits": None})
+
+    def _addressless(self, digests: list[str]) -> dict[str, Any]:
+        """Return the canonical form with contents for paths: it does not matter where a file lies."""
+        plain = self.to_dict()
+        # results and their words name a file, and its ending can decide how it is read
+        known = [
+            [digest, Path(written).name]
+            for (_, written, _), digest in zip(self.paths(), digests, strict=True)
+        ]
+        if self.model.path is not None:
+            plain["model"]["path"] = known.pop()
+        plain["data"]["path"] = known
+        return plain
+
+
+def read_spec(path: Path) -> Spec:
+    """Read a spec from a YAML or JSON file; its paths are relative to the file's folder.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or the spec is wrong.
+    """
+    return parse_spec(load_document(path), path.absolute().parent)
+
+
+def parse_spec(document: Any, base_dir: Path) -> Spec:
+    """Check a spec given as plain data.
+
+    Parameters
+    ----------
+    document : mapping
+        Keys ``data``, ``model`` and ``audits``; optional ``threshold`` (0.5) and ``seed`` (0).
+    base_dir : Path
+        Folder that relative paths start from.
+
+    Raises
+    ------
+    InputError
+        For the first thing that is wrong: names the key, the rule and the value.
+    """
+    if not isinstance(document, Mapping):
+        raise InputError("the spec", "must be a mapping with the keys data, model and audits", document)
+    top = build(_Top, plain_data(document, ""), "")
+    return Spec(
+        data=_data(top.data),
+        model=model_spec(_section(top.model, "model")),
+        threshold=_threshold(top.threshold),
+        seed=top.seed,
+        audits=_audits(top.audits),
+        base_dir=base_dir,
+    )
+
+
+@dataclass(frozen=True)
+class _Top:
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    data: Any
+    model: Any
+    audits: Any
+    threshold: Any = 0.5
+    seed: Annotated[int, Field(strict=True, ge=0, le=_LARGEST_SEED)] = 0
+
+
+def _section(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(where, "must be a mapping", value)
+    return value
+
+
+def _data(value: Any) -> DataSpec:
+    data = data_spec(_section(value, "data"))
+    if not data.path:
+        raise InputError("data.path", "is missing", advice="name the file to audit")
+    return data
+
+
+def _threshold(value: Any) -> float | dict[str, dict[str, float]]:
+    if not isinstance(value, dict):
+        return _number(value, "threshold", "must be a number, or {column: {value: number}}")
+    if not value:
+        raise InputError("threshold", "must be a number, or {column: {value: number}}", value)
+    thresholds: dict[str, dict[str, float]] = {}
+    for column, numbers in value.items():
+        where = f"threshold.{column}"
+        if not isinstance(numbers, dict) or not numbers:
+            raise InputError(where, "must map the column's values to numbers", numbers)
+        thresholds[column] = {
+            name: _number(number, f"{where}.{name}", "must be a number") for name, number in numbers.items()
+        }
+    return thresholds
+
+
+def _number(value: Any, where: str, rule: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InputError(where, rule, value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(where, rule, value) from None
+
+
+def _audits(value: Any) -> tuple[AuditRequest, ...]:
+    if not isinstance(value, list) or not value:
+        raise InputError("audits", "must be a list of at least one audit", value, "such as - flipset: {…}")
+    return tuple(_audit(item, f"audits[{place}]") for place, item in enumerate(value))
+
+
+def _audit(value: Any, where: str) -> AuditRequest:
+    if not isinstance(value, dict) or len(value) != 1:
+        raise InputError(where, "must be one audit with its options, such as {flipset: {…}}", value)
+    name, options = next(iter(value.items()))
+    one_of(where, name, AUDITS, what="the name of an audit")
+    return AuditRequest(
+        name, build(AUDITS[name].options, {} if options is None else options, f"{where}.{name}")
+    )
+
+
+def _dumped(value: Any) -> dict[str, Any]:
+    return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)
+
+
+def _brief(value: Any) -> dict[str, Any]:
+    """Return a dataclass as plain data without the options that are None by default."""
+    absent = {item.name for item in dataclasses.fields(value) if item.default is None}
+    return {name: item for name, item in _dumped(value).items() if item is not None or name not in absent}

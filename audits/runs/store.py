@@ -1,0 +1,80 @@
+"""Where finished runs lie: ``EVENHAND_HOME/runs/<key>``, each whole or not there at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+from audits.errors import InputError
+
+__all__ = ["RunStore", "home"]
+
+_STALE_SECONDS = 86_400.0
+
+
+def home() -> Path:
+    """Return the folder of saved runs and settings: ``EVENHAND_HOME``, or ``~/.evenhand``."""
+    text = os.environ.get("EVENHAND_HOME") or "~/.evenhand"
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError:
+        raise InputError("EVENHAND_HOME", "must be set where the user has no home folder") from None
+
+
+class RunStore:
+    """The finished runs of a home folder, by key.
+
+    A run is written into a folder of its own beside the finished ones and renamed when it is whole.
+
+    Parameters
+    ----------
+    base : Path
+        Home folder; made if absent.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made or written to.
+    """
+
+    def __init__(self, base: Path) -> None:
+        self._runs = base / "runs"
+        try:
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
+            self._runs.mkdir(exist_ok=True)
+            writable = os.access(self._runs, os.W_OK | os.X_OK)
+        except OSError:
+            writable = False
+        if not writable:
+            raise InputError("EVENHAND_HOME", "must be a folder that can be written to", str(base))
+        for path in self._runs.glob("*.partial"):  # left by a process that was killed
+            if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def folder(self, key: str) -> Path:
+        """Return where the finished run `key` lies or would lie."""
+        return self._runs / key
+
+    def partial(self, key: str, run: str) -> Path:
+        """Return where the run with id `run` writes until it is whole."""
+        return self._runs / f"{key}.{run}.partial"
+
+    def finished(self, key: str) -> bool:
+        """Tell whether a whole result is there."""
+        return (self.folder(key) / "results.json").is_file()
+
+    def discard(self, folder: Path) -> None:
+        """Remove what a run has written."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def commit(partial: Path, folder: Path) -> None:
+    """Rename a whole result into place; if another run with the same key was faster, its result stays."""
+    try:
+        partial.rename(folder)
+    except OSError:
+        if not (folder / "results.json").is_file():
+            raise
+        shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,157 @@
+"""The worker process: ``python -m audits.runs.worker``, started and spoken to by `ProcessExecutor`.
+
+It reads one JSON message a line from its standard input (``{"run": id, "spec", "base_dir", "digests",
+"partial", "folder"}`` or ``{"cancel": id}``) and answers with one a line (``ready``, ``progress``, and
+for each run one of ``done``, ``error``, ``cancelled``). Paths and digests travel, never data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import faulthandler
+import importlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from audits.errors import RunCancelled
+
+__all__ = ["main"]
+
+_PRELOADED = (
+    "numpy",
+    "pandas",
+    "pyarrow.parquet",
+    "scipy.sparse",
+    "scipy.stats",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "sklearn.pipeline",
+    "ot",
+    "audits.runs.execute",
+)
+_REPORT_SECONDS = 0.05
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+class Worker:
+    """Carries out one run after another until its input closes."""
+
+    def __init__(self, commands: IO[bytes], answers: IO[bytes]) -> None:
+        self._commands = commands
+        self._answers = answers
+        self._writing = threading.Lock()
+        self._runs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._cancelled: set[str] = set()
+
+    def say(self, **message: Any) -> None:
+        """Send one message to the parent."""
+        line = json.dumps(message).encode("ascii") + b"\n"
+        with self._writing:
+            self._answers.write(line)
+            self._answers.flush()
+
+    def listen(self) -> None:
+        """Take messages from the parent; when it is gone, end at once, whatever is running."""
+        for line in self._commands:
+            message = json.loads(line)
+            if "cancel" in message:
+                self._cancelled.add(message["cancel"])
+            else:
+                self._runs.put(message)
+        os._exit(0)
+
+    def serve(self) -> None:
+        """Carry out runs as they come."""
+        while True:
+            job = self._runs.get()
+            self.say(run=job["run"], **self._outcome(job))
+            self._cancelled.discard(job["run"])
+
+    def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
+        try:
+            _carry_out(job, self._reporter(job["run"]))
+        except RunCancelled:
+            return {"event": "cancelled"}
+        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
+            from audits.runs.handle import RunError
+
+            return {"event": "error", "error": asdict(RunError.of(error))}
+        return {"event": "done"}
+
+    def _reporter(self, run: str) -> Callable[[float, str], None]:
+        last_time, last_doing = 0.0, ""
+
+        def report(fraction: float, doing: str) -> None:
+            nonlocal last_time, last_doing
+            if run in self._cancelled:
+                raise RunCancelled
+            now = time.monotonic()
+            if doing != last_doing or now - last_time >= _REPORT_SECONDS:
+                last_time, last_doing = now, doing
+                self.say(run=run, event="progress", fraction=float(fraction), doing=doing)
+
+        return report
+
+
+def _carry_out(job: dict[str, Any], progress: Callable[[float, str], None]) -> None:
+    from audits.runs.execute import execute
+    from audits.runs.spec import parse_spec
+    from audits.runs.store import commit
+
+    spec = parse_spec(job["spec"], Path(job["base_dir"]))
+    result = execute(spec, digests=job["digests"], progress=progress)
+    partial = Path(job["partial"])
+    partial.mkdir()
+    result.save(partial)
+    progress(1.0, "Saved")
+    commit(partial, Path(job["folder"]))
+
+
+def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Keep the parent's pipes to ourselves: what any library prints goes to standard error."""
+    commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return commands, answers
+
+
+def _die_with_parent() -> None:
+    """Have Linux kill this process when its parent dies, even while it computes without a pause."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
+def main() -> None:
+    """Serve runs until standard input closes."""
+    commands, answers = _private_pipes()
+    _die_with_parent()
+    faulthandler.enable()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--plugin")
+    plugin = parser.parse_args().plugin
+    worker = Worker(commands, answers)
+    threading.Thread(target=worker.listen, name="commands", daemon=True).start()
+    for name in _PRELOADED:
+        importlib.import_module(name)
+    if plugin:
+        module, function = plugin.split(":")
+        getattr(importlib.import_module(module), function)()
+    worker.say(event="ready")
+    worker.serve()
+
+
+if __name__ == "__main__":
+    main()

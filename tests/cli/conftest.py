@@ -1,0 +1,91 @@
+"""The command line in this process, and a small project folder to use it on."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.cli.main import main
+from audits.runs.documents import dump_yaml
+
+PEOPLE = 240
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(capfd, monkeypatch, tmp_path):
+    """Run a command as a terminal would; returns exit status, standard output and standard error."""
+    handlers = {name: signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGHUP)}
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
+
+    def run(*arguments: object) -> Answer:
+        capfd.readouterr()
+        with warnings.catch_warnings():
+            try:
+                status = main([str(argument) for argument in arguments])
+            except SystemExit as end:  # argparse
+                status = end.code
+        said = capfd.readouterr()
+        return Answer(status, said.out, said.err)
+
+    yield run
+    for name, handler in handlers.items():
+        signal.signal(name, handler)
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """A folder with people.csv (two groups, a label, a stored score) and spec.yaml on it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    group = rng.choice(["north", "south"], PEOPLE)
+    skill = rng.normal(0, 1, PEOPLE) + (group == "north")
+    frame = pd.DataFrame(
+        {
+            "group": group,
+            "skill": skill.round(3),
+            "hours": rng.integers(1, 60, PEOPLE),
+            "paid": (skill + rng.normal(0, 1, PEOPLE) > 0.5).astype(int),
+            "score": (1 / (1 + np.exp(-skill))).round(4),
+        }
+    )
+    frame.to_csv(folder / "people.csv", index=False)
+    write_spec(folder)
+    return folder
+
+
+def write_spec(folder: Path, name: str = "spec.yaml", **changes: Any) -> Path:
+    """Write a spec on people.csv; ``data=`` changes keys of its data section, others whole sections."""
+    data = {
+        "path": "people.csv",
+        "label": "paid",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["skill", "hours"],
+        **changes.pop("data", {}),
+    }
+    source, target = changes.pop("source", {"group": "south"}), changes.pop("target", {"group": "north"})
+    flipset = {"source": source, "target": target, "permutations": 19, "bootstrap": 100}
+    spec = {
+        "data": data,
+        "model": {"predictions": {"score": "score"}},
+        "audits": [{"flipset": flipset}],
+        **changes,
+    }
+    path = folder / name
+    path.write_text(dump_yaml(spec), encoding="utf-8")
+    return path

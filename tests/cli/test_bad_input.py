@@ -1,0 +1,312 @@
+"""Every kind of bad input gives exit status 2 and one sentence that says what to do."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data.samples import CATALOGUE, write_samples
+from tests.cli.conftest import write_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def refused(answer, message: str) -> None:
+    """Check status, one line on standard error, nothing on standard output, and the sentence."""
+    assert answer.status == 2, answer.err
+    assert answer.out == ""
+    assert answer.err.startswith("evenhand: ")
+    assert answer.err.count("\n") == 1
+    assert "Traceback" not in answer.err
+    assert re.search(message, answer.err), answer.err
+
+
+def run(cli, spec: Path, *more: object):
+    return cli("run", spec, "--out", spec.parent / "out", "--executor", "inline", *more)
+
+
+def change(folder: Path, **columns) -> None:
+    frame = pd.read_csv(folder / "people.csv")
+    frame.assign(**columns).to_csv(folder / "people.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "people.csv is empty"),
+        (b"\n\n", "people.csv holds only empty lines"),
+        (b"group,skill,hours,paid,score\n", "people.csv has a header and no rows"),
+        (
+            b"group,skill,hours,paid,paid,score\n" + b"a,1,1,1,1,0.5\nb,2,2,0,0,0.5\n" * 9,
+            "people.csv, column 'paid' stands 2 times in the header",
+        ),
+    ],
+    ids=["empty file", "blank lines", "header only", "duplicate column names"],
+)
+def test_files_without_a_usable_table(cli, project, content, message):
+    (project / "people.csv").write_bytes(content)
+    refused(run(cli, project / "spec.yaml"), message)
+
+
+def test_wrong_separator(cli, project):
+    refused(
+        run(cli, write_spec(project, data={"read": {"separator": ";"}})),
+        "read.separator splits people.csv into 1 column where ',' would give 5, got ';'",
+    )
+
+
+def test_ten_thousand_columns(cli, project):
+    header, row = ",".join(f"c{i}" for i in range(10_000)), ",".join(["1"] * 10_000)
+    (project / "people.csv").write_text(f"{header}\n{row}\n{row}\n")
+    refused(run(cli, project / "spec.yaml"), "people.csv has 10,000 columns; at most 2,000 are read")
+
+
+def test_a_file_of_300_megabytes(cli, project):
+    with (project / "people.csv").open("wb") as file:
+        file.write(b"group,skill,hours,paid,score\n")
+        file.truncate(300_000_000)  # sparse: takes no room
+    refused(
+        run(cli, project / "spec.yaml"),
+        "people.csv has 300 MB; at most 200 MB are read; .*EVENHAND_MAX_FILE_MB",
+    )
+
+
+def test_text_that_is_not_utf8(cli, project):
+    content = (project / "people.csv").read_text().replace("north", "n\u00f6rth").encode("latin-1")
+    (project / "people.csv").write_bytes(content)
+    refused(
+        run(cli, write_spec(project, data={"read": {"encoding": "utf-8"}})),
+        "people.csv is not utf-8 text .line 5.*; check read.encoding",
+    )
+
+
+def test_a_label_with_one_class(cli, project):
+    change(project, paid=1)
+    refused(
+        run(cli, write_spec(project, model={"train": "logistic"})),
+        "data.label must have two values, but 'paid' is '1' in all 240 rows",
+    )
+
+
+def test_a_protected_attribute_with_one_value(cli, project):
+    change(project, group="north")
+    refused(
+        run(cli, project / "spec.yaml"),
+        r"data.protected: 'group' has one value only \('north'\) in the 240 rows used",
+    )
+
+
+def test_a_protected_attribute_with_thousands_of_values(cli, project):
+    frame = pd.read_csv(project / "people.csv")
+    frame = pd.concat([frame] * 21, ignore_index=True).assign(
+        group=lambda all_: [f"g{i}" for i in range(len(all_))]
+    )
+    frame.to_csv(project / "people.csv", index=False)
+    refused(
+        run(cli, project / "spec.yaml"),
+        "data.protected: 'group' has 5,040 values where at most 100 are groups",
+    )
+
+
+def test_a_protected_attribute_that_is_all_missing(cli, project):
+    change(project, group="")
+    refused(run(cli, project / "spec.yaml"), "data.protected: 'group' is missing in all 240 rows used")
+
+
+def test_a_source_group_of_one_person(cli, project):
+    group = pd.read_csv(project / "people.csv")["group"].to_numpy(dtype=object)
+    group[0] = "alone"
+    change(project, group=group)
+    refused(
+        run(cli, write_spec(project, source={"group": "alone"})),
+        r"audits\[0\]\.flipset\.source needs at least 2 people.*'alone'",
+    )
+
+
+def test_source_and_target_are_the_same(cli, project):
+    refused(
+        run(cli, write_spec(project, source={"group": "north"})),
+        r"audits\[0\]\.flipset\.target must not share people with the source, but 109 are in both",
+    )
+
+
+def test_a_group_that_is_not_there(cli, project):
+    refused(
+        run(cli, write_spec(project, source={"group": "nort"})),
+        r"audits\[0\]\.flipset.* got 'nort'; did you mean 'north'",
+    )
+
+
+def test_scores_that_are_not_numbers(cli, project):
+    score = pd.read_csv(project / "people.csv")["score"].to_numpy(copy=True)
+    score[3] = np.nan
+    change(project, score=score)
+    refused(
+        run(cli, project / "spec.yaml"),
+        r"column 'score' has no prediction \(a missing value\) for 1 of 240 people \(row 4\)",
+    )
+
+
+def test_an_onnx_file_whose_inputs_do_not_match(cli, project):
+    model = CATALOGUE["hiring"].contents()["hiring.onnx"]
+    (project / "model.onnx").write_bytes(model)
+    refused(
+        run(cli, write_spec(project, model={"path": "model.onnx"})),
+        "inputs named after feature columns; inputs without a feature column: 'work_years', 'hair_length'",
+    )
+
+
+def test_a_truncated_onnx_file(cli, tmp_path):
+    write_samples("hiring", tmp_path)
+    model = tmp_path / "hiring.onnx"
+    model.write_bytes(model.read_bytes()[:100])
+    refused(
+        run(cli, tmp_path / "hiring.yaml"),
+        "hiring.onnx is not a whole ONNX model; it is damaged, cut short or in another format",
+    )
+
+
+def test_an_onnx_file_that_gives_nan(cli, tmp_path):
+    write_samples("hiring", tmp_path)
+    text = (tmp_path / "hiring.csv").read_text().splitlines()
+    cells = text[5].split(",")
+    cells[text[0].split(",").index("hair_length")] = ""
+    text[5] = ",".join(cells)
+    (tmp_path / "hiring.csv").write_text("\n".join(text) + "\n")
+    refused(
+        run(cli, tmp_path / "hiring.yaml"),
+        r"a finite score, but ONNX model hiring.onnx gives 1 of 2,000 people NaN .*\(row 5\)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tresholds": 0.5}, "tresholds is not a known key; did you mean 'threshold'"),
+        ({"data": {"protectd": ["group"]}}, "data.protectd is not a known key; did you mean 'protected'"),
+        (
+            {"data": {"label": "payd"}},
+            "data.label must be a column of the data, got 'payd'; did you mean 'paid'",
+        ),
+        ({"data": {"favorable": 7}}, "data.favorable must be a label value, got 7; choose '0' or '1'"),
+        (
+            {"data": {"protected": ["grup"]}},
+            "data.protected must be a column of the data, got 'grup'; did you mean 'group'",
+        ),
+        ({"data": {"path": "nobody.csv"}}, "data.path must name an existing file, got 'nobody.csv'"),
+        (
+            {"data": {"keep": [{"column": "hours", "at_least": 1000}]}},
+            "data leaves no rows .240 because hours is below 1000",
+        ),
+        ({"threshold": 1.5, "model": {"train": "logistic"}}, r"threshold must lie in \[0, 1\].*got 1.5"),
+        ({"model": {"train": "forrest"}}, "model.train must be"),
+        ({"model": {"path": "model.pkl"}}, "model.path is refused because loading that format can run code"),
+        ({"model": {"path": "model.onnx"}}, "model.path must name an existing file"),
+        (
+            {"audits": [{"flipsets": {}}]},
+            "must be the name of an audit, got 'flipsets'; did you mean 'flipset'",
+        ),
+        ({"audits": []}, "audits must be a list of at least one audit"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_wrong_specs(cli, project, changes, message):
+    refused(run(cli, write_spec(project, **changes)), message)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "spec.yaml is empty"),
+        ("data: [", "spec.yaml, line 1, column 8 is not a valid document"),
+        ("data: 1\ndata: 2", "the key 'data' occurs twice"),
+        ("just words", "the spec must be a mapping"),
+        ("\x1b[31m: 1", "spec.yaml is not a valid document"),
+    ],
+)
+def test_files_that_are_no_spec(cli, project, content, message):
+    (project / "spec.yaml").write_text(content)
+    refused(run(cli, project / "spec.yaml"), message)
+
+
+def test_a_spec_that_is_not_there(cli, tmp_path):
+    refused(cli("run", tmp_path / "none.yaml"), "none.yaml does not exist")
+    refused(cli("run", tmp_path), "cannot be read")
+
+
+def test_control_characters_from_data_do_not_reach_the_terminal(cli, project):
+    answer = run(cli, write_spec(project, data={"label": "\x1b[31mred\x07"}))
+    assert answer.status == 2
+    assert "\x1b" not in answer.err
+    assert "\x07" not in answer.err
+
+
+def test_results_folders_that_are_not_ours(cli, project):
+    spec = project / "spec.yaml"
+    other = project / "other"
+    other.mkdir()
+    (other / "thesis.docx").write_text("do not lose")
+    refused(cli("run", spec, "--out", other), "--out must be empty, new, or hold former results")
+    refused(cli("run", spec, "--out", spec), "--out must be a folder")
+    refused(cli("run", spec, "--out", spec / "below"), "--out must be a folder that can be written to")
+    assert [path.name for path in other.iterdir()] == ["thesis.docx"]
+
+
+def test_executors_that_are_not_there(cli, project, monkeypatch):
+    refused(
+        cli("run", project / "spec.yaml", "--executor", "dask"),
+        "--executor cannot be 'dask'.*choose 'process' or 'inline'",
+    )
+    monkeypatch.setenv("EVENHAND_EXECUTOR", "clowd")
+    refused(
+        cli("run", project / "spec.yaml"), "EVENHAND_EXECUTOR must be inline, process or dask, got 'clowd'"
+    )
+    monkeypatch.delenv("EVENHAND_EXECUTOR")
+    monkeypatch.setenv("EVENHAND_THREADS", "many")
+    refused(run(cli, project / "spec.yaml"), "EVENHAND_THREADS must be a whole number")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["runn"],
+        ["run"],
+        ["run", "a.yaml", "--executor", "moon"],
+        ["run", "a.yaml", "--fail-on", "x"],
+        ["sample-data"],
+    ],
+)
+def test_wrong_arguments(cli, arguments):
+    answer = cli(*arguments)
+    assert answer.status == 2
+    assert answer.out == ""
+    assert "usage: python -m audits" in answer.err
+
+
+def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path):
+    (tmp_path / "empty.csv").write_bytes(b"")
+    refused(cli("describe", tmp_path / "empty.csv"), "empty.csv is empty")
+    refused(cli("describe", tmp_path / "none.csv"), "must be a file that exists, got 'none.csv'")
+    refused(cli("sample-data", "hirring", "--out", tmp_path / "s"), "did you mean 'hiring'")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "hiring.csv").write_text("mine")
+    refused(cli("sample-data", "hiring", "--out", tmp_path / "taken"), "hiring.csv, which would be replaced")
+    assert (tmp_path / "taken" / "hiring.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("executor", ["inline", "process"])
+def test_a_real_process_ends_the_same_way(project, executor):
+    spec = write_spec(project, source={"group": "nort"})
+    command = [sys.executable, "-m", "audits", "run", str(spec), "--executor", executor]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert re.fullmatch(r"evenhand: .*did you mean 'north'.*\n", ended.stderr)
+    assert not (ROOT / "spec-results").exists()

@@ -1,0 +1,321 @@
+"""The command line on good input: exit status, files written, and what stands in them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data.samples import CATALOGUE
+from audits.runs.result import RunResult
+from tests.cli.conftest import write_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+EVIDENCE = "evidence of a difference"
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "audits", *map(str, arguments)]
+
+
+def read(out: Path) -> dict:
+    def refuse(number: str) -> None:
+        raise AssertionError(f"{number} is no JSON")
+
+    return json.loads((out / "results.json").read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def test_run_writes_what_the_contract_names(cli, project):
+    out = project / "out"
+    answer = cli("run", project / "spec.yaml", "--out", out, "--executor", "inline")
+    assert (answer.status, answer.err) == (0, "")
+    results = read(out)
+    assert {"evenhand", "spec", "data", "model", "audits"} <= set(results)
+    data = results["data"]
+    assert data["rows_read"] == data["rows_used"] + sum(data["excluded"].values()) == 240
+    assert {"sha256"} <= set(results["model"])
+    [audit] = results["audits"]
+    assert {"audit", "options", "verdict", "finding", "warnings", "n_source", "n_target"} <= set(audit)
+    assert {"positive", "negative", "transparency", "validation", "reverse"} <= set(audit)
+    assert audit["audit"] == "flipset"
+    assert audit["options"]["source"] == {"group": "south"}
+    assert (out / "report.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
+    assert {"flipset-people.csv", "flipset-counterparts.csv"} <= {
+        path.name for path in (out / "tables").iterdir()
+    }
+    text = " ".join(answer.out.split())
+    assert "240 of 240 rows used" in text
+    assert f"1. flipset: {audit['verdict']}" in text
+    assert " ".join(audit["finding"].split()) in text
+    assert str(out) in answer.out
+    assert RunResult.load(out).to_json() == results
+
+
+def test_people_in_the_tables_are_those_of_the_file(cli, project):
+    out = project / "out"
+    assert cli("run", project / "spec.yaml", "--out", out, "--executor", "inline").status == 0
+    raw = pd.read_csv(project / "people.csv")
+    people = pd.read_csv(out / "tables" / "flipset-people.csv")
+    assert people["row"].tolist() == [row + 1 for row in raw.index[raw["group"] == "south"]]
+    assert people["decision"].tolist() == (raw["score"][raw["group"] == "south"] >= 0.5).tolist()
+
+
+def test_inline_and_process_write_the_same_bytes_and_equal_the_hiring_numbers(cli, tmp_path):
+    assert cli("sample-data", "hiring", "--out", tmp_path).status == 0
+    for executor in ("inline", "process"):
+        answer = cli("run", tmp_path / "hiring.yaml", "--out", tmp_path / executor, "--executor", executor)
+        assert answer.status == 0, answer.err
+    first, second = (tmp_path / name for name in ("inline", "process"))
+    assert (first / "results.json").read_bytes() == (second / "results.json").read_bytes()
+    for table in (first / "tables").iterdir():
+        assert table.read_bytes() == (second / "tables" / table.name).read_bytes()
+    [audit] = read(first)["audits"]
+    # re-measured with exact transport on the published data and model, 1,000 a group
+    assert (audit["positive"]["size"], audit["negative"]["size"]) == (157, 136)
+    assert audit["validation"]["distance"] == pytest.approx(4.860449, abs=1e-6)
+
+
+@pytest.mark.parametrize(("gap", "status"), [(3.0, 1), (0.0, 0)])
+def test_fail_on_evidence(cli, project, gap, status):
+    rng = np.random.default_rng(1)
+    group = np.repeat(["north", "south"], 120)
+    skill = rng.normal(0, 1, 240) + gap * (group == "north")
+    score = (1 / (1 + np.exp(-skill))).round(4)
+    frame = pd.read_csv(project / "people.csv").assign(group=group, skill=skill.round(3), score=score)
+    frame.to_csv(project / "people.csv", index=False)
+    arguments = ("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
+    answer = cli(*arguments, "--fail-on", "evidence")
+    verdict = read(project / "out")["audits"][0]["verdict"]
+    assert (verdict == EVIDENCE) is (status == 1), verdict
+    assert answer.status == status
+    assert ("--fail-on evidence: matched by flipset" in answer.out) is (status == 1)
+    assert cli(*arguments).status == 0
+
+
+def test_former_results_are_replaced_and_nothing_else(cli, project):
+    out = project / "out"
+    there = {"source": {"group": "south"}, "target": {"group": "north"}, "permutations": 0}
+    back = {**there, "source": there["target"], "target": there["source"]}
+    both = [{"flipset": there}, {"flipset": back}]
+    assert cli("run", write_spec(project, audits=both), "--out", out, "--executor", "inline").status == 0
+    assert (out / "tables" / "flipset-2-people.csv").exists()
+    (out / "notes.txt").write_text("mine")
+    (out / "tables" / "mine.csv").write_text("mine")
+    assert cli("run", write_spec(project), "--out", out, "--executor", "inline").status == 0
+    assert len(read(out)["audits"]) == 1
+    assert {path.name for path in (out / "tables").iterdir()} >= {"flipset-people.csv", "mine.csv"}
+    assert not (out / "tables" / "flipset-2-people.csv").exists()
+    assert (out / "notes.txt").read_text() == "mine"
+    assert not list(out.glob(".partial*"))
+
+
+def test_a_list_of_former_files_cannot_point_outside(cli, project):
+    out = project / "out"
+    out.mkdir()
+    (out / ".evenhand").write_text("../people.csv\n/etc/hostname\ntables/../../people.csv\n")
+    assert cli("run", project / "spec.yaml", "--out", out, "--executor", "inline").status == 0
+    assert (project / "people.csv").exists()
+
+
+def test_a_failed_run_leaves_former_results_alone(cli, project):
+    out = project / "out"
+    assert cli("run", project / "spec.yaml", "--out", out, "--executor", "inline").status == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert (
+        cli("run", write_spec(project, source={"group": "x"}), "--out", out, "--executor", "inline").status
+        == 2
+    )
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_results_go_beside_the_current_folder_by_default(cli, project, monkeypatch):
+    monkeypatch.chdir(project)
+    assert cli("run", "spec.yaml", "--executor", "inline").status == 0
+    assert (project / "spec-results" / "results.json").exists()
+
+
+def test_cells_that_would_run_in_a_spreadsheet_are_made_harmless(cli, project):
+    frame = pd.read_csv(project / "people.csv")
+    frame["group"] = frame["group"].map({"north": "=HYPERLINK(1)", "south": "@SUM(1)"})
+    frame.to_csv(project / "people.csv", index=False)
+    spec = write_spec(project, source={"group": "@SUM(1)"}, target={"group": "=HYPERLINK(1)"})
+    assert cli("run", spec, "--out", project / "out", "--executor", "inline").status == 0
+    for path in (project / "out" / "tables").iterdir():
+        with path.open(newline="", encoding="utf-8") as file:
+            for cell in (cell for row in csv.reader(file) for cell in row if cell[:1] in set("=+-@")):
+                float(cell)  # raises where it is not a number
+
+
+def test_an_unexpected_error_is_one_sentence_and_a_log(cli, project, monkeypatch):
+    from audits.runs import executors
+
+    def broken(*args, **kwargs):
+        raise ZeroDivisionError("deep\ninside")
+
+    monkeypatch.setattr(executors.InlineExecutor, "submit", broken)
+    answer = cli("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
+    assert answer.status == 3
+    assert answer.err.count("\n") == 1
+    assert "Something went wrong that should not (ZeroDivisionError: deep inside)" in answer.err
+    log = Path(answer.err.split("Details: ")[1].strip())
+    assert "Traceback" in log.read_text()
+    log.unlink()
+
+
+def test_a_run_that_breaks_exits_with_3_and_names_a_log(cli, project, monkeypatch):
+    from audits.runs import execute
+
+    def broken(*args, **kwargs):
+        raise LookupError("gone")
+
+    monkeypatch.setattr(execute, "build_data", broken)
+    (project / "people.csv").write_text((project / "people.csv").read_text() + "north,0.1,5,1,0.6\n")
+    answer = cli("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
+    assert answer.status == 3
+    assert "The run failed (LookupError: gone). Details: " in answer.err
+    log = Path(answer.err.split("Details: ")[1].strip())
+    assert "Traceback" in log.read_text()
+    log.unlink()
+    assert not (project / "out").exists()
+
+
+def slow_spec(project: Path) -> Path:
+    """Write a spec whose run takes much longer than a test waits."""
+    frame = pd.concat([pd.read_csv(project / "people.csv")] * 12, ignore_index=True)
+    rng = np.random.default_rng(0)
+    frame["skill"] += rng.normal(0, 1, len(frame)).round(4)
+    frame.to_csv(project / "people.csv", index=False)
+    flipset = {
+        "source": {"group": "south"},
+        "target": {"group": "north"},
+        "permutations": 9999,
+        "noise_people": 1200,
+    }
+    return write_spec(project, audits=[{"flipset": flipset}])
+
+
+@pytest.mark.parametrize("executor", ["inline", "process"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_cancels(project, tmp_path, executor, number):
+    spec = slow_spec(project)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    leader, follower = pty.openpty()
+    going = subprocess.Popen(
+        command("run", spec, "--out", project / "out", "--executor", executor),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env=environment,
+    )
+    os.close(follower)
+    said = b""
+    while not re.search(rb"[3-9]\d%", said):  # well into the work
+        said += _read(leader)
+        assert going.poll() is None, said
+    children = Path(f"/proc/{going.pid}/task/{going.pid}/children").read_text().split()
+    going.send_signal(number)
+    out, _ = going.communicate(timeout=30)
+    while chunk := _read(leader):
+        said += chunk
+    os.close(leader)
+    assert (going.returncode, out) == (3, b"")
+    assert said.endswith(b"\r\x1b[Kevenhand: The run was cancelled.\r\n")
+    assert b"Traceback" not in said
+    assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
+    assert not list(tmp_path.glob("evenhand-*"))
+    assert not (project / "out").exists()
+
+
+def test_progress_is_for_terminals_only(project):
+    arguments = command("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
+    quiet = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert quiet.stderr == ""
+    leader, follower = pty.openpty()
+    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=follower) as shown:
+        os.close(follower)
+        assert shown.wait(60) == 0
+    text = b""
+    while chunk := _read(leader):
+        text += chunk
+    os.close(leader)
+    assert b"0% Reading the data" in text
+    assert text.endswith(b"\r\x1b[K")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # Linux: the other end is closed
+        return b""
+
+
+def test_a_reader_that_stops_early_is_no_failure(project):
+    with subprocess.Popen(
+        command("describe", project / "people.csv"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as going:
+        going.stdout.close()
+        assert going.wait(30) == 0
+        assert going.stderr.read() == b""
+
+
+def test_a_closed_output_is_no_failure(project):
+    line = f"exec {' '.join(command('describe', project / 'people.csv'))} >&-"
+    ended = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_help_comes_at_once():
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        ended = subprocess.run(command("--help"), cwd=ROOT, capture_output=True, text=True, check=True)
+        times.append(time.monotonic() - start)
+    assert "describe" in ended.stdout
+    assert min(times) < 0.5
+
+
+def test_describe(cli, project):
+    answer = cli("describe", project / "people.csv")
+    assert (answer.status, answer.err) == (0, "")
+    assert "people.csv: 240 rows (CSV" in answer.out
+    assert "240 rows, 5 columns." in answer.out
+    rows = {line.split()[0]: line.split() for line in answer.out.splitlines()[3:]}
+    assert rows["skill"][1:3] == ["continuous", "0"]
+    assert rows["paid"][-1] == "label"
+
+
+def test_describe_as_json(cli, project):
+    facts = json.loads(cli("describe", project / "people.csv", "--json").out)
+    assert facts["rows"] == 240
+    assert [column["name"] for column in facts["columns"]] == ["group", "skill", "hours", "paid", "score"]
+    assert {"kind", "missing"} <= set(facts["columns"][0])
+    assert facts["report"]["files"][0]["separator"] == ","
+    assert "paid" in facts["suggested"]["label"]
+
+
+def test_describe_real_files(cli, shared_data):
+    german = json.loads(cli("describe", shared_data / "german.csv", "--json").out)
+    assert (german["rows"], len(german["columns"])) == (1000, 21)
+    bank = json.loads(cli("describe", shared_data / "bank-full.csv.gz", "--json").out)
+    assert (bank["rows"], bank["report"]["files"][0]["separator"]) == (45211, ";")
+
+
+def test_sample_data_writes_and_names_its_files(cli, tmp_path):
+    answer = cli("sample-data", "--out", tmp_path / "all")
+    assert answer.status == 0
+    written = {Path(line).name for line in answer.out.splitlines()}
+    assert written == {path.name for path in (tmp_path / "all").iterdir()}
+    assert {name for sample in CATALOGUE.values() for name in sample.files} <= written
+    one = cli("sample-data", "hiring", "--out", tmp_path / "one")
+    assert {Path(line).name for line in one.out.splitlines()} == {*CATALOGUE["hiring"].files, "README.md"}

@@ -1,0 +1,61 @@
+"""Figures show the result's own numbers, say so in words, and cope with empty and hostile input."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from audits.figures import flipsets as figures
+from audits.figures.style import alt_text, describe
+from audits.flipsets import flipset
+from tests.flipsets.conftest import draw_crowd, subject_of
+
+A, B = {"group": "a"}, {"group": "b"}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return flipset(draw_crowd(80, 60, d=3, seed=4), source=A, target=B, permutations=19)
+
+
+def test_transparency_bars_are_the_report(result):
+    figure = figures.transparency(result, "negative")
+    bars = figure.data[0]
+    expected = {item.feature: item.standardized_difference for item in result.negative.transparency}
+    assert dict(zip(bars.y, bars.x, strict=True)) == pytest.approx(expected)
+    # the first of the report is drawn on top, that is last
+    assert bars.y[-1] == result.negative.transparency[0].feature
+
+
+def test_marginals_add_up_to_everyone(result):
+    figure = figures.marginals(result, "negative")
+    for trace in figure.data:
+        assert sum(trace.y) == pytest.approx(100)
+
+
+def test_sizes_show_shares_in_percent(result):
+    figure = figures.sizes(result)
+    points = {trace.y[0]: trace.x[0] for trace in figure.data if trace.mode == "markers+text"}
+    assert points["Negative flipset"] == pytest.approx(100 * result.negative.share.value)
+
+
+@pytest.mark.parametrize("draw", [figures.sizes, lambda r: figures.marginals(r, "positive")])
+def test_alt_text_says_what_is_drawn(result, draw):
+    assert result.source in alt_text(draw(result))
+
+
+def test_empty_flipset_says_so():
+    frame = pd.DataFrame(
+        {"x": [0.0, 1, 2, 3], "group": list("aabb"), "decision": [1, 1, 1, 1], "label": [0, 1, 0, 1]}
+    )
+    nobody = flipset(subject_of(frame, label="label", features=("x",)), source=A, target=B, permutations=0)
+    figure = figures.marginals(nobody, "negative")
+    assert isinstance(figure, go.Figure)
+    assert "Nobody" in alt_text(figure)
+    assert "Nobody" in alt_text(figures.transparency(nobody, "negative"))
+
+
+def test_names_from_data_are_not_markup():
+    assert describe("<b>x</b>&") == "&lt;b&gt;x&lt;/b&gt;&amp;"
+    assert len(describe("x" * 400)) == 28

@@ -1,0 +1,87 @@
+"""The report is one file, offline, escaped, and shows the result's numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from audits.flipsets import flipset
+from audits.reports import render_report
+from audits.stats.words import count
+from tests.flipsets.conftest import draw_crowd, subject_of
+
+NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
+
+
+@dataclass(frozen=True)
+class Audit:
+    name: str
+    result: Any
+
+
+@dataclass(frozen=True)
+class Run:
+    evenhand: str
+    spec: dict[str, Any]
+    data: dict[str, Any]
+    model: dict[str, Any]
+    audits: tuple[Audit, ...]
+
+
+def run_of(result: Any) -> Run:
+    data = {
+        "rows_read": 100,
+        "rows_used": 90,
+        "excluded": {f"a reason {NASTY}": 10},
+        "sha256": "0" * 64,
+        "rows_trained": 0,
+        "rows_audited": 90,
+    }
+    model = {"name": NASTY, "sha256": "1" * 64, "notes": [NASTY]}
+    return Run("0.1.0", {"seed": 0, "note": NASTY}, data, model, (Audit("flipset", result),))
+
+
+@pytest.fixture(scope="module")
+def nasty() -> str:
+    frame = draw_crowd(40, 40).data.frame.rename(columns={"x0": NASTY})
+    frame["group"] = frame["group"].map({"a": NASTY, "b": "b" * 400})
+    subject = subject_of(frame, features=(NASTY, "x1"))
+    result = flipset(subject, source={"group": NASTY}, target={"group": "b" * 400}, permutations=19)
+    return render_report(run_of(result))
+
+
+def test_text_from_data_cannot_become_markup(nasty):
+    assert "<img src=x" not in nasty
+    # every script element is ours: the library, the drawing function, and one call a figure
+    assert nasty.count("<script>") == nasty.count("</script>")
+
+
+def test_nothing_is_loaded_from_elsewhere(nasty):
+    outside = re.sub(r"<script>.*?</script>", "", nasty, flags=re.DOTALL)
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", outside)
+    assert "default-src 'none'" in nasty
+    assert nasty.count("plotly.js v") == 1
+
+
+def test_report_shows_the_findings_numbers():
+    result = flipset(
+        draw_crowd(90, 70, seed=3), source={"group": "a"}, target={"group": "b"}, permutations=19
+    )
+    html = render_report(run_of(result))
+    assert result.finding.split(";")[0] in html.replace("&gt;", ">")
+    assert result.verdict in html
+    assert count(result.n_source) in html
+    assert len(html.encode()) < 6_000_000
+
+
+def test_table_frames_hold_the_numbers():
+    result = flipset(draw_crowd(30, 30), source={"group": "a"}, target={"group": "b"}, permutations=0)
+    frame = result.marginals_frame("negative")
+    assert isinstance(frame, pd.DataFrame)
+    totals = frame.groupby("feature")[["people", "in the flipset"]].sum()
+    assert totals["people"].tolist() == pytest.approx([30.0, 30.0])
+    assert totals["in the flipset"].tolist() == pytest.approx([result.negative.size] * 2)

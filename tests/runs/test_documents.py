@@ -1,0 +1,149 @@
+"""Documents: read as written, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.errors import InputError
+from audits.runs.documents import dump_yaml, load_document, plain_data
+
+
+def load(tmp_path, text, name="spec.yaml"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_document(path)
+
+
+def test_only_what_looks_like_nothing_else_is_more_than_text(tmp_path):
+    text = (
+        "no, yes, on, off, y, 12:30:45, 0123, 2020-01-01, 1_000, 0x10, true, null, ~, 1e-3, -2, +3, .5, 1., 0"
+    )
+    assert load(tmp_path, f"[{text}]") == [
+        *("no", "yes", "on", "off", "y", "12:30:45", "0123", "2020-01-01", "1_000", "0x10"),
+        *(True, None, None, 0.001, -2, 3, 0.5, 1.0, 0),
+    ]
+    # PyYAML's own rules read these label values and group names as something else
+    assert yaml.safe_load("[no, 12:30:45, 0123]") == [False, 45045, 83]
+
+
+def test_json_is_read_by_its_suffix(tmp_path):
+    document = {"data": {"path": "a\tb.csv", "in": [1, 2.5, None, True, "é"]}}
+    assert load(tmp_path, json.dumps(document, indent="\t"), "spec.json") == document
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("", "a.yaml", "is empty; a spec has the keys data, model and audits"),
+        ("  \n", "a.yaml", "is empty"),
+        (
+            "a: 1\nb: {c: 1, c: 2}",
+            "a.yaml",
+            "line 2, column 11 is not a valid document: the key 'c' occurs twice",
+        ),
+        ("a: {1: x, '1': y}", "a.yaml", "the key '1' occurs twice"),
+        (
+            "a: &x [1]\nb: *x",
+            "a.yaml",
+            "line 2, column 4 is not a valid document: aliases (*) are not allowed",
+        ),
+        ("a: [1", "a.yaml", "line 1, column 6 is not a valid document"),
+        ("a: 1\n\tb: 2", "a.yaml", "line 2, column 1 is not a valid document"),
+        ("a: !!python/object/apply:os.system [x]", "a.yaml", "could not determine a constructor"),
+        ("a: \x00", "a.yaml", "is not a valid document"),
+        ("[" * 5000, "a.yaml", "must be nested at most 50 levels deep"),
+        ("[" * 200_000, "a.json", "must be nested at most 50 levels deep"),
+        ("a: " + "9" * 5000, "a.yaml", "a number has too many digits"),
+        ('{"a": ' + "9" * 5000 + "}", "a.json", "a number has too many digits"),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', "a.json", "the key 'c' occurs twice"),
+        ('{"a": 1,\n "b"}', "a.json", "line 2, column 5 is not a valid document"),
+        (b"a: \xff\xfe", "a.yaml", "must be UTF-8 text, but byte 3 is not"),
+        ("a: 1 " * 300_000, "a.yaml", "must be at most 1 MB; is this the spec, or the data?"),
+    ],
+)
+def test_what_is_no_document_is_refused_in_one_sentence(tmp_path, text, name, message):
+    with pytest.raises(InputError) as error:
+        load(tmp_path, text, name)
+    assert message in str(error.value)
+    assert name in error.value.where
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere\.yaml does not exist"):
+        load_document(tmp_path / "nowhere.yaml")
+    with pytest.raises(InputError, match="cannot be read"):
+        load_document(tmp_path)
+
+
+def test_plain_data_speaks_text_keys_lists_and_python_numbers():
+    given_ = {1: (np.int64(2), np.float64(0.5), np.True_), "path": Path("a.csv")}
+    plain = plain_data(given_, "")
+    assert plain == {"1": [2, 0.5, True], "path": "a.csv"}
+    assert [type(item) for item in plain["1"]] == [int, float, bool]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"a": {"b": [0.0, math.inf]}}, r"a\.b\[1\] must be a finite number, got inf"),
+        ({"a": math.nan}, "a must be a finite number, got nan"),
+        ({"a": {1: 0, "1": 0}}, r"a\.1 occurs twice"),
+        ({"a": {3}}, "a must be text, a number, a list or a mapping"),
+        ({"a": b"x"}, "a must be text"),
+    ],
+)
+def test_plain_data_names_the_key_of_what_it_refuses(value, message):
+    with pytest.raises(InputError, match=message):
+        plain_data(value, "")
+
+
+def test_plain_data_refuses_what_contains_itself():
+    endless: list = []
+    endless.append(endless)
+    with pytest.raises(InputError, match="at most 50 levels"):
+        plain_data(endless, "a")
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=12) | st.sampled_from(
+    [
+        "no",
+        "1e-3",
+        "0123",
+        "1:30",
+        "true",
+        "null",
+        "~",
+        "2020-01-01",
+        "=x",
+        "<<",
+        "0x1",
+        ".5",
+        "1_0",
+        "- a",
+        "#",
+    ]
+)
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+documents = st.recursive(
+    words | numbers | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(document=st.dictionaries(words, documents, min_size=1, max_size=4))
+def test_yaml_written_is_read_back_the_same_by_us_and_by_others(tmp_path_factory, document):
+    path = tmp_path_factory.getbasetemp() / "round.yaml"
+    path.write_text(dump_yaml(document), encoding="utf-8")
+    assert repr(load_document(path)) == repr(document)  # repr: 1 is not 1.0, nor True
+    assert yaml.safe_load(path.read_text(encoding="utf-8")) == document

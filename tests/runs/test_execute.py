@@ -1,0 +1,303 @@
+"""From a spec to numbers: rows counted, seeds per audit, nothing computed twice, nothing lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.errors import InputError, RunCancelled, RunFailed
+from audits.models import make_subject
+from audits.runs import execute as execute_module
+from audits.runs.documents import load_document
+from audits.runs.execute import execute
+from audits.runs.recent import Recent
+from audits.runs.result import AuditResult, RunResult
+from audits.runs.spec import parse_spec
+from audits.runs.threads import fixed_threads, thread_count
+from tests.runs.conftest import PEOPLE, make_spec
+from tests.runs.extra_audits import PlainResult
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered(monkeypatch):
+    forget(monkeypatch)
+
+
+def forget(monkeypatch) -> None:
+    monkeypatch.setattr(execute_module, "_tables", Recent(2, lambda table: table.frame.size))
+    monkeypatch.setattr(execute_module, "_prepared", Recent(3, execute_module._cells))
+
+
+def run(spec, base) -> RunResult:
+    return execute(parse_spec(spec, base))
+
+
+def test_by_hand(tmp_path):
+    rows = ["g,s,y,x", *["a,0.9,1,1"] * 3, "a,0.1,0,2", "b,0.5,1,3", *["b,0.4,0,4"] * 3, "b,,1,5"]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    spec = {
+        "data": {
+            "path": "t.csv",
+            "label": "y",
+            "favorable": 1,
+            "protected": ["g"],
+            "features": ["x"],
+            "keep": [{"column": "s", "not_missing": True}],
+        },
+        "model": {"predictions": {"score": "s"}},
+        "audits": [{"rates": {"by": "g"}}],
+    }
+    document = run(spec, tmp_path).to_json()
+    assert list(document) == ["evenhand", "spec", "data", "model", "audits"]
+    data = document["data"]
+    assert (data["rows_read"], data["rows_used"], sum(data["excluded"].values())) == (9, 8, 1)
+    assert (data["rows_audited"], data["rows_trained"]) == (8, 0)
+    [audit] = document["audits"]
+    assert audit["audit"] == "rates"
+    assert audit["options"] == {"by": "g", "draws": 50, "gap": 0.1}
+    # 3 of 4 in a; in b 0.5 is at the threshold, so 1 of 4
+    assert [row["selection_rate"]["value"] for row in audit["table"]] == [0.75, 0.25]
+    assert audit["verdict"] == "evidence of a difference"
+    assert document["model"]["threshold"] == 0.5
+    assert len(document["model"]["sha256"]) == 64
+
+
+def test_a_model_trained_here_is_audited_on_rows_it_has_not_seen(base):
+    spec = make_spec(model={"train": "logistic"})
+    spec["data"]["test_size"] = 0.25
+    data = run(spec, base).to_json()["data"]
+    assert data["rows_read"] == data["rows_used"] == PEOPLE
+    assert data["rows_audited"] + data["rows_trained"] == PEOPLE
+    assert data["rows_audited"] == PEOPLE // 4
+
+
+def test_real_data_counts_as_published(shared_data):
+    spec = {
+        "data": {
+            "path": "compas.csv",
+            "keep": [
+                {"column": "days_b_screening_arrest", "between": [-30, 30]},
+                {"column": "is_recid", "not_in": [-1]},
+                {"column": "c_charge_degree", "not_in": ["O"]},
+                {"column": "score_text", "not_missing": True},
+            ],
+            "label": "two_year_recid",
+            "favorable": 0,
+            "protected": ["race", "sex"],
+            "features": ["age", "priors_count"],
+        },
+        "model": {"train": "logistic"},
+        "audits": [{"rates": {"by": "race"}}],
+    }
+    result = run(spec, shared_data)
+    data = result.data
+    assert (data["rows_read"], data["rows_used"]) == (7214, 6172)
+    assert sum(data["excluded"].values()) == 7214 - 6172
+    assert data["rows_audited"] + data["rows_trained"] == 6172
+    people = result.audits[0].result.people
+    assert people.index.max() <= 7214
+    assert len(people) == data["rows_audited"]
+    # people keep the row numbers of the file: line `row + 1` under its header
+    raw = pd.read_csv(shared_data / "compas.csv")
+    assert (raw["race"].to_numpy()[people.index - 1] == people["group"].to_numpy()).all()
+
+
+def test_each_audit_draws_from_its_own_seed(base):
+    twice = {"rates": {"by": "group", "draws": 9}}
+    audits = run(make_spec(twice, twice, twice), base).to_json()["audits"]
+    drawn = [audit["mean_of_draws"] for audit in audits]
+    assert len(set(drawn)) > 1
+    spec = parse_spec(make_spec(twice), base)
+    decisions = run(make_spec(twice), base).audits[0].result.people["favorable"].to_numpy()
+    for place in range(3):
+        rng = np.random.default_rng(np.random.SeedSequence([spec.seed, place]))
+        assert drawn[place] == rng.choice(decisions, size=9).mean()
+
+
+def test_the_same_run_twice_is_the_same_bytes(base, monkeypatch):
+    spec = make_spec({"rates": {"by": "group"}}, model={"train": "boosting"}, seed=5)
+    first = json.dumps(run(spec, base).to_json())
+    forget(monkeypatch)
+    assert json.dumps(run(spec, base).to_json()) == first
+
+
+def test_other_options_neither_read_nor_train_again(base, monkeypatch):
+    calls = []
+
+    def counted(*args, **kwargs):
+        calls.append("trained")
+        return make_subject(*args, **kwargs)
+
+    monkeypatch.setattr(execute_module, "make_subject", counted)
+    first = run(make_spec({"rates": {"by": "group", "draws": 5}}, model={"train": "logistic"}), base)
+    second = run(make_spec({"rates": {"by": "group", "draws": 6}}, model={"train": "logistic"}), base)
+    assert calls == ["trained"]
+    assert first.to_json()["model"] == second.to_json()["model"]
+    run(make_spec(model={"train": "logistic"}, seed=1), base)
+    assert calls == ["trained"] * 2
+    # a changed file is a changed key, whatever its name and size
+    path = base / "people.csv"
+    path.write_bytes(path.read_bytes().replace(b"north", b"N0RTH"))
+    changed = run(make_spec(model={"train": "logistic"}), base)
+    assert calls == ["trained"] * 3
+    assert changed.to_json()["audits"][0]["table"][0]["group"] == "N0RTH"
+
+
+def test_only_a_few_things_are_remembered():
+    recent: Recent[int] = Recent(2, lambda number: number, most_cells=5)
+    made = []
+
+    def make(number):
+        return lambda: made.append(number) or number
+
+    for number in (1, 2, 1, 3, 1, 2):
+        assert recent.get(str(number), make(number)) == number
+    assert made == [1, 2, 3, 2]  # 1 stayed, as it was used; 2 was the oldest when 3 came
+    made.clear()
+    for number in (4, 4, 1, 4, 6, 6, 1, 4):
+        recent.get(str(number), make(number))
+    assert made == [4, 1, 6, 6]  # 4 drove out the others, 1 fits beside it, 6 is never remembered
+
+
+def test_progress_rises_from_reading_to_the_last_audit(base):
+    seen = []
+    spec = parse_spec(make_spec({"rates": {"by": "group"}}, {"slow": {"seconds": 0.05}}), base)
+    execute(spec, progress=lambda fraction, doing: seen.append((fraction, doing)))
+    fractions = [fraction for fraction, _ in seen]
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] < 0.1
+    assert 0.9 < fractions[-1] <= 1
+    words = [doing for _, doing in seen]
+    assert words[0] == "Reading the data"
+    assert words.index("Running rates") < words.index("Counting") < words.index("Running slow")
+
+
+def test_progress_can_stop_the_run_at_every_step(base, monkeypatch):
+    spec = parse_spec(make_spec({"rates": {"by": "group"}}, model={"train": "logistic"}), base)
+    steps = []
+    execute(spec, progress=lambda fraction, doing: steps.append(doing))
+    for stop in range(len(steps)):
+        forget(monkeypatch)
+        left = iter(range(stop))
+
+        def progress(fraction, doing, left=left):
+            if next(left, None) is None:
+                raise RunCancelled
+
+        with pytest.raises(RunCancelled):
+            execute(spec, progress=progress)
+
+
+def test_a_wrong_option_is_named_by_its_place_in_the_spec(base):
+    spec = make_spec({"rates": {"by": "group"}}, {"break": {"how": "input"}})
+    with pytest.raises(InputError, match=r"^audits\[1\]\.break\.how must be something else, got 'input'\.$"):
+        run(spec, base)
+    flipset = {"flipset": {"source": {"group": "nrth"}, "target": {"group": "south"}}}
+    with pytest.raises(InputError, match=r"^audits\[0\]\.flipset.*got 'nrth'.*north"):
+        run(make_spec(flipset), base)
+    spec = make_spec(threshold={"skill": {"1": 0.5}})
+    with pytest.raises(InputError, match=r"^threshold must be a protected attribute, got 'skill'"):
+        run(spec, base)
+
+
+def test_a_file_that_changed_since_is_an_error(base):
+    spec = parse_spec(make_spec(), base)
+    with pytest.raises(InputError, match="changed during the run; run it again"):
+        execute(spec, digests=["0" * 64])
+
+
+def test_results_come_back_from_their_folder_without_loss(base, tmp_path):
+    flipset = {"flipset": {"source": {"group": "north"}, "target": {"group": "south"}, "permutations": 19}}
+    result = run(make_spec(flipset, {"rates": {"by": "group"}}, flipset, model={"train": "logistic"}), base)
+    result.save(tmp_path / "saved")
+    loaded = RunResult.load(tmp_path / "saved")
+    assert json.dumps(loaded.to_json()) == json.dumps(result.to_json())
+    assert json.loads((tmp_path / "saved" / "results.json").read_text()) == json.loads(
+        json.dumps(result.to_json())
+    )
+    for before, after in zip(result.audits, loaded.audits, strict=True):
+        assert type(after.result) is type(before.result)
+        for field in dataclasses.fields(before.result):
+            one, two = getattr(before.result, field.name), getattr(after.result, field.name)
+            if isinstance(one, pd.DataFrame):
+                pd.testing.assert_frame_equal(one, two, check_exact=True)
+            elif not isinstance(one, dict):
+                assert one == two, field.name
+
+
+def test_tables_are_named_after_audit_and_table(base, tmp_path):
+    rates = {"rates": {"by": "group"}}
+    run(make_spec(rates), base).write_tables(tmp_path / "one")
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [
+        "rates-people.csv",
+        "rates-table.csv",
+    ]
+    run(make_spec(rates, rates), base).write_tables(tmp_path / "two")
+    assert "rates-2-people.csv" in {path.name for path in (tmp_path / "two").iterdir()}
+    people = pd.read_csv(tmp_path / "one" / "rates-people.csv")
+    assert people.columns.tolist() == ["row", "group", "score", "favorable"]
+    assert people["row"].tolist() == list(range(1, PEOPLE + 1))
+
+
+@pytest.mark.parametrize("damage", ["absent", "results.json", "people"])
+def test_a_damaged_folder_is_told_apart(base, tmp_path, damage):
+    folder = tmp_path / "saved"
+    if damage != "absent":
+        run(make_spec(), base).save(folder)
+        path = folder / "results.json" if damage == "results.json" else folder / "people" / "0-rates.json"
+        path.write_text(path.read_text()[:-20])
+    with pytest.raises(RunFailed, match="does not hold a whole result of this version"):
+        RunResult.load(folder)
+
+
+def _result(*entries):
+    audits = tuple(AuditResult("plain", {"verdict": "evidence of a difference"}, entry) for entry in entries)
+    return RunResult("0", {}, {}, {}, audits)
+
+
+def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
+    @dataclasses.dataclass(frozen=True)
+    class Nested:
+        def to_json(self):
+            return {
+                "verdict": "insufficient evidence",
+                "reverse": {"rows": [{"verdict": "evidence of a difference"}]},
+            }
+
+    quiet = PlainResult("no evidence at this size", "", ())
+    assert _result(quiet).evidence() == []
+    assert _result(quiet, Nested()).evidence() == ["plain.reverse.rows[0]"]
+    assert _result(PlainResult("evidence of a difference", "", ())).evidence() == ["plain"]
+
+
+def test_threads_are_held_and_given_back(monkeypatch):
+    from threadpoolctl import threadpool_info
+
+    before = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with fixed_threads():
+        import os
+
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+    assert {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()} == before
+    assert "OMP_NUM_THREADS" not in os.environ
+    monkeypatch.setenv("EVENHAND_THREADS", "2")
+    assert thread_count() == 2
+    for wrong in ("0", "two", "", "-1", "1.5", "99999"):
+        monkeypatch.setenv("EVENHAND_THREADS", wrong)
+        with pytest.raises(InputError, match="EVENHAND_THREADS must be a whole number from 1 to 1024"):
+            thread_count()
+
+
+def test_every_example_set_runs(tmp_path):
+    from audits.data.samples import CATALOGUE, write_samples
+
+    write_samples("all", tmp_path)
+    for name in CATALOGUE:
+        result = run(load_document(tmp_path / f"{name}.yaml"), tmp_path)
+        assert all(audit.result.finding for audit in result.audits), name

@@ -1,0 +1,450 @@
+"""Executors, with real worker processes: progress, cancel, crashes, queues, clean ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from audits.errors import InputError, RunCancelled, RunFailed
+from audits.runs.executors import InlineExecutor, ProcessExecutor
+from audits.runs.process import WorkerProcess
+from tests.runs.conftest import make_spec, write_people
+from tests.runs.extra_audits import PLUGIN
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 60.0  # seconds: starting a worker takes three, more on a busy machine
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory):
+    """One warm worker for all tests that do not need another setting."""
+    with ProcessExecutor(1, base=tmp_path_factory.mktemp("home"), plugin=PLUGIN) as executor:
+        assert executor.wait_warm(PATIENCE)
+        yield executor
+
+
+def done(run):
+    assert run.wait(PATIENCE), f"still {run.status} after {PATIENCE} s"
+    return run
+
+
+def eventually(condition, seconds=10.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def gone(pid: int) -> bool:
+    """Tell whether a process is over and reaped: a zombie is not gone."""
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_inline_and_process_give_the_same_bytes(pool, base):
+    spec = make_spec({"rates": {"by": "group"}}, model={"train": "forest"}, seed=11)
+    inline = InlineExecutor().submit(spec, base)
+    process = done(pool.submit(spec, base))
+    assert inline.status == process.status == "done", (inline.error, process.error)
+    assert inline.key == process.key
+    first, second = inline.result(), process.result()
+    assert json.dumps(first.to_json()) == json.dumps(second.to_json())
+    assert first.audits[0].result.people.equals(second.audits[0].result.people)
+
+
+def test_another_seed_gives_other_numbers(base):
+    # so that the test above could fail
+    results = [
+        InlineExecutor().submit(make_spec(model={"train": "forest"}, seed=seed), base).result().to_json()
+        for seed in (11, 12)
+    ]
+    assert results[0]["audits"][0]["mean_of_draws"] != results[1]["audits"][0]["mean_of_draws"]
+
+
+def test_a_run_tells_how_far_it_is(pool, base):
+    run = pool.submit(make_spec({"slow": {"seconds": 2.0}}), base)
+    seen = []
+    while not run.wait(0.05):
+        seen.append((run.status, run.progress))
+    assert run.status == "done"
+    fractions = [progress.fraction for _, progress in seen]
+    assert fractions == sorted(fractions)
+    assert any(0.3 < fraction < 0.9 for fraction in fractions)
+    taking = [progress for status, progress in seen if progress.doing == "Taking time"]
+    assert taking
+    # the work takes about 2 s in all, so nobody should be told of much more
+    assert all(progress.seconds_left is None or 0 <= progress.seconds_left < 4 for progress in taking)
+    assert any(progress.seconds_left is not None for progress in taking)
+    assert run.progress.fraction == 1.0
+
+
+def test_cancel_stops_willing_work_and_keeps_the_worker(pool, base, tmp_path):
+    mark = tmp_path / "mark"
+    before = pool.pids()
+    run = pool.submit(make_spec({"slow": {"seconds": 30.0, "mark": str(mark)}}), base)
+    assert eventually(lambda: run.progress.doing == "Taking time")
+    start = time.monotonic()
+    run.cancel()
+    assert done(run).status == "cancelled"
+    assert time.monotonic() - start < 1.0  # sooner than the grace after which a worker is killed
+    assert pool.pids() == before
+    assert not mark.exists()
+    with pytest.raises(RunCancelled):
+        run.result()
+
+
+def test_cancel_kills_a_worker_that_does_not_listen_and_the_next_run_works(pool, base, tmp_path):
+    mark = tmp_path / "mark"
+    [pid] = pool.pids()
+    run = pool.submit(make_spec({"slow": {"seconds": 30.0, "stubborn": True, "mark": str(mark)}}), base)
+    assert eventually(lambda: run.progress.doing == "Not listening")
+    start = time.monotonic()
+    run.cancel()
+    assert done(run).status == "cancelled"
+    assert 0.9 < time.monotonic() - start < 5.0
+    assert gone(pid)
+    assert done(pool.submit(make_spec(seed=101), base)).status == "done"
+    assert pool.pids() != [pid]
+    assert not mark.exists()
+    assert not list((pool._store.folder("x").parent).glob("*.partial"))
+
+
+def test_a_queued_run_can_be_cancelled_and_never_starts(pool, base, tmp_path):
+    mark = tmp_path / "mark"
+    running = pool.submit(make_spec({"slow": {"seconds": 1.5}}), base)
+    waiting = pool.submit(make_spec({"slow": {"seconds": 0.0, "mark": str(mark)}}), base)
+    last = pool.submit(make_spec(seed=102), base)
+    assert waiting.status == "queued"
+    waiting.cancel()
+    assert waiting.status == "cancelled"
+    assert done(running).status == "done"
+    assert done(last).status == "done"
+    assert not mark.exists()
+
+
+def test_cancelling_twice_or_too_late_changes_nothing(pool, base):
+    run = done(pool.submit(make_spec(seed=103), base))
+    run.cancel()
+    run.cancel()
+    assert run.status == "done"
+    assert run.result().audits[0].name == "rates"
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("exit", "it ended with status 7"),
+        ("kill", "it was killed by SIGKILL, often for lack of memory"),
+        ("segfault", "it was killed by SIGSEGV"),
+        ("garbage", "it was killed by SIGKILL"),
+    ],
+)
+def test_a_worker_that_dies_gives_a_clear_failure_and_the_next_run_works(pool, base, how, words):
+    [pid] = pool.pids()
+    run = done(pool.submit(make_spec({"break": {"how": how}}), base))
+    assert run.status == "failed"
+    assert run.error.kind == "failed"
+    assert words in run.error.sentence
+    assert "'About to break'" in run.error.sentence
+    assert gone(pid)
+    if how == "segfault":
+        assert "Fatal Python error: Segmentation fault" in run.error.details
+    with pytest.raises(RunFailed, match="broke off"):
+        run.result()
+    assert done(pool.submit(make_spec(seed=200 + len(words)), base)).status == "done"
+
+
+def test_too_little_memory_and_exceptions_fail_the_run_and_keep_the_worker(pool, base):
+    before = pool.pids()
+    memory = done(pool.submit(make_spec({"break": {"how": "memory"}}), base))
+    assert (memory.status, memory.error.kind) == ("failed", "failed")
+    assert "needs more memory than there is" in memory.error.sentence
+    error = done(pool.submit(make_spec({"break": {"how": "error"}}), base))
+    assert error.error.sentence == "The run failed (LookupError: no such thing)."
+    assert "Traceback" in error.error.details
+    assert "break_down" in error.error.details
+    with pytest.raises(RunFailed) as raised:
+        error.result()
+    assert "Traceback" in raised.value.__notes__[0]
+    assert pool.pids() == before
+
+
+def test_wrong_input_is_told_apart_from_failures(pool, base):
+    late = done(pool.submit(make_spec({"break": {"how": "input"}}), base))
+    assert (late.status, late.error.kind, late.error.where) == ("failed", "input", "audits[0].break.how")
+    assert late.error.sentence == "audits[0].break.how must be something else, got 'input'."
+    with pytest.raises(InputError, match=r"audits\[0\]\.break\.how must be something else, got 'input'\.$"):
+        late.result()
+    early = pool.submit({"data": {}}, base)
+    assert (early.status, early.error.kind) == ("failed", "input")
+    assert pool.run(early.id) is early
+
+
+def test_a_result_with_a_number_that_does_not_exist_is_refused(pool, base):
+    run = done(pool.submit(make_spec({"break": {"how": "nan"}}), base))
+    assert run.status == "failed"
+    assert run.error.sentence.startswith("The result states nan at audits[0].value")
+    assert not run.error.sentence.startswith("The run failed (")
+
+
+def test_what_libraries_print_does_not_reach_the_protocol(pool, base):
+    run = done(pool.submit(make_spec({"break": {"how": "print"}}), base))
+    assert run.status == "done"
+    assert run.result().to_json()["audits"][0]["value"] == 1.0
+
+
+def test_the_same_key_is_shared_while_it_runs_by_one_owner_only(pool, base):
+    spec = make_spec({"slow": {"seconds": 0.7}}, seed=31)
+    first = pool.submit(spec, base, owner="ann")
+    assert pool.submit(spec, base, owner="ann") is first
+    other = pool.submit(spec, base, owner="bob")
+    assert other is not first
+    assert other.key == first.key
+    other.cancel()
+    assert done(first).status == "done"
+    assert other.status == "cancelled"
+
+
+def test_a_run_cancelled_by_its_owner_is_not_shared_any_more(pool, base):
+    spec = make_spec({"slow": {"seconds": 0.5}}, seed=32)
+    first = pool.submit(spec, base, owner="ann")
+    first.cancel()
+    second = pool.submit(spec, base, owner="ann")
+    assert second is not first
+    assert done(second).status == "done"
+
+
+def test_two_owners_running_the_same_at_once_both_get_it(base, tmp_path):
+    spec = make_spec({"slow": {"seconds": 0.5}})
+    with ProcessExecutor(2, base=tmp_path / "both", plugin=PLUGIN) as executor:
+        assert executor.wait_warm(PATIENCE)
+        runs = [executor.submit(spec, base, owner=owner) for owner in ("ann", "bob")]
+        assert [done(run).status for run in runs] == ["done", "done"]
+        assert runs[0].result().to_json() == runs[1].result().to_json()
+        assert [path.name for path in (tmp_path / "both" / "runs").iterdir()] == [runs[0].key]
+
+
+def test_a_finished_run_returns_at_once_for_equal_files_elsewhere(pool, base, tmp_path):
+    spec = make_spec(seed=41)
+    first = done(pool.submit(spec, base))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    write_people(elsewhere / "people.csv")
+    nested = make_spec(seed=41)
+    nested["data"]["path"] = "elsewhere/people.csv"
+    again = pool.submit(nested, tmp_path, owner="someone else")
+    assert again.status == "done"
+    assert again.key == first.key
+    assert again.result().spec["data"]["path"] == "elsewhere/people.csv"
+    assert again.result().to_json()["audits"] == first.result().to_json()["audits"]
+    write_people(elsewhere / "people.csv", seed=1)
+    changed = pool.submit(nested, tmp_path)
+    assert changed.key != first.key
+    assert done(changed).result().data["sha256"] != first.result().data["sha256"]
+
+
+@pytest.mark.parametrize("name", ["results.json", "people/0-rates.people.parquet"])
+def test_a_damaged_result_is_computed_again(pool, base, name):
+    spec = make_spec(seed=42)
+    first = done(pool.submit(spec, base))
+    document = first.result().to_json()
+    path = pool._store.folder(first.key) / name
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(RunFailed, match="does not hold a whole result"):
+        first.result()
+    again = pool.submit(spec, base)
+    assert again is not first
+    assert done(again).result().to_json() == document
+
+
+def test_a_file_that_changes_while_its_run_waits_is_noticed(pool, base):
+    blocker = pool.submit(make_spec({"slow": {"seconds": 1.0}}, seed=51), base)
+    other = base.parent / "changing"
+    other.mkdir()
+    write_people(other / "people.csv", seed=3)
+    run = pool.submit(make_spec(seed=51), other)
+    write_people(other / "people.csv", seed=4)
+    assert done(blocker).status == "done"
+    assert done(run).status == "failed"
+    assert run.error.kind == "input"
+    assert "changed during the run" in run.error.sentence
+
+
+def test_a_warm_worker_does_not_train_again_for_other_options(pool, base):
+    # more trees than an instant: the second run must skip reading and training
+    slow = {"model": {"train": "mlp"}, "seed": 61}
+    times = []
+    for draws in (10, 20):
+        start = time.monotonic()
+        run = done(pool.submit(make_spec({"rates": {"by": "group", "draws": draws}}, **slow), base))
+        times.append(time.monotonic() - start)
+        assert run.status == "done", run.error
+    assert times[1] < times[0] / 3
+
+
+def test_several_runs_queue_on_several_workers(base, tmp_path):
+    with ProcessExecutor(2, base=tmp_path / "two", plugin=PLUGIN) as executor:
+        assert executor.wait_warm(PATIENCE)
+        assert len(set(executor.pids())) == 2
+        start = time.monotonic()
+        runs = [executor.submit(make_spec({"slow": {"seconds": 1.0}}, seed=seed), base) for seed in range(4)]
+        assert eventually(lambda: sum(run.status == "running" for run in runs) == 2, 5)
+        assert [done(run).status for run in runs] == ["done"] * 4
+        assert 1.9 < time.monotonic() - start < 3.9  # two by two, not one by one
+
+
+def test_many_threads_may_submit_cancel_and_ask(pool, base):
+    statuses: list[str] = []
+
+    def use(number: int) -> None:
+        run = pool.submit(make_spec({"slow": {"seconds": 0.01}}, seed=1000 + number), base, owner=str(number))
+        if number % 3 == 0:
+            run.cancel()
+        run.wait(PATIENCE)
+        statuses.append(run.status)
+        assert pool.run(run.id) is run
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert len(statuses) == 24
+    assert set(statuses) <= {"done", "cancelled"}
+    assert statuses.count("done") >= 16
+
+
+def test_an_idle_worker_that_is_killed_is_replaced(base, tmp_path):
+    with ProcessExecutor(1, base=tmp_path / "idle", plugin=PLUGIN) as executor:
+        assert executor.wait_warm(PATIENCE)
+        [pid] = executor.pids()
+        os.kill(pid, signal.SIGKILL)
+        assert eventually(lambda: gone(pid), 5)  # reaped, too
+        assert done(executor.submit(make_spec(), base)).status == "done"
+
+
+def test_closing_ends_runs_and_workers_at_once(base, tmp_path):
+    executor = ProcessExecutor(1, base=tmp_path / "closing", plugin=PLUGIN)
+    assert executor.wait_warm(PATIENCE)
+    pids = executor.pids()
+    running = executor.submit(make_spec({"slow": {"seconds": 60.0, "stubborn": True}}), base)
+    waiting = executor.submit(make_spec(seed=9), base)
+    assert eventually(lambda: running.progress.doing == "Not listening")
+    start = time.monotonic()
+    executor.close()
+    assert time.monotonic() - start < 5.0
+    assert (running.status, waiting.status) == ("cancelled", "cancelled")
+    assert all(gone(pid) for pid in pids)
+    assert not [
+        thread
+        for thread in threading.enumerate()
+        if thread.name.startswith("evenhand-worker") and thread in executor._threads
+    ]
+    with pytest.raises(RunFailed, match="closed"):
+        executor.submit(make_spec(), base)
+    executor.close()
+
+
+def test_closing_while_workers_still_load_is_clean(tmp_path):
+    executor = ProcessExecutor(1, base=tmp_path / "early")
+    assert eventually(executor.pids, 5)
+    pids = executor.pids()
+    executor.close()
+    assert all(gone(pid) for pid in pids)
+
+
+PARENT = """
+import os, sys, time
+from pathlib import Path
+from audits.runs.executors import ProcessExecutor
+from tests.runs.conftest import make_spec
+from tests.runs.extra_audits import PLUGIN, register
+register()
+executor = ProcessExecutor(1, base=Path(sys.argv[1]), plugin=PLUGIN)
+executor.wait_warm(60)
+run = executor.submit(make_spec({"slow": {"seconds": 60.0, "stubborn": True}}), Path(sys.argv[2]))
+while run.progress.doing != "Not listening":
+    time.sleep(0.02)
+print(*executor.pids(), flush=True)
+if sys.argv[3] == "killed":
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "exits"])
+def test_workers_end_with_their_parent(base, tmp_path, how):
+    command = [sys.executable, "-c", PARENT, str(tmp_path / "home2"), str(base), how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as parent:
+        pids = [int(word) for word in parent.stdout.readline().split()]
+        assert pids
+        if how == "killed":
+            parent.kill()
+        assert parent.wait(PATIENCE) == (-signal.SIGKILL if how == "killed" else 0)
+    # the worker sleeps in a run that does not listen: it must die all the same
+    assert all(
+        eventually(lambda pid=pid: gone(pid) or "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text(), 5)
+        for pid in pids
+    )
+
+
+def test_a_worker_that_cannot_start_fails_the_run_and_says_why(base, tmp_path):
+    with ProcessExecutor(
+        1, base=tmp_path / "broken", plugin="tests.runs.no_such_module:register"
+    ) as executor:
+        run = done(executor.submit(make_spec(), base))
+        assert run.status == "failed"
+        assert run.error.sentence == "No worker process could be started."
+        assert "no_such_module" in run.error.details
+
+
+def test_a_spec_cannot_name_a_plugin(pool, base):
+    run = pool.submit(make_spec(plugin="os:abort"), base)
+    assert run.status == "failed"
+    assert run.error.sentence.startswith("plugin is not a known key")
+
+
+def test_a_worker_ends_when_its_input_closes():
+    worker = WorkerProcess()
+    assert next(worker.messages()) == {"event": "ready"}
+    worker._process.stdin.close()
+    assert worker._process.wait(10) == 0
+    worker.close()
+
+
+def test_arguments_are_checked(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="workers must be at least 1, got 0"):
+        ProcessExecutor(0, base=tmp_path)
+    monkeypatch.setenv("EVENHAND_THREADS", "many")
+    with pytest.raises(InputError, match="EVENHAND_THREADS must be a whole number"):
+        ProcessExecutor(1, base=tmp_path)
+    monkeypatch.delenv("EVENHAND_THREADS")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="EVENHAND_HOME must be a folder that can be written to"):
+        ProcessExecutor(1, base=tmp_path / "file")
+
+
+def test_home_is_where_the_environment_says(tmp_path, monkeypatch, base):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "mine"))
+    with ProcessExecutor(1, plugin=PLUGIN) as executor:
+        run = done(executor.submit(make_spec(), base))
+        assert run.status == "done"
+    assert (tmp_path / "mine" / "runs" / run.key / "results.json").is_file()
+    assert (tmp_path / "mine").stat().st_mode & 0o077 == 0  # nobody else reads people's data
+
+
+def test_inline_cancels_from_its_progress(base):
+    def stop(fraction: float, doing: str) -> None:
+        if doing == "Counting":
+            raise RunCancelled
+
+    run = InlineExecutor(stop).submit(make_spec(), base)
+    assert run.status == "cancelled"

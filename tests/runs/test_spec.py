@@ -1,0 +1,333 @@
+"""The spec: every wrong value is named, and the canonical form parses to an equal spec."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.errors import InputError
+from audits.runs import spec as spec_module
+from audits.runs.spec import parse_spec, read_spec
+from audits.runs.version import VERSION, stamp
+from tests.runs.conftest import make_spec, write_people
+
+ROOT = Path(__file__).resolve().parents[2]
+FULL = """
+data:
+  path: [a.csv, b.csv]
+  format: csv
+  read: {separator: ";", header: false, names: [x, y, g, w], skip_rows: [0, 1], encoding: cp1252}
+  keep:
+    - {column: x, between: [-30, 30.5]}
+    - {column: y, not_in: [-1, no, 0123]}
+    - {column: g, in: [a, "1", 2]}
+    - {column: x, at_least: 2020-01-01}
+    - {column: w, not_missing: true}
+  recode: {sex: {from: g, map: {A92: female, 1: male, x: null}}}
+  label: {column: y, at_least: 3.0}
+  favorable: true
+  protected: [sex, x]
+  features: [x, w]
+  kinds: {x: continuous, w: ordinal}
+  orders: {w: [low, high]}
+  roles: {actionable: [w], immutable: [x]}
+  bins: {x: [18, 25, 45.5]}
+  missing: impute
+  test_size: 0.25
+model: {train: boosting}
+threshold: {sex: {female: 0.4, male: 0.6}}
+seed: 7
+audits:
+  - flipset: {source: {sex: female}, target: {sex: {not: female}}, cost: l1, feature_weights: {x: 2}}
+  - rates: {by: sex}
+  - flipset:
+      source: {sex: [female, male]}
+      target: {x: "[18, 25)"}
+"""
+
+
+def parse(text: str):
+    return parse_spec(_document(text), Path())
+
+
+def _document(text: str):
+    import tempfile
+
+    from audits.runs.documents import load_document
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "spec.yaml"
+        path.write_text(text, encoding="utf-8")
+        return load_document(path)
+
+
+def test_every_part_of_a_full_spec_survives_the_canonical_form(tmp_path):
+    spec = parse(FULL)
+    assert spec.seed == 7
+    assert spec.threshold == {"sex": {"female": 0.4, "male": 0.6}}
+    assert spec.data.keep[1].not_in == (-1, "no", "0123")
+    assert spec.data.keep[3].at_least == "2020-01-01"
+    assert [request.name for request in spec.audits] == ["flipset", "rates", "flipset"]
+    plain = spec.to_dict()
+    assert parse_spec(plain, Path()) == spec
+    assert parse_spec(plain, Path()).to_dict() == plain
+    assert parse_spec(json.loads(json.dumps(plain)), Path()) == spec
+    (tmp_path / "again.yaml").write_text(spec.to_yaml(), encoding="utf-8")
+    assert read_spec(tmp_path / "again.yaml") == spec
+    (tmp_path / "again.json").write_text(json.dumps(plain), encoding="utf-8")
+    assert read_spec(tmp_path / "again.json") == spec
+
+
+def test_defaults_that_decide_numbers_are_written_out():
+    minimal = {
+        "data": {"path": "a.csv"},
+        "model": {"predictions": {"score": "s"}},
+        "audits": [{"rates": {"by": "g"}}],
+    }
+    assert parse_spec(minimal, Path()).to_dict() == {
+        "data": {"path": "a.csv", "missing": "category", "test_size": 0.3},
+        "model": {"predictions": {"score": "s", "higher_is": "favorable"}},
+        "threshold": 0.5,
+        "seed": 0,
+        "audits": [{"rates": {"by": "g", "draws": 50, "gap": 0.1}}],
+    }
+
+
+def change(path: str, value):
+    """Return a good spec with one place changed; a path such as ``data.keep``."""
+    spec = make_spec()
+    *parents, last = path.split(".")
+    place = spec
+    for name in parents:
+        place = place[name]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("modle", {}, "modle is not a known key; did you mean 'model'"),
+        ("plugin", "os:abort", "plugin is not a known key; known keys are"),
+        ("data", ..., "data is missing"),
+        ("model", ..., "model is missing"),
+        ("audits", ..., "audits is missing"),
+        ("data", [], r"data must be a mapping, got \[\]"),
+        ("data.path", ..., "data.path is missing; name the file to audit"),
+        ("data.path", "", "data.path is missing"),
+        ("data.path", 3, "data.path"),
+        ("data.pth", "x", "data.pth is not a known key; did you mean 'path'"),
+        ("data.read", {"seperator": ","}, "data.read.seperator is not a known key; did you mean 'separator'"),
+        ("data.keep", [{"column": "hours"}], r"data\.keep\[0\] must have exactly one of"),
+        ("data.keep", [{"colum": "hours", "in": [1]}], r"data\.keep\[0\]"),
+        ("data.missing", "ignore", "data.missing must be .*got 'ignore'"),
+        ("data.test_size", 1.5, "data.test_size must be less than 1, got 1.5"),
+        ("data.kinds", {"skill": "continous"}, "data.kinds.skill must be .*got 'continous'"),
+        ("data.bins", {"hours": [0, math.inf]}, r"data\.bins\.hours\[1\] must be a finite number, got inf"),
+        ("model", {}, "model must say in exactly one way where the model comes from"),
+        ("model", {"train": "logistic", "path": "m.onnx"}, "model must say in exactly one way"),
+        ("model", {"train": "forrest"}, "model.train must be .*got 'forrest'"),
+        ("model", {"path": "m.pkl"}, "model.path is refused because loading that format can run code"),
+        ("model", {"trian": "logistic"}, "model.trian is not a known key; did you mean 'train'"),
+        ("threshold", "high", r"threshold must be a number, or \{column: \{value: number\}\}, got 'high'"),
+        ("threshold", True, "threshold must be a number"),
+        ("threshold", math.nan, "threshold must be a finite number, got nan"),
+        ("threshold", 10**400, "threshold must be a number"),
+        ("threshold", {}, "threshold must be a number"),
+        ("threshold", {"group": 0.5}, "threshold.group must map the column's values to numbers, got 0.5"),
+        ("threshold", {"group": {"north": "x"}}, "threshold.group.north must be a number, got 'x'"),
+        ("seed", -1, "seed must be greater than or equal to 0, got -1"),
+        ("seed", 2**32, "seed must be less than or equal to 4294967295"),
+        ("seed", 1.5, "seed must be a valid integer, got 1.5"),
+        ("seed", True, "seed must be a valid integer, got True"),
+        ("seed", "0", "seed must be a valid integer, got '0'"),
+        ("audits", [], r"audits must be a list of at least one audit, got \[\]"),
+        ("audits", {"flipset": {}}, "audits must be a list of at least one audit"),
+        ("audits", ["rates"], r"audits\[0\] must be one audit with its options, such as .*got 'rates'"),
+        (
+            "audits",
+            [{"rates": {"by": "g"}, "flipset": {}}],
+            r"audits\[0\] must be one audit with its options",
+        ),
+        (
+            "audits",
+            [{"flipsets": {}}],
+            r"audits\[0\] must be the name of an audit, got 'flipsets'; did you mean 'flipset'",
+        ),
+        ("audits", [{"rates": {"by": "g"}}, {"flipset": None}], r"audits\[1\]\.flipset\.source is missing"),
+        ("audits", [{"rates": 0}], r"audits\[0\]\.rates must be a mapping of option names to values, got 0"),
+        (
+            "audits",
+            [{"rates": {"by": "g", "drwas": 3}}],
+            r"audits\[0\]\.rates\.drwas is not a known key; did you mean 'draws'",
+        ),
+        ("audits", [{"rates": {"by": "g", "draws": 0}}], r"audits\[0\]\.rates\.draws must be .* 1, got 0"),
+        (
+            "audits",
+            [{"rates": {"by": object()}}],
+            r"audits\[0\]\.rates\.by must be text, a number, a list or a mapping",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_key_rule_and_value(path, value, message):
+    with pytest.raises(InputError, match=message) as error:
+        parse_spec(change(path, value), Path())
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("document", [None, [], "text", 3])
+def test_a_spec_is_a_mapping(document):
+    with pytest.raises(InputError, match="the spec must be a mapping with the keys data, model and audits"):
+        parse_spec(document, Path())
+
+
+def test_paths_start_at_the_spec_file(base, tmp_path):
+    (base / "spec.yaml").write_text(parse_spec(make_spec(), base).to_yaml(), encoding="utf-8")
+    spec = read_spec(base / "spec.yaml")
+    assert [path for _, _, path in spec.paths()] == [base / "people.csv"]
+    assert len(spec.digests()) == 1
+
+
+def test_a_missing_file_is_named(base):
+    spec = parse_spec(change("data.path", ["people.csv", "nobody.csv"]), base)
+    with pytest.raises(
+        InputError, match=r"data\.path\[1\] must name an existing file, got 'nobody\.csv'; looked for"
+    ):
+        spec.digests()
+    with pytest.raises(InputError, match=r"data\.path names a folder without a \.parquet file"):
+        parse_spec(change("data.path", "."), base).digests()
+    with pytest.raises(InputError, match=r"data\.path must name a file or a folder"):
+        parse_spec(change("data.path", "/dev/zero"), base).digests()
+    with pytest.raises(InputError, match=r"model\.path must name an existing file, got 'm\.onnx'"):
+        parse_spec(change("model", {"path": "m.onnx"}), base).digests()
+
+
+def key(spec, base) -> str:
+    parsed = parse_spec(spec, base)
+    return parsed.key(parsed.digests())
+
+
+def test_the_key_follows_content_not_place(base, tmp_path):
+    reference = key(make_spec(), base)
+    elsewhere = tmp_path / "a" / "b"
+    shutil.copytree(base, elsewhere)
+    assert key(make_spec(), elsewhere) == reference
+    assert key(change("data.path", "a/b/people.csv"), tmp_path) == reference
+    assert key(change("data.path", ["people.csv"]), base) == reference
+    assert key(change("threshold", 0.5), base) == reference
+    write_people(elsewhere / "people.csv", seed=1)
+    assert key(make_spec(), elsewhere) != reference
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("seed", 1),
+        ("threshold", 0.6),
+        ("data.protected", ["hours"]),
+        ("data.read", {"separator": ","}),
+        ("data.missing", "drop"),
+        ("model", {"train": "logistic"}),
+        ("audits", [{"rates": {"by": "group", "draws": 51}}]),
+        ("audits", [{"rates": {"by": "group"}}, {"rates": {"by": "group"}}]),
+    ],
+)
+def test_the_key_follows_everything_that_decides_numbers(base, path, value):
+    assert key(change(path, value), base) != key(make_spec(), base)
+
+
+def test_the_key_follows_the_versions(base, monkeypatch):
+    reference = key(make_spec(), base)
+    monkeypatch.setattr(spec_module, "stamp", lambda: {**stamp(), "source": "changed"})
+    assert key(make_spec(), base) != reference
+
+
+def test_the_endings_of_files_count_as_they_decide_how_a_file_is_read(base):
+    shutil.copy(base / "people.csv", base / "people.tsv")
+    assert key(change("data.path", "people.tsv"), base) != key(make_spec(), base)
+
+
+def test_files_swapped_between_data_and_model_are_not_the_same(base):
+    # same two contents, other parts played
+    (base / "a.csv").write_bytes(b"1")
+    (base / "b.csv").write_bytes(b"2")
+    first = key(change("data.path", ["a.csv", "b.csv"]), base)
+    assert key(change("data.path", ["b.csv", "a.csv"]), base) != first
+
+
+def test_other_audits_keep_table_and_subject(base):
+    first = parse_spec(make_spec(), base)
+    other = parse_spec(change("audits", [{"rates": {"by": "group", "draws": 9}}]), base)
+    digests = first.digests()
+    assert first.subject_key(digests) == other.subject_key(digests)
+    seeded = parse_spec(change("seed", 1), base)
+    assert first.subject_key(digests) != seeded.subject_key(digests)
+    assert first.table_key(digests) == seeded.table_key(digests)
+
+
+def test_version_agrees_with_the_project_file():
+    assert f'version = "{VERSION}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+names = st.text("abcXYZ_ -=1é", min_size=1, max_size=8)
+values = st.integers(-5, 5) | st.floats(-1e6, 1e6) | names | st.booleans()
+groups = st.dictionaries(names, values | st.lists(values, min_size=1, max_size=3), min_size=1, max_size=2)
+audits = st.lists(
+    st.builds(
+        lambda source, target, cost, reverse: {
+            "flipset": {"source": source, "target": target, "cost": cost, "reverse": reverse}
+        },
+        groups,
+        groups,
+        st.sampled_from(["l1_squared", "l1", "l2"]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    threshold=st.floats(allow_nan=False, allow_infinity=False)
+    | st.dictionaries(names, st.dictionaries(names, st.floats(0, 1), min_size=1), min_size=1, max_size=2),
+    favorable=values | st.lists(values, min_size=1, max_size=3),
+    protected=st.lists(names, unique=True, max_size=3),
+    keep=st.lists(
+        st.builds(lambda c, v: {"column": c, "in": v}, names, st.lists(values, min_size=1)), max_size=2
+    ),
+    mapping=st.dictionaries(names, values | st.none(), min_size=1, max_size=3),
+    chosen=audits,
+)
+def test_parsing_the_canonical_form_gives_an_equal_spec(
+    seed, threshold, favorable, protected, keep, mapping, chosen
+):
+    document = {
+        "data": {
+            "path": "a.csv",
+            "label": "the label",
+            "favorable": favorable,
+            "protected": protected,
+            "keep": keep,
+            "recode": {"new": {"from": "old", "map": mapping}},
+        },
+        "model": {"train": "logistic"},
+        "threshold": threshold,
+        "seed": seed,
+        "audits": chosen,
+    }
+    spec = parse_spec(document, Path())
+    again = parse_spec(spec.to_dict(), Path())
+    assert again == spec
+    assert repr(again.to_dict()) == repr(spec.to_dict())  # repr: 1 is neither 1.0 nor True
+    assert repr(parse_spec(_document(spec.to_yaml()), Path()).to_dict()) == repr(spec.to_dict())
