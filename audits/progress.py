@@ -18,6 +18,6 @@ def part(progress: Progress, start: float, stop: float) -> Progress:
     """Return a progress callback whose 0 to 1 fills `start` to `stop` of `progress`."""
 
     def report(fraction: float, doing: str) -> None:
-        progress(start + (stop - start) * min(max(fraction, 0.0), 1.0), doing)
+        progress(start + (stop - start) * min(max(fraction, 0.0), 1.0), doing[:1].upper() + doing[1:])
 
     return report

@@ -15,7 +15,7 @@ LAYERS = (
     ("stats",),
     ("data",),
     ("models", "transport"),
-    ("flipsets", "groups", "individual", "rulesets"),
+    ("flipsets", "groups", "individual", "outcomes", "rulesets", "sensitivity"),
     ("figures",),
     ("reports",),
     ("runs",),

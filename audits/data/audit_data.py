@@ -123,7 +123,7 @@ class AuditData:
             digest=mark.hexdigest(),
         )
 
-    def members(self, where: Mapping[str, object]) -> np.ndarray:
+    def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
         """Return who belongs to a group, as a mask (n,) of bool.
 
         Parameters
@@ -132,6 +132,8 @@ class AuditData:
             A value is compared as text ("1" matches 1); a list of values is their union;
             ``{"not": value}`` is everybody else, those with a missing value included. Several
             attributes mean their intersection, which may be empty.
+        argument : str
+            What a message calls the group: the option that names it.
 
         Raises
         ------
@@ -140,19 +142,19 @@ class AuditData:
             does not hold; suggests the nearest.
         """
         if not isinstance(where, Mapping) or not where:
-            raise InputError("group", "must name at least one protected attribute and its value", where)
+            raise InputError(argument, "must name at least one protected attribute and its value", where)
         inside = np.ones(self.n, dtype=bool)
         for attribute, value in where.items():
-            one_of("group", attribute, self.protected, what="a protected attribute")
-            inside &= self._has(attribute, value)
+            one_of(argument, attribute, self.protected, what="a protected attribute")
+            inside &= self._has(attribute, value, argument)
         return inside
 
-    def _has(self, attribute: str, value: object) -> np.ndarray:
-        values, negated = _wanted(f"group.{attribute}", value)
+    def _has(self, attribute: str, value: object, argument: str) -> np.ndarray:
+        values, negated = _wanted(f"{argument}.{attribute}", value)
         column = self.groups[attribute]
         levels = sorted(column.unique())
         known = [
-            find_level(f"group.{attribute}", each, levels, rule=f"must be a value of {attribute!r}")
+            find_level(f"{argument}.{attribute}", each, levels, rule=f"must be a value of {attribute!r}")
             for each in values
         ]
         return column.isin(known).to_numpy() != negated

@@ -56,7 +56,8 @@ def choose(
     InputError
         A group is empty or a single person, the groups share people, or the conditioning column is unknown.
     """
-    source, target = data.members(options.source), data.members(options.target)
+    source = data.members(options.source, argument="flipset.source")
+    target = data.members(options.target, argument="flipset.target")
     names = group_name(options.source), group_name(options.target)
     shared = int((source & target).sum())
     if shared:

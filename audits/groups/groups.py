@@ -108,7 +108,7 @@ def groups_from_people(
         options=dataclasses.asdict(options),
         outcome=outcome,
         verdict=verdict,
-        finding=_finding(table, outcome, verdict),
+        finding=_finding(table, outcome, verdict, options.material),
         warnings=tuple(_warnings(split, y)),
         rows={"audited": audited, "used": len(people), "left_out": {}},
         table=tuple(table),
@@ -139,7 +139,7 @@ def _overall(table: list[GroupRow]) -> Verdict:
     return NO_EVIDENCE
 
 
-def _finding(table: list[GroupRow], outcome: str, verdict: Verdict) -> str:
+def _finding(table: list[GroupRow], outcome: str, verdict: Verdict, material: float) -> str:
     low, high = _most_telling(table)
     if (low.selection_rate.value or 0.0) > (high.selection_rate.value or 0.0):
         low, high = high, low
@@ -153,6 +153,11 @@ def _finding(table: list[GroupRow], outcome: str, verdict: Verdict) -> str:
     if verdict == EVIDENCE:
         others = sum(not row.is_reference for row in table)
         return f"{text} {seen} of {others} groups differ from their reference."
+    row = high if low.is_reference else low
+    needed = row.differences["selection_rate"].people_needed
+    if verdict == INSUFFICIENT and needed is not None:
+        points = f"{100 * material:.3g}-point"
+        return f"{text} About {needed:,} people in each group would be needed to see a {points} difference."
     return text
 
 
@@ -176,7 +181,7 @@ def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:
         small = [name for name, n in zip(item.names, item.counts.n, strict=True) if n < 10]
         if small:
             found.append(
-                f"{len(small)} groups of {item.attribute} have fewer than 10 people "
-                f"({', '.join(small[:4])}{' …' if len(small) > 4 else ''}): their rates say little."
+                f"{len(small)} group{'s' if len(small) > 1 else ''} of {item.attribute} with fewer than "
+                f"10 people ({', '.join(small[:4])}{' …' if len(small) > 4 else ''}): rates say little there."
             )
     return found

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["Network", "train_mlp"]
+__all__ = ["Network", "one_torch_thread", "train_layers", "train_mlp", "untrained_layers"]
 
 HIDDEN = (64, 64)
 STEP_SIZE = 2e-3
@@ -59,7 +59,7 @@ class Network:
 
         x = self.design(frame).astype(np.float32)
         logits = [np.empty(0, np.float32)]
-        with _one_thread(), torch.inference_mode():
+        with one_torch_thread(), torch.inference_mode():
             for start in range(0, len(x), _ROWS_AT_ONCE):
                 part = torch.from_numpy(x[start : start + _ROWS_AT_ONCE]).to(self.device)
                 logits.append(self.layers(part).squeeze(1).cpu().numpy())
@@ -105,22 +105,41 @@ def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: 
 
     device = device if device == "cpu" or torch.cuda.is_available() else "cpu"
     space = FeatureSpace.fit(data)
-    x = torch.from_numpy(space.encode(data.frame).astype(np.float32)).to(device)
-    y = torch.from_numpy(np.asarray(data.y, dtype=np.float32)).to(device)
-    counts = np.ones(data.n) if data.weights is None else data.weights / data.weights.mean()
-    weights = torch.from_numpy(counts.astype(np.float32)).to(device)
-    with _one_thread():
-        layers = _layers(x.shape[1], torch.Generator().manual_seed(seed)).to(device)
-        epochs = _fit(layers, (x, y, weights), np.random.default_rng(seed), progress)
+    layers, epochs = train_layers(
+        space.encode(data.frame), np.asarray(data.y), data.weights, seed=seed, device=device, progress=progress
+    )
     digest = training_digest(data, ["mlp", *HIDDEN, STEP_SIZE, PENALTY, seed, device, torch.__version__])
     return Network("neural network", tuple(space.columns), digest, space, layers, device, epochs)
 
 
-def _layers(width: int, generator: torch.Generator) -> torch.nn.Sequential:
+def train_layers(
+    x: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    hidden: tuple[int, ...] = HIDDEN,
+    seed: int = 0,
+    device: str = "cpu",
+    progress: Progress = silent,
+) -> tuple[torch.nn.Sequential, int]:
+    """Train a network on points `x` (n, d) as `train_mlp` does; return it and the epoch it comes from."""
+    import torch
+
+    counts = np.ones(len(x)) if weights is None else weights / weights.mean()
+    rows = tuple(torch.from_numpy(part.astype(np.float32)).to(device) for part in (x, y, counts))
+    with one_torch_thread():
+        layers = untrained_layers(x.shape[1], torch.Generator().manual_seed(seed), hidden).to(device)
+        epochs = _fit(layers, rows, np.random.default_rng(seed), progress)  # type: ignore[arg-type]
+    return layers, epochs
+
+
+def untrained_layers(
+    width: int, generator: torch.Generator, hidden: tuple[int, ...] = HIDDEN
+) -> torch.nn.Sequential:
     """Return the untrained network, He-initialised from `generator` alone."""
     from torch import nn
 
-    widths = [width, *HIDDEN, 1]
+    widths = [width, *hidden, 1]
     parts: list[nn.Module] = []
     for before, after in pairwise(widths):
         layer = nn.utils.skip_init(nn.Linear, before, after)
@@ -181,7 +200,7 @@ def _loss(layers: torch.nn.Sequential, rows: tuple[Any, Any, Any], chosen: np.nd
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_torch_thread() -> Iterator[None]:
     """Compute on one thread within: sums in another order would change the last digits."""
     import torch
 

@@ -136,7 +136,9 @@ class Subject:
         name = data.label or column
         if name is None:
             return "favorable"
-        if data.favorable == (True,):
+        if (
+            len(data.favorable) == 1 and data.favorable[0] is True
+        ):  # a cut label says it itself; 1 is not True
             return name
         return f"{name} = {' or '.join(text_of(value) for value in data.favorable)}"
 

@@ -12,6 +12,7 @@ from audits.figures import groups as group_figures
 from audits.flipsets import FlipsetResult
 from audits.groups import GroupsResult
 from audits.reports.exhibits import Exhibit, Section
+from audits.reports.individual import loss_ratio_section
 from audits.reports.rulesets import rule_sets_section
 from audits.stats.words import count, number, p_words, percent_interval
 
@@ -118,4 +119,5 @@ SECTIONS: dict[str, Callable[[Any], Section]] = {
     "groups": groups_section,
     "flipset": flipset_section,
     "rule_sets": rule_sets_section,
+    "loss_ratio": loss_ratio_section,
 }

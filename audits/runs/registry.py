@@ -8,6 +8,7 @@ from typing import Any
 
 from audits.flipsets import FlipsetOptions, FlipsetResult, flipset_audit
 from audits.groups import GroupsOptions, GroupsResult, groups_audit
+from audits.individual import LossRatioOptions, LossRatioResult, loss_ratio_audit
 from audits.rulesets import RuleSetsOptions, RuleSetsResult, rule_sets_audit
 
 __all__ = ["AUDITS", "Audit"]
@@ -36,5 +37,6 @@ class Audit:
 AUDITS: dict[str, Audit] = {
     "groups": Audit(GroupsOptions, GroupsResult, groups_audit),
     "flipset": Audit(FlipsetOptions, FlipsetResult, flipset_audit),
+    "loss_ratio": Audit(LossRatioOptions, LossRatioResult, loss_ratio_audit),
     "rule_sets": Audit(RuleSetsOptions, RuleSetsResult, rule_sets_audit),
 }

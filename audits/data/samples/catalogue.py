@@ -273,6 +273,7 @@ audits:
       transport: exact
       cost: l1_squared
   - flipset: {source: {sex: female}, target: {sex: male}, transport: exact, cost: l1_squared}
+  - rule_sets: {protected: [sex, ethnicity, age], support: 0.02}
 """,
     build=_loans,
     models=("loans.onnx",),
