@@ -11,7 +11,7 @@ from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, empty, f
 from audits.flipsets import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
 from audits.stats.words import count, number, percent
 
-__all__ = ["marginals", "sizes", "transparency"]
+__all__ = ["differences", "marginal", "marginals", "signs", "sizes", "transparency"]
 
 Part = Literal["positive", "negative"]
 _COLOUR = {"positive": ACCENT, "negative": CONTRAST}
@@ -72,10 +72,9 @@ def sizes(result: FlipsetResult) -> go.Figure:
 
 def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int = 3) -> go.Figure:
     """Draw the features whose distribution in the flipset differs most from that of all source people."""
-    flipset: FlipsetPart = getattr(result, part)
-    if flipset.size <= 0:
+    shown = getattr(result, part).marginals[:most]
+    if getattr(result, part).size <= 0:
         return empty(f"Nobody is in the {part} flipset.")
-    shown = flipset.marginals[:most]
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
     figure = make_subplots(
@@ -87,27 +86,9 @@ def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int 
     )
     for k, item in enumerate(shown):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        x, width, hover = _bars(item)
-        for name, people, colour, opacity in (
-            (f"all {count(result.n_source)} {describe(result.source)}", item.population, GREY, 0.75),
-            (f"{part} flipset ({count(flipset.size)})", item.flipset, _COLOUR[part], 0.65),
-        ):
-            total = sum(people)
-            figure.add_trace(
-                go.Bar(
-                    x=x,
-                    y=[100 * value / total for value in people],
-                    width=width,
-                    offset=None if width is None else [-w / 2 for w in width],
-                    customdata=[[count(value), label] for value, label in zip(people, hover, strict=True)],
-                    marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
-                    name=name,
-                    legendgroup=name,
-                    showlegend=k == 0,
-                    hovertemplate="%{customdata[1]}<br>%{y:.1f} % (%{customdata[0]} people)<extra></extra>",
-                ),
-                **place,
-            )
+        for trace in _overlay(result, part, item):
+            figure.add_trace(trace.update(showlegend=k == 0), **place)
+        figure.update_xaxes(**_category_axis(item), **place)
         if k % columns == 0:
             figure.update_yaxes(title="share of people (%)", **place)
     figure.update_layout(barmode="overlay")
@@ -117,11 +98,64 @@ def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int 
         f"Distribution of {len(shown)} features in the {part} flipset beside all {result.source} people; "
         f"{first.feature} differs most (distance {number(first.distance)})."
     )
-    figure = finish(figure, height=110 + 230 * rows, alt=alt)
-    return figure.update_layout(legend={"y": 1.0 + 44 / (110 + 230 * rows)}, margin={"t": 76})
+    height = 110 + 230 * rows
+    figure = finish(figure, height=height, alt=alt)
+    return figure.update_layout(legend={"y": 1.0 + 44 / height}, margin={"t": 76})
 
 
-def _bars(item: Marginal) -> tuple[list[float] | list[str], list[float] | None, list[str]]:
+def marginal(result: FlipsetResult, part: Part, item: Marginal) -> go.Figure:
+    """Draw one feature of `marginals` by itself, for pages whose columns stack on a narrow screen."""
+    figure = go.Figure(_overlay(result, part, item))
+    figure.update_xaxes(**_category_axis(item))
+    figure.update_layout(barmode="overlay", title={"text": describe(item.feature), "font": {"size": 13}})
+    figure.update_yaxes(title="share of people (%)", rangemode="tozero")
+    alt = (
+        f"Distribution of {item.feature} in the {part} flipset beside all {result.source} people; "
+        f"distance {number(item.distance)}."
+    )
+    figure = finish(figure, height=250, alt=alt)
+    return figure.update_layout(showlegend=False)
+
+
+def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
+    """Bars of everyone in grey, and of the flipset over them, each as shares of their own people."""
+    x, width, hover = _bars(item)
+    bars = []
+    for name, people, colour, opacity in (
+        (f"all {count(result.n_source)} {describe(result.source)}", item.population, GREY, 0.75),
+        (f"{part} flipset ({count(getattr(result, part).size)})", item.flipset, _COLOUR[part], 0.65),
+    ):
+        total = sum(people)
+        bars.append(
+            go.Bar(
+                x=x,
+                y=[100 * value / total for value in people],
+                width=width,
+                offset=None if width is None else [-w / 2 for w in width],
+                customdata=[[count(value), label] for value, label in zip(people, hover, strict=True)],
+                marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
+                name=name,
+                legendgroup=name,
+                hovertemplate="%{customdata[1]}<br>%{y:.1f} % (%{customdata[0]} people)<extra></extra>",
+            )
+        )
+    return bars
+
+
+def _category_axis(item: Marginal) -> dict[str, object]:
+    """Write the values of a categorical feature under their bars, at most as many as can be read."""
+    if item.categories is None:
+        return {}
+    step = -(-len(item.categories) // 12)
+    places = list(range(0, len(item.categories), step))
+    return {
+        "tickmode": "array",
+        "tickvals": places,
+        "ticktext": [describe(item.categories[k], longest=18) for k in places],
+    }
+
+
+def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
     """Bar centres, widths and hover labels of one feature."""
     if item.edges is None:
         labels = list(item.categories or ())
@@ -141,11 +175,9 @@ def _bars(item: Marginal) -> tuple[list[float] | list[str], list[float] | None, 
 
 def transparency(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Figure:
     """Draw the transparency report: mean difference in standard deviations, and mean sign, with intervals."""
-    flipset: FlipsetPart = getattr(result, part)
-    shown = [item for item in flipset.transparency if item.mean_difference.value is not None][:most][::-1]
+    shown = _reported(result, part, most)
     if not shown:
         return empty(f"Nobody is in the {part} flipset.")
-    labels = [describe(item.feature) for item in shown]
     figure = make_subplots(
         rows=1,
         cols=2,
@@ -154,51 +186,89 @@ def transparency(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Fig
         column_widths=[0.6, 0.4],
         subplot_titles=["mean difference (standard deviations)", "mean sign"],
     )
-    lengths = [item.standardized_difference for item in shown]
-    ends = [_standardized_ends(item) for item in shown]
-    figure.add_trace(
-        go.Bar(
-            x=lengths,
-            y=labels,
-            orientation="h",
-            marker={"color": _COLOUR[part]},
-            error_x=_whiskers(lengths, ends),
-            customdata=[
-                [
-                    number(item.mean_difference.value),
-                    number(item.mean_difference.low),
-                    number(item.mean_difference.high),
-                ]
-                for item in shown
-            ],
-            hovertemplate="%{y}: %{customdata[0]} in its own unit "
-            "(%{customdata[1]} to %{customdata[2]})<extra></extra>",
-            showlegend=False,
-        ),
-        row=1,
-        col=1,
-    )
-    signs = [item.mean_sign.value or 0.0 for item in shown]
-    figure.add_trace(
-        go.Scatter(
-            x=signs,
-            y=labels,
-            mode="markers",
-            marker={"color": INK, "size": 8},
-            error_x=_whiskers(signs, [(item.mean_sign.low, item.mean_sign.high) for item in shown]),
-            hovertemplate="%{y}: %{x:.2f}<extra></extra>",
-            showlegend=False,
-        ),
-        row=1,
-        col=2,
-    )
+    figure.add_trace(_difference_bars(shown, part), row=1, col=1)
+    figure.add_trace(_sign_dots(shown), row=1, col=2)
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
-    first = shown[-1]
-    alt = (
+    _name_lines(figure, shown)
+    return finish(figure, height=90 + 30 * len(shown), alt=_report_alt(result, part))
+
+
+def differences(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Figure:
+    """Draw the left half of `transparency` by itself: mean differences in standard deviations."""
+    shown = _reported(result, part, most)
+    if not shown:
+        return empty(f"Nobody is in the {part} flipset.")
+    figure = go.Figure(_difference_bars(shown, part))
+    figure.update_xaxes(title="mean difference (standard deviations)")
+    _name_lines(figure, shown)
+    return finish(figure, height=100 + 30 * len(shown), alt=_report_alt(result, part))
+
+
+def signs(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Figure:
+    """Draw the right half of `transparency` by itself: mean signs."""
+    shown = _reported(result, part, most)
+    if not shown:
+        return empty(f"Nobody is in the {part} flipset.")
+    figure = go.Figure(_sign_dots(shown))
+    figure.update_xaxes(title="mean sign", range=[-1.08, 1.08])
+    _name_lines(figure, shown)
+    alt = f"Mean sign of the same features in the {part} flipset, from -1 (less of it) to 1 (more of it)."
+    return finish(figure, height=100 + 30 * len(shown), alt=alt)
+
+
+def _name_lines(figure: go.Figure, shown: list[FeatureDifference]) -> None:
+    """Write the features beside their lines; two long names may look alike once shortened."""
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(shown))),
+        ticktext=[describe(item.feature) for item in shown],
+    )
+
+
+def _reported(result: FlipsetResult, part: Part, most: int) -> list[FeatureDifference]:
+    """Lines of the report with a value, the first last: bars are drawn from the bottom."""
+    report = getattr(result, part).transparency
+    return [item for item in report if item.mean_difference.value is not None][:most][::-1]
+
+
+def _report_alt(result: FlipsetResult, part: Part) -> str:
+    first = getattr(result, part).transparency[0]
+    return (
         f"Features by how far people in the {part} flipset lie from their counterparts; "
         f"first {first.feature}, by {number(first.mean_difference.value)} on average."
     )
-    return finish(figure, height=90 + 30 * len(shown), alt=alt)
+
+
+def _difference_bars(shown: list[FeatureDifference], part: Part) -> go.Bar:
+    lengths = [item.standardized_difference for item in shown]
+    return go.Bar(
+        x=lengths,
+        y=list(range(len(shown))),
+        orientation="h",
+        marker={"color": _COLOUR[part]},
+        error_x=_whiskers(lengths, [_standardized_ends(item) for item in shown]),
+        customdata=[
+            [describe(item.feature, longest=60), *(number(end) for end in (gap.value, gap.low, gap.high))]
+            for item, gap in ((item, item.mean_difference) for item in shown)
+        ],
+        hovertemplate="%{customdata[0]}: %{customdata[1]} in its own unit "
+        "(%{customdata[2]} to %{customdata[3]})<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _sign_dots(shown: list[FeatureDifference]) -> go.Scatter:
+    values = [item.mean_sign.value or 0.0 for item in shown]
+    return go.Scatter(
+        x=values,
+        y=list(range(len(shown))),
+        customdata=[describe(item.feature, longest=60) for item in shown],
+        mode="markers",
+        marker={"color": INK, "size": 8},
+        error_x=_whiskers(values, [(item.mean_sign.low, item.mean_sign.high) for item in shown]),
+        hovertemplate="%{customdata}: %{x:.2f}<extra></extra>",
+        showlegend=False,
+    )
 
 
 def _standardized_ends(item: FeatureDifference) -> tuple[float | None, float | None]:

@@ -23,9 +23,22 @@ def test_transparency_bars_are_the_report(result):
     figure = figures.transparency(result, "negative")
     bars = figure.data[0]
     expected = {item.feature: item.standardized_difference for item in result.negative.transparency}
-    assert dict(zip(bars.y, bars.x, strict=True)) == pytest.approx(expected)
+    names = figure.layout.yaxis.ticktext
+    assert dict(zip(names, bars.x, strict=True)) == pytest.approx(expected)
     # the first of the report is drawn on top, that is last
-    assert bars.y[-1] == result.negative.transparency[0].feature
+    assert names[-1] == result.negative.transparency[0].feature
+    # the halves that a page shows side by side are the same bars and dots
+    assert figures.differences(result, "negative").data[0].x == bars.x
+    assert figures.signs(result, "negative").data[0].x == figure.data[1].x
+
+
+def test_names_that_look_alike_when_shortened_stay_apart():
+    frame = draw_crowd(60, 60, d=2, seed=1).data.frame
+    frame = frame.rename(columns={f"x{k}": f"{'a very long column name, ' * 3}{k}" for k in range(2)})
+    features = tuple(name for name in frame.columns if name.startswith("a very"))
+    found = flipset(subject_of(frame, features=features), source=A, target=B, permutations=0)
+    assert len(figures.transparency(found, "negative").data[0].y) == 2
+    assert len(set(figures.transparency(found, "negative").data[0].y)) == 2
 
 
 def test_marginals_add_up_to_everyone(result):
