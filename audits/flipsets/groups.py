@@ -9,17 +9,7 @@ import numpy as np
 from audits.data import AuditData, group_name
 from audits.errors import InputError
 from audits.flipsets.options import FlipsetOptions
-
-try:
-    from audits.transport import estimated_bytes, estimated_seconds
-except ImportError:  # TEMPORARY
-
-    def estimated_seconds(n, m, d):
-        return 1e-7 * n * m
-
-    def estimated_bytes(n, m, d):
-        return 10 * n * m
-
+from audits.transport import estimated_bytes, estimated_seconds
 
 __all__ = ["Chosen", "choose"]
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from audits.progress import Progress
-from audits.transport import Coupling, exact_coupling
+from audits.transport import Cost, Coupling, exact_coupling
+from audits.transport.atoms import Atoms
 
 __all__ = ["Matched", "atoms", "match"]
 
@@ -59,9 +60,9 @@ class Matched:
 
 
 def atoms(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows of `encoded` (n, d), in lexicographic order, and each row's index among them."""
-    distinct, index = np.unique(encoded, axis=0, return_inverse=True)
-    return distinct, index.reshape(-1)
+    """Distinct rows of `encoded` (n, d), in an order of their own, and each row's index among them."""
+    merged = Atoms.merge(encoded, np.ones(len(encoded)))
+    return encoded[merged.first], merged.of
 
 
 def match(
@@ -71,7 +72,7 @@ def match(
     encoded: np.ndarray,
     sizes: np.ndarray,
     *,
-    cost: str,
+    cost: Cost,
     weights: np.ndarray,
     progress: Progress,
 ) -> Matched:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from audits.flipsets.matching import atoms
 from audits.progress import Progress
-from audits.transport import exact_coupling
+from audits.transport import Cost, pairwise_cost, plan_for_costs
 
 __all__ = ["NullFlips", "Pool", "permute"]
 
@@ -37,7 +38,7 @@ class NullFlips:
 def permute(
     pools: list[Pool],
     *,
-    cost: str,
+    cost: Cost,
     weights: np.ndarray,
     permutations: int,
     people: int,
@@ -55,21 +56,14 @@ def permute(
     drawn = []
     for pool, total in zip(pools, totals, strict=True):
         n, m = (max(1, round(total[side] * shrink[side])) for side in (0, 1))
-        first, second = _draw(pool.x_size, n, rng), _draw(pool.y_size, m, rng)
-        features = np.vstack([pool.x[first], pool.y[second]])
-        decisions = np.concatenate([pool.x_decision[first], pool.y_decision[second]]).astype(float)
-        drawn.append((len(first), features, decisions))
-    n_source = sum(n for n, _, _ in drawn)
-    n_target = sum(len(features) - n for n, features, _ in drawn)
+        drawn.append(_Sample.draw(pool, n, m, cost, weights, rng))
+    n_source = sum(sample.n for sample in drawn)
 
     def shares(shuffle: bool) -> np.ndarray:
-        flips = np.zeros(2)
-        for n, features, decisions in drawn:
-            order = rng.permutation(len(features)) if shuffle else np.arange(len(features))
-            ours, theirs = order[:n], order[n:]
-            plan = exact_coupling(features[ours], features[theirs], cost=cost, feature_weights=weights).plan
-            h, g = decisions[ours], plan @ decisions[theirs] * n  # g: favourable share of the counterparts
-            flips += [np.sum(h * (1 - g)), np.sum((1 - h) * g)]
+        flips = sum(
+            sample.flips(rng.permutation(len(sample.atom)) if shuffle else np.arange(len(sample.atom)))
+            for sample in drawn
+        )
         return np.clip(flips, 0, None) / n_source
 
     observed = shares(shuffle=False)
@@ -77,7 +71,42 @@ def permute(
     for b in range(permutations):
         progress(b / permutations, f"Counting flips by chance: permutation {b + 1} of {permutations}")
         null[b] = shares(shuffle=True)
-    return NullFlips(n_source, n_target, observed, null)
+    return NullFlips(n_source, sum(len(sample.atom) - sample.n for sample in drawn), observed, null)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """People of one stratum, the first `n` of the source: their atom, decision, and costs between atoms."""
+
+    n: int
+    atom: np.ndarray
+    decision: np.ndarray
+    costs: np.ndarray  # (atoms, atoms)
+
+    @classmethod
+    def draw(
+        cls, pool: Pool, n: int, m: int, cost: Cost, weights: np.ndarray, rng: np.random.Generator
+    ) -> _Sample:
+        first, second = _draw(pool.x_size, n, rng), _draw(pool.y_size, m, rng)
+        points, atom = atoms(np.vstack([pool.x[first], pool.y[second]]))
+        decision = np.concatenate([pool.x_decision[first], pool.y_decision[second]]).astype(float)
+        return cls(len(first), atom, decision, pairwise_cost(points, points, cost, weights))
+
+    def flips(self, order: np.ndarray) -> np.ndarray:
+        """Positive and negative flips, in people, when the first `n` of `order` are the source."""
+        ours, theirs = order[: self.n], order[self.n :]
+        people, favored = zip(*(self._count(side) for side in (ours, theirs)), strict=True)
+        here, there = np.flatnonzero(people[0]), np.flatnonzero(people[1])
+        plan = plan_for_costs(self.costs[np.ix_(here, there)], people[0][here], people[1][there])
+        h = (favored[0][here] / people[0][here])[plan.coords[0]]
+        g = (favored[1][there] / people[1][there])[plan.coords[1]]
+        return self.n * np.array([plan.data @ (h * (1 - g)), plan.data @ ((1 - h) * g)])
+
+    def _count(self, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        k = len(self.costs)
+        return np.bincount(self.atom[side], minlength=k).astype(float), np.bincount(
+            self.atom[side], self.decision[side], k
+        )
 
 
 def _draw(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -9,7 +9,7 @@ from scipy import sparse
 from audits.flipsets.counting import Flips
 from audits.flipsets.matching import Matched
 from audits.models import Subject
-from audits.transport import paired_cost
+from audits.transport import Cost, paired_cost
 
 __all__ = ["people_tables"]
 
@@ -20,7 +20,7 @@ def people_tables(
     flips: Flips,
     sizes: np.ndarray,
     *,
-    cost: str,
+    cost: Cost,
     weights: np.ndarray,
 ) -> dict[str, pd.DataFrame]:
     """Return ``people``, ``counterparts`` and ``links`` of `FlipsetResult`."""

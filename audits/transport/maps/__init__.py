@@ -1,0 +1,69 @@
+"""Maps between two groups that carry anyone, seen or unseen, and the checks that they can be trusted.
+
+``MAPS[name].fit(source, target, …)`` fits; the fitted map's ``transform`` carries people; ``to_arrays`` and
+`load_map` take it through a file. Coordinates are encoded ones; decoding is the caller's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+
+from audits.errors import InputError
+from audits.transport.maps.entropic import EntropicMap, EntropicOptions
+from audits.transport.maps.gan import GanMap, GanOptions
+from audits.transport.maps.linear import LinearMap, LinearOptions
+from audits.transport.maps.neural import NeuralMap, NeuralOptions
+from audits.transport.maps.protocol import FittedMap, TrainingPoint
+from audits.transport.maps.unbalanced import UnbalancedMap, UnbalancedOptions
+from audits.transport.maps.validation import (
+    composition_error,
+    exact_cost,
+    ks_distances,
+    mean_cost,
+    regression_gaps,
+)
+
+__all__ = [
+    "MAPS",
+    "EntropicMap",
+    "EntropicOptions",
+    "FittedMap",
+    "GanMap",
+    "GanOptions",
+    "LinearMap",
+    "LinearOptions",
+    "NeuralMap",
+    "NeuralOptions",
+    "TrainingPoint",
+    "UnbalancedMap",
+    "UnbalancedOptions",
+    "composition_error",
+    "exact_cost",
+    "ks_distances",
+    "load_map",
+    "mean_cost",
+    "regression_gaps",
+]
+
+MAPS = {kind.kind: kind for kind in (GanMap, EntropicMap, NeuralMap, LinearMap, UnbalancedMap)}
+"""Name of a method, as specs name it, to its class."""
+
+
+def load_map(arrays: Mapping[str, np.ndarray]) -> FittedMap:
+    """Rebuild the map that ``to_arrays`` took apart, whatever its kind.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not those of a saved map.
+    """
+    try:
+        kind = json.loads(str(arrays["about"]))["kind"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError("saved map", "must come from to_arrays()", str(error)) from None
+    if kind not in MAPS:
+        raise InputError("saved map", "must be of a known kind", kind)
+    return MAPS[kind].from_arrays(arrays)

@@ -1,0 +1,176 @@
+"""The linear map between two groups taken as Gaussian: fast, closed form, the baseline for the others.
+
+Between N(μ, Σ) and N(ν, Τ) the cheapest map under squared L2 cost is ``x ↦ ν + A (x − μ)`` with
+``A = Σ^(−½) (Σ^½ Τ Σ^½)^½ Σ^(−½)`` (Dowson, Landau 1982; Olkin, Pukelsheim 1982; the Bures distance). It
+matches means and covariances whatever the groups' shape, and nothing beyond them.
+
+Choices where the formula has none
+----------------------------------
+* Few people for many features: correlations are shrunk towards 0, variances kept, by the share that Schäfer
+  and Strimmer (2005, "A shrinkage approach to large-scale covariance matrix estimation", section 2.4, target
+  D) derive from the data. It vanishes as people grow.
+* Directions in which the source group does not vary (constant features, one-hot columns that sum to a
+  constant, a group of one): the formula says nothing about leaving them, so whoever does keeps their
+  distance, unless the target group does not vary there either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from audits.progress import Progress, silent
+from audits.transport.maps.protocol import TrainingPoint, by_blocks, check_people, groups, pack, unpack
+
+__all__ = ["LinearMap", "LinearOptions"]
+
+_FLAT = 1e-10  # variance, relative to the largest one, below which a direction counts as constant
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearOptions:
+    """Options of the linear map.
+
+    Attributes
+    ----------
+    shrinkage : float, optional
+        How far correlations are shrunk towards 0, in [0, 1], in both groups; by default as far as each
+        group's data suggest.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    shrinkage: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """``x ↦ target_mean + (x − source_mean) @ matrix``; see `FittedMap` for the shared attributes.
+
+    Attributes
+    ----------
+    matrix : array (d, d)
+        A, symmetric.
+    source_mean, target_mean : arrays (d,)
+    shrinkage : tuple of float
+        Applied to source and target, in [0, 1].
+    """
+
+    kind: ClassVar[str] = "linear"
+    matrix: np.ndarray
+    source_mean: np.ndarray
+    target_mean: np.ndarray
+    shrinkage: tuple[float, float]
+    options: LinearOptions
+    history: ClassVar[tuple[TrainingPoint, ...]] = ()
+    converged: ClassVar[None] = None
+    diverged_at: ClassVar[None] = None
+
+    @classmethod
+    def fit(
+        cls,
+        source: np.ndarray,
+        target: np.ndarray,
+        *,
+        a: np.ndarray | None = None,
+        b: np.ndarray | None = None,
+        options: LinearOptions = LinearOptions(),
+        progress: Progress = silent,
+        rng: np.random.Generator | int | None = None,  # noqa: ARG003 - all maps are fitted alike
+    ) -> LinearMap:
+        """Match means and covariances of `source` (n, d) and `target` (m, d), with weights `a`, `b`.
+
+        Nothing is drawn: `rng` is accepted so that all maps can be fitted alike. `InputError` for tables or
+        weights that `groups` refuses.
+        """
+        x, y, a, b = groups(source, target, a, b)
+        progress(0.0, "fitting the linear map")
+        mean_x, covariance_x, shrunk_x = _moments(x, a, options.shrinkage)
+        mean_y, covariance_y, shrunk_y = _moments(y, b, options.shrinkage)
+        progress(1.0, "fitting the linear map")
+        return cls(_monge(covariance_x, covariance_y), mean_x, mean_y, (shrunk_x, shrunk_y), options)
+
+    @property
+    def finding(self) -> str:
+        """One sentence on how the fit ended."""
+        source, target = self.shrinkage
+        return (
+            "The linear map matches means and covariances in closed form; correlations were shrunk by "
+            f"{source:.1%} (source) and {target:.1%} (target)."
+        )
+
+    def transform(self, x: np.ndarray) -> np.ndarray:
+        """Counterparts (n, d) of the people `x` (n, d)."""
+        d = len(self.source_mean)
+        x = check_people("x", x, features=d, empty=True)
+        return by_blocks(x, lambda rows: (rows - self.source_mean) @ self.matrix + self.target_mean, d)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that `from_arrays` needs, as plain arrays."""
+        arrays = {name: getattr(self, name) for name in ("matrix", "source_mean", "target_mean")}
+        return {**pack(self.kind, self.options), **arrays, "shrinkage": np.array(self.shrinkage)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> LinearMap:
+        """Rebuild a map from `to_arrays`; anything else is an `InputError`."""
+        names = ("matrix", "source_mean", "target_mean", "shrinkage")
+        options, _, _, saved = unpack(cls.kind, LinearOptions, arrays, names)
+        source, target = saved.pop("shrinkage").tolist()
+        return cls(shrinkage=(source, target), options=options, **saved)
+
+
+def _moments(
+    x: np.ndarray, weights: np.ndarray, shrinkage: float | None
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Weighted mean (d,), covariance (d, d) with shrunk correlations, and by how much they were."""
+    mean = weights @ x
+    centred = x - mean
+    # a constant column's mean is off by rounding, which is no variation
+    centred[:, np.ptp(x[weights > 0], axis=0) == 0] = 0
+    covariance = (centred * weights[:, None]).T @ centred
+    if shrinkage is None:
+        shrinkage = _suggested(centred, weights, covariance)
+    return mean, (1 - shrinkage) * covariance + shrinkage * np.diag(np.diag(covariance)), shrinkage
+
+
+def _suggested(centred: np.ndarray, weights: np.ndarray, covariance: np.ndarray) -> float:
+    """Schäfer and Strimmer's share, on correlations: Σ Var(r_ij) / Σ r_ij² over i ≠ j, within [0, 1]."""
+    spread = np.sqrt(np.diag(covariance))
+    z = centred / np.where(spread > 0, spread, 1)
+    correlations = (z * weights[:, None]).T @ z
+    squares = (z**2 * weights[:, None]).T @ z**2
+    # Σw² is one over the effective number of people; at 1 person nothing varies and nothing is known
+    one_over_n = float(weights @ weights)
+    if one_over_n >= 1:
+        return 1.0
+    variances = (squares - correlations**2) * one_over_n / (1 - one_over_n)
+    np.fill_diagonal(correlations, 0)
+    np.fill_diagonal(variances, 0)
+    total = float((correlations**2).sum())
+    return min(1.0, max(0.0, float(variances.sum()) / total)) if total > 0 else 0.0
+
+
+def _monge(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return A (d, d), see the module's docstring."""
+    values, vectors = np.linalg.eigh(source)
+    moves = values > _FLAT * max(values.max(), 0)
+    roots = np.sqrt(values[moves])
+    axes = vectors[:, moves]
+    half, inverse = (axes * roots) @ axes.T, (axes / roots) @ axes.T
+    inner, frame = np.linalg.eigh(half @ target @ half)
+    middle = (frame * np.sqrt(np.maximum(inner, 0))) @ frame.T
+    still = vectors[:, ~moves]
+    # of the directions the source never takes, those that the target takes are left as they are
+    varies = still @ _support(still.T @ target @ still, float(np.trace(target))) @ still.T
+    return inverse @ middle @ inverse + varies
+
+
+def _support(covariance: np.ndarray, scale: float) -> np.ndarray:
+    """Project onto the directions (k, k) in which a covariance varies."""
+    values, vectors = np.linalg.eigh(covariance)
+    axes = vectors[:, values > _FLAT * scale]
+    return axes @ axes.T

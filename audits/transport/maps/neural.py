@@ -1,0 +1,251 @@
+"""The barycentric map of Seguy et al.: two networks price the groups, a third learns where people go.
+
+Source
+------
+V. Seguy, B. B. Damodaran, R. Flamary, N. Courty, A. Rolet, M. Blondel, "Large-scale optimal transport and
+mapping estimation", ICLR 2018: the regularised dual (equations 3 to 6), its stochastic optimisation
+(algorithm 1) and the regression on the barycentric projection (equation 12, algorithm 2).
+
+With potentials u, v (networks), cost c and regularisation ε the dual is the mean over pairs of
+``u(x) + v(y) − F(u(x) + v(y) − c(x, y))`` with ``F(s) = ε exp(s / ε)`` (entropic) or ``max(s, 0)² / 4ε``
+(L2), and the plan's density is ``h(x, y) = F'(…)``. The map f minimises the mean of ``h(x, y) |f(x) − y|²``.
+
+Departures
+----------
+* Adam instead of plain stochastic gradients.
+* What a person costs on average is taken out of the costs before, and they are divided by what is left on
+  average. That moves u and v by known amounts, changes no plan, and spares the networks to learn it.
+* The entropic F goes on as a straight line beyond s = 10 ε: early overshoots would overflow.
+* The regression is done on the projection over 4,096 target people at a time, which has the gradient of
+  algorithm 2 with less noise, and f learns the move, f(x) − x.
+* ``restore_marginals``: a mean of people has values that nobody has wherever many share one value (0 capital
+  gains, 40 hours). Each feature with more than two values is therefore sent through the increasing function
+  that takes the distribution of f to the target's, learned on the source group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from audits.checks import generator
+from audits.errors import RunFailed
+from audits.progress import Progress, silent
+from audits.transport.costs import Cost
+from audits.transport.maps.marginals import fit_marginals, restore
+from audits.transport.maps.networks import predict
+from audits.transport.maps.potentials import cost_scales, thin
+from audits.transport.maps.protocol import (
+    TrainingPoint,
+    Watch,
+    check_feature_weights,
+    check_people,
+    groups,
+    pack,
+    unpack,
+    unwatched,
+)
+
+__all__ = ["NeuralMap", "NeuralOptions"]
+
+_LOOSE = 0.5  # error of the plan's marginals beyond which a map learned from it is no transport map
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralOptions:
+    """Options of the neural map.
+
+    Attributes
+    ----------
+    cost : {"l1_squared", "l2_squared", "l1", "l2"}
+        What moving a person costs.
+    regularisation : {"l2", "entropic"}
+        L2 trains more steadily and pairs people with fewer others.
+    epsilon : float, optional
+        Regularisation, as a share of how much it matters who is paired with whom (`CostScales.contrast`); by
+        default 0.002 (L2) or 0.2 (entropic), which blur the pairs about alike.
+    dual_steps, map_steps : int
+        Optimisation steps for the potentials, then for the map.
+    batch : int
+        People of each group in a step for the potentials.
+    width : int
+        Units in each of the two hidden layers of the three networks.
+    learning_rate : float
+        Adam's, falling to 0 along a cosine.
+    restore_marginals : bool
+        Give every feature with more than two values the target group's distribution.
+    device : str
+        "cpu", or a torch device such as "cuda"; falls back to the CPU where that is absent.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    cost: Cost = "l1_squared"
+    regularisation: Literal["l2", "entropic"] = "l2"
+    epsilon: Annotated[float, Field(ge=1e-6, le=1e3)] | None = None
+    dual_steps: Annotated[int, Field(ge=1, le=10_000_000)] = 2000
+    map_steps: Annotated[int, Field(ge=1, le=10_000_000)] = 800
+    batch: Annotated[int, Field(ge=1, le=65536)] = 512
+    width: Annotated[int, Field(ge=1, le=4096)] = 128
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
+    restore_marginals: bool = True
+    device: str = "cpu"
+
+    @property
+    def share(self) -> float:
+        """The regularisation in use."""
+        if self.epsilon is not None:
+            return self.epsilon
+        return 0.002 if self.regularisation == "l2" else 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralMap:
+    """A network trained by `NeuralMap.fit`; see `FittedMap` for the shared attributes.
+
+    Attributes
+    ----------
+    parameters : array (p,) float32
+        The map network's; empty when training diverged.
+    edges, values : arrays (d, k), (d, k + 1)
+        Step functions that restore the marginals: a raw coordinate between ``edges[:, i - 1]`` and
+        ``edges[:, i]`` becomes ``values[:, i]``; NaN for features left as they are.
+    marginal_error : float or None
+        By how much, on average over validation people, the plan gives a person more or less than their
+        weight, as a share of it: 0 for an exact coupling.
+    device : str
+        Where it was trained.
+    """
+
+    kind: ClassVar[str] = "neural"
+    parameters: np.ndarray
+    edges: np.ndarray
+    values: np.ndarray
+    features: int
+    options: NeuralOptions
+    history: tuple[TrainingPoint, ...]
+    marginal_error: float | None
+    device: str
+    diverged_at: int | None
+
+    @classmethod
+    def fit(
+        cls,
+        source: np.ndarray,
+        target: np.ndarray,
+        *,
+        a: np.ndarray | None = None,
+        b: np.ndarray | None = None,
+        feature_weights: np.ndarray | None = None,
+        options: NeuralOptions = NeuralOptions(),
+        watch: Watch = unwatched,
+        progress: Progress = silent,
+        rng: np.random.Generator | int | None = None,
+    ) -> NeuralMap:
+        """Train a map that carries `source` (n, d) to `target` (m, d).
+
+        Parameters
+        ----------
+        source, target : arrays (n, d), (m, d)
+            Encoded people.
+        a, b : arrays (n,), (m,), optional
+            Weights of people; equal by default.
+        feature_weights : array (d,), optional
+            Weights of features in the cost, at least 0; 1 by default.
+        watch, progress : callables
+            Called every 50 steps; an exception from either ends the training.
+        rng : Generator or int
+            Draws initial parameters and batches. On a CPU the same seed gives the same map.
+
+        Returns
+        -------
+        NeuralMap
+            If a loss stops being a finite number the map says at which step (`diverged_at`) and refuses to
+            `transform`.
+
+        Raises
+        ------
+        InputError
+            For tables or weights that `groups` refuses.
+        """
+        from audits.transport.maps.seguy import train  # torch, which takes a second to import
+
+        people = groups(source, target, a, b)
+        features = people.x.shape[1]
+        weights = check_feature_weights(feature_weights, features)
+        rng = generator(rng)
+        kept = thin(people, max(len(people.x), len(people.y)), rng)[0]
+        unit = cost_scales(kept, options.cost, weights, rng).contrast
+        trained = train(kept, weights, unit, options, watch, progress, rng)
+        edges, values = np.full((features, 0), np.nan), np.full((features, 1), np.nan)
+        if options.restore_marginals and trained.diverged_at is None:
+            raw = predict(trained.parameters, _widths(features, options), kept.x, residual=True)
+            edges, values = fit_marginals(raw, kept.y, kept.a, kept.b)
+        return cls(
+            parameters=trained.parameters,
+            edges=edges,
+            values=values,
+            features=features,
+            options=options,
+            history=tuple(trained.history),
+            marginal_error=trained.marginal_error,
+            device=trained.device,
+            diverged_at=trained.diverged_at,
+        )
+
+    @property
+    def converged(self) -> bool:
+        """Whether the plan behind the map meets people's weights to within a half, on average."""
+        return self.marginal_error is not None and self.marginal_error <= _LOOSE
+
+    @property
+    def finding(self) -> str:
+        """One sentence on how training ended."""
+        if self.diverged_at is not None:
+            return (
+                f"The neural map diverged at step {self.diverged_at:,}: its loss is no longer a finite "
+                f"number. Lower the learning rate ({self.options.learning_rate:g}) or raise epsilon."
+            )
+        steps = self.options.dual_steps + self.options.map_steps
+        advice = "" if self.converged else " That is much: take more dual steps, or raise epsilon."
+        return (
+            f"The neural map ran its schedule of {steps:,} steps; its plan misses people's weights by "
+            f"{self.marginal_error:.0%} on average.{advice}"
+        )
+
+    def transform(self, x: np.ndarray) -> np.ndarray:
+        """Counterparts (n, d) of the people `x` (n, d).
+
+        Raises
+        ------
+        RunFailed
+            If training diverged.
+        """
+        if self.diverged_at is not None:
+            raise RunFailed(self.finding)
+        x = check_people("x", x, features=self.features, empty=True)
+        z = predict(self.parameters, _widths(self.features, self.options), x, residual=True)
+        return restore(z, self.edges, self.values)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that `from_arrays` needs, as plain arrays."""
+        names = ("features", "marginal_error", "device", "diverged_at")
+        facts = {name: getattr(self, name) for name in names}
+        arrays = {name: getattr(self, name) for name in ("parameters", "edges", "values")}
+        return {**pack(self.kind, self.options, self.history, **facts), **arrays}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> NeuralMap:
+        """Rebuild a map from `to_arrays`; anything else is an `InputError`."""
+        options, history, facts, saved = unpack(
+            cls.kind, NeuralOptions, arrays, ("parameters", "edges", "values")
+        )
+        return cls(options=options, history=history, **facts, **saved)
+
+
+def _widths(features: int, options: NeuralOptions) -> tuple[int, int, int, int]:
+    return features, options.width, options.width, features

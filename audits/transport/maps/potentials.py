@@ -1,0 +1,223 @@
+"""An entropic plan held by its potentials: whom it pairs, where it carries anyone, seen or unseen.
+
+For a new person x the plan's conditional weights are ``w_j ∝ b_j exp((g_j − c(x, y_j)) / ε)`` (Seguy et al.
+2018, section 4; Pooladian, Niles-Weed 2021, "Entropic estimation of optimal transport maps", equation 8).
+Their mean ``Σ_j w_j y_j`` is the barycentric projection. On features with few values a mean of people is a
+person whom no one resembles (capital gains of 90 where nine in ten have none), so the likeliest ``y_j`` can
+be taken instead: a real person of the target group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from audits.errors import InputError
+from audits.transport.costs import Cost
+from audits.transport.maps.pairs import PairCosts, pair_costs
+from audits.transport.maps.protocol import Groups, blocks_of_pairs, one_thread
+from audits.transport.maps.sinkhorn import Balance, Duals, log_sums
+
+__all__ = ["ARRAYS", "Potentials", "Projection", "cost_scales", "has_atoms", "thin"]
+
+Projection = Literal["automatic", "barycentre", "likeliest"]
+
+ARRAYS = ("x", "y", "a", "b", "x_rows", "y_rows", "f", "g", "feature_weights")
+"""The fields of `Potentials` that are arrays."""
+
+_DOUBLE = 2048  # target people up to which double precision costs nothing worth saving
+_ATOM = 0.05  # share of people with one and the same value that makes a feature discrete
+_TYPICAL = 2000  # people of each group behind the scales of costs
+_FLAT = 1e-6  # contrast, as a share of the mean cost, below which it is rounding
+
+
+class CostScales(NamedTuple):
+    """What costs amount to between two groups.
+
+    Attributes
+    ----------
+    mean : float
+        Mean cost of pairing people at random; 1 if it is 0.
+    contrast : float
+        Mean of ``|c_ij − c_i. − c_.j + c_..|``, how much it matters who is paired with whom: what lies
+        between the groups as a whole is not in it. A millionth of the mean at least.
+    """
+
+    mean: float
+    contrast: float
+
+
+@one_thread
+def cost_scales(people: Groups, cost: Cost, weights: np.ndarray, rng: np.random.Generator) -> CostScales:
+    """Measure the costs between two groups, of larger ones between 2,000 people of each."""
+    few = thin(people, _TYPICAL, rng)[0]
+    pairs = pair_costs(few.x, few.y, cost=cost, weights=weights).rows(slice(None))
+    by_source, by_target = pairs @ few.b, few.a @ pairs
+    mean = float(few.a @ by_source)
+    pairs -= by_source[:, None]
+    pairs -= by_target - mean
+    contrast = float(few.a @ np.abs(pairs, out=pairs) @ few.b)
+    mean = mean if mean > 0 else 1.0
+    return CostScales(mean, max(contrast, _FLAT * mean))
+
+
+def thin(people: Groups, most: int, rng: np.random.Generator) -> tuple[Groups, np.ndarray, np.ndarray]:
+    """Leave out people of weight 0 and draw at most `most` of each group; also their positions (n,), (m,)."""
+    sides = []
+    for rows, weights in ((people.x, people.a), (people.y, people.b)):
+        kept = np.flatnonzero(weights)
+        if len(kept) > most:
+            kept = np.sort(rng.choice(kept, most, replace=False))
+        sides.append((rows[kept], weights[kept] / weights[kept].sum(), kept))
+    (x, a, source), (y, b, target) = sides
+    return Groups(x, y, a, b), source, target
+
+
+def has_atoms(people: np.ndarray, weights: np.ndarray) -> bool:
+    """Whether some feature that varies has one value for at least 5 % of the people."""
+    for column in people.T:
+        values, index = np.unique(column, return_inverse=True)
+        # the smallest groups repeat no value and still hold 5 % each
+        if 1 < len(values) < len(column) and np.bincount(index, weights).max() >= _ATOM:
+            return True
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials:
+    """The plan ``P_ij = a_i b_j exp((f_i + g_j + level − c_ij) / epsilon)`` between people of two groups.
+
+    Attributes
+    ----------
+    x, y : arrays (n, d), (m, d)
+        The people it was fitted on, encoded.
+    a, b : arrays (n,), (m,)
+        Their weights, each summing to 1.
+    x_rows, y_rows : arrays (n,), (m,) of int
+        Their positions in the groups that were handed over; people of weight 0, and those beyond
+        `max_people`, are not among them.
+    f, g : arrays (n,), (m,)
+        Potentials in units of cost.
+    feature_weights : array (d,)
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    x_rows: np.ndarray
+    y_rows: np.ndarray
+    f: np.ndarray
+    g: np.ndarray
+    feature_weights: np.ndarray
+    level: float
+    epsilon: float
+    cost: Cost
+    balance: Balance
+
+    @classmethod
+    def of(
+        cls,
+        duals: Duals,
+        drawn: tuple[Groups, np.ndarray, np.ndarray],
+        cost: Cost,
+        weights: np.ndarray,
+        balance: Balance,
+    ) -> Potentials:
+        """Keep the potentials that `solve` found for the people that `thin` drew."""
+        people, x_rows, y_rows = drawn
+        return cls(
+            *people,
+            x_rows,
+            y_rows,
+            duals.source,
+            duals.target,
+            weights,
+            duals.level,
+            duals.epsilon,
+            cost,
+            balance,
+        )
+
+    @one_thread
+    def carry(self, x: np.ndarray, projection: Projection) -> np.ndarray:
+        """Counterparts (n, d) of the people `x` (n, d): "barycentre", or the "likeliest" target person."""
+        out = np.empty(x.shape)
+        if len(x) == 0:
+            return out
+        pairs = self._pairs(x)
+        for rows in blocks_of_pairs(len(x), len(self.y)):
+            logs = self._log_weights(pairs, rows)
+            if projection == "likeliest":
+                out[rows] = self.y[logs.argmax(axis=1)]
+                continue
+            logs -= logs.max(axis=1, keepdims=True)
+            np.exp(logs, out=logs)
+            logs /= logs.sum(axis=1, keepdims=True)
+            out[rows] = logs @ self.y.astype(logs.dtype)
+        return out
+
+    @one_thread
+    def matched_share(self, x: np.ndarray) -> np.ndarray:
+        """Share (n,) of each person of `x` that finds a counterpart; 1 for balanced plans.
+
+        A relaxed plan may match a person more than once over (a share above 1) where the target group has
+        more people of a kind than the source group.
+        """
+        if len(x) == 0:
+            return np.empty(0)
+        sums = log_sums(self._pairs(x), (self.g + self.level) / self.epsilon + np.log(self.b), self.epsilon)
+        return np.exp(self.balance.potential(sums, self.epsilon) + sums)
+
+    @one_thread
+    def plan(self, drop: float = 0.01) -> sparse.csr_array:
+        """The plan (n, m) as a sparse array between the people of `x_rows` and of `y_rows`.
+
+        Entries too small to matter are left out, at most a share `drop` of each row, and the row's other
+        entries raised so that each person keeps their mass.
+
+        Raises
+        ------
+        InputError
+            If `drop` lies outside [0, 1).
+        """
+        if not 0 <= drop < 1:
+            raise InputError("drop", "must be at least 0 and below 1", drop)
+        pairs, parts = self._pairs(self.x), []
+        lift = (self.f + self.level) / self.epsilon + np.log(self.a)
+        for rows in blocks_of_pairs(len(self.x), len(self.y)):
+            mass = np.exp(self._log_weights(pairs, rows) + lift[rows, None])
+            total = mass.sum(axis=1, keepdims=True)
+            mass[mass < total * (drop / mass.shape[1])] = 0  # together below drop · total
+            kept = mass.sum(axis=1, keepdims=True)
+            parts.append(sparse.csr_array(mass * (total / np.where(kept > 0, kept, 1))))
+        return sparse.csr_array(sparse.vstack(parts))
+
+    def to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The fields as arrays and as plain facts."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: values[name] for name in ARRAYS}
+        facts = {name: values[name] for name in ("level", "epsilon", "cost")}
+        return arrays, {**facts, "balance": [self.balance.kind, self.balance.amount]}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> Potentials:
+        """Undo `to_arrays`."""
+        kind, amount = facts["balance"]
+        plain = {name: facts[name] for name in ("level", "epsilon", "cost")}
+        return cls(**arrays, **plain, balance=Balance(kind, amount))
+
+    def _pairs(self, x: np.ndarray) -> PairCosts:
+        dtype = np.float64 if len(self.y) <= _DOUBLE else np.float32
+        return pair_costs(x, self.y, cost=self.cost, weights=self.feature_weights, dtype=dtype)
+
+    def _log_weights(self, pairs: PairCosts, rows: slice) -> np.ndarray:
+        """``(g_j − c_ij) / ε + log b_j`` (k, m)."""
+        logs = pairs.rows(rows)
+        logs *= logs.dtype.type(-1 / self.epsilon)
+        logs += (self.g / self.epsilon + np.log(self.b)).astype(logs.dtype)
+        return logs

@@ -1,0 +1,130 @@
+"""The two players of FlipTest's Wasserstein GAN and their steps, with gradients written out by hand.
+
+Equation 1 of the paper: the generator G lowers ``mean D(G(x)) + λ mean c(x, G(x))`` and the critic D lowers
+``mean D(x') − mean D(G(x))``, so the critic scores real people of the target group low and generated ones
+high. (The public code has the opposite sign on both, which is the same game.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audits.transport.maps.networks import RMSProp, TrainingNetwork, glorot, predict
+
+__all__ = ["Wgan", "moving_cost"]
+
+
+def moving_cost(
+    x: np.ndarray, z: np.ndarray, cost: str, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cost (n,) of moving `x` to `z` (n, d), and its slope (n, d) at `z`; the slope at a kink is 0."""
+    gap = z - x
+    if cost in ("l2_squared", "l2"):
+        pull = gap * weights
+        square = np.einsum("nd,nd->n", gap, pull)
+        if cost == "l2_squared":
+            return square, 2 * pull
+        distance = np.sqrt(square)
+        return distance, pull / np.where(distance > 0, distance, 1)[:, None]
+    pull = np.sign(gap) * weights
+    distance = np.einsum("nd,nd->n", gap, pull)
+    if cost == "l1":
+        return distance, pull
+    pull *= 2 * distance[:, None]
+    return distance * distance, pull
+
+
+class Wgan:
+    """Generator and critic under training.
+
+    Parameters
+    ----------
+    features : int
+        d, the number of encoded features.
+    width : int
+        Units in each of the two hidden layers of either network.
+    batch : int
+        People in a batch.
+    critic_steps : int
+        Critic steps for each generator step.
+    rate, clip : float
+        RMSProp's learning rate; the bound on the critic's weights and biases.
+    transport_weight, cost, weights : float, str, array (d,)
+        λ, the cost c, and the feature weights in it.
+    residual : bool
+        Whether the generator's network adds to its input.
+    rng : Generator
+        Draws the initial parameters, the generator's first.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        *,
+        width: int,
+        batch: int,
+        critic_steps: int,
+        rate: float,
+        clip: float,
+        transport_weight: float,
+        cost: str,
+        weights: np.ndarray,
+        residual: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        self.widths = (features, width, width, features)
+        critic_widths = (features, width, width, 1)
+        self._generator = TrainingNetwork(glorot(self.widths, rng), self.widths, batch * critic_steps)
+        self._critic = TrainingNetwork(glorot(critic_widths, rng), critic_widths, batch)
+        self._descend_generator = RMSProp(self._generator.flat, rate)
+        self._descend_critic = RMSProp(self._critic.flat, rate)
+        self._transport_weight, self._clip = np.float32(transport_weight), np.float32(clip)
+        self._cost, self._weights, self._residual = cost, weights.astype(np.float32), residual
+        self._up = np.full((batch, 1), 1 / batch, np.float32)
+        self._down = -self._up
+
+    @property
+    def generator(self) -> np.ndarray:
+        """Parameters of the generator (p,) float32; trained in place."""
+        return self._generator.flat
+
+    @property
+    def critic(self) -> np.ndarray:
+        """Parameters of the critic (q,) float32; trained in place."""
+        return self._critic.flat
+
+    def counterparts(self, x: np.ndarray) -> np.ndarray:
+        """G(x) (n, d) float64 for any number of people."""
+        return predict(self.generator, self.widths, x, residual=self._residual)
+
+    def generate(self, x: np.ndarray) -> np.ndarray:
+        """G(x) (n, d) float32 for at most `critic_steps` batches; overwritten by the next call."""
+        out = self._generator.forward(x)
+        if self._residual:
+            out += x
+        return out
+
+    def critic_step(self, real: np.ndarray, generated: np.ndarray) -> float:
+        """Update on the real batch, update on the generated one, clip; return the critic's loss."""
+        score_real = self._critic_update(real, self._up)
+        score_generated = self._critic_update(generated, self._down)
+        np.clip(self.critic, -self._clip, self._clip, out=self.critic)
+        return score_real - score_generated
+
+    def _critic_update(self, people: np.ndarray, slope: np.ndarray) -> float:
+        score = float(np.add.reduce(self._critic.forward(people), axis=None)) / len(people)
+        self._critic.backward(people, slope)
+        self._descend_critic.step(self._critic.gradient)
+        return score
+
+    def generator_step(self, x: np.ndarray) -> float:
+        """Update the generator on the source batch `x`; return its loss."""
+        z = self.generate(x)
+        score = float(np.add.reduce(self._critic.forward(z), axis=None)) / len(x)
+        cost, slope = moving_cost(x, z, self._cost, self._weights)
+        loss = score + float(self._transport_weight) * float(np.add.reduce(cost)) / len(x)
+        slope *= self._transport_weight / np.float32(len(x))
+        slope += self._critic.input_slope(self._up)
+        self._generator.backward(x, slope)
+        self._descend_generator.step(self._generator.gradient)
+        return loss

@@ -1,0 +1,93 @@
+"""The network simplex of POT (Bonneel et al., 2011) over some of the pairs, or all."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["Basis", "solve_matrix", "solve_pairs"]
+
+_NO_LIMIT = 1 << 62  # iterations: an unfinished plan is of no use
+_LARGEST = 2.0**20  # POT adds 1 to the largest cost to price its artificial arcs: 1 must be nothing to it
+_OPTIMAL = 1  # POT's result code
+
+
+class Basis(NamedTuple):
+    """What the network simplex returns: `flow` on the pairs ``(i, j)``, duals `u` (k,) and `v` (l,)."""
+
+    i: np.ndarray
+    j: np.ndarray
+    flow: np.ndarray
+    u: np.ndarray
+    v: np.ndarray
+
+
+def solve_pairs(
+    supply: np.ndarray, demand: np.ndarray, i: np.ndarray, j: np.ndarray, costs: np.ndarray
+) -> Basis | None:
+    """Find the cheapest flow over the pairs ``(i, j)`` of cost `costs`, (p,), at least 0; each pair once.
+
+    `supply` (k,) and `demand` (l,) are whole numbers above 0 with equal sums. Returns None if the solver
+    finds no flow or does not vouch for its own: never a wrong one.
+    """
+    factor = _factor(costs)
+    matrix = sparse.coo_array((costs * factor, (i, j)), shape=(len(supply), len(demand)))
+    plan, log = _emd(supply, demand, matrix)
+    return _checked(
+        supply, demand, plan.row.astype(np.intp), plan.col.astype(np.intp), plan.data, log, factor
+    )
+
+
+def solve_matrix(supply: np.ndarray, demand: np.ndarray, costs: np.ndarray) -> Basis | None:
+    """Find the cheapest flow over all pairs for `costs` (k, l), at least 0; as `solve_pairs`."""
+    factor = _factor(costs)
+    plan, log = _emd(supply, demand, costs * factor)
+    i, j = np.nonzero(plan)
+    return _checked(supply, demand, i, j, plan[i, j], log, factor)
+
+
+def _factor(costs: np.ndarray) -> float:
+    """Return the power of two that brings the largest cost near `_LARGEST`: exact, so that ties stay ties."""
+    largest = float(costs.max())
+    return _LARGEST / 2.0 ** np.ceil(np.log2(largest)) if largest > 0 else 1.0
+
+
+def _checked(
+    supply: np.ndarray,
+    demand: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
+    flow: np.ndarray,
+    log: dict[str, Any],
+    factor: float,
+) -> Basis | None:
+    """Pack the answer if it is one: flows of whole numbers below 2**53 add up exactly, or are wrong."""
+    balanced = (
+        log["result_code"] == _OPTIMAL
+        and (flow > 0).all()
+        and np.array_equal(np.bincount(i, flow, len(supply)), supply)
+        and np.array_equal(np.bincount(j, flow, len(demand)), demand)
+    )
+    return Basis(i, j, flow, log["u"] / factor, log["v"] / factor) if balanced else None
+
+
+def _emd(supply: np.ndarray, demand: np.ndarray, costs: Any) -> tuple[Any, dict[str, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the result code is looked at instead
+        return _pot().emd(
+            supply, demand, costs, numItermax=_NO_LIMIT, log=True, center_dual=False, check_marginals=False
+        )
+
+
+def _pot() -> ModuleType:
+    """Import POT without the tensor libraries that it would load and nothing here uses (seconds)."""
+    for backend in ("PYTORCH", "JAX", "TENSORFLOW", "CUPY"):
+        os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
+    import ot
+
+    return ot

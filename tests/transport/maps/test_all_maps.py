@@ -1,0 +1,164 @@
+"""What every map owes: errors in words, a trip through a file, small and odd groups."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from audits.errors import InputError
+from audits.transport.costs import COSTS, pairwise_cost
+from audits.transport.maps import MAPS, GanOptions, NeuralOptions, load_map
+from audits.transport.maps.pairs import pair_costs
+
+QUICK = {
+    "gan": {"options": GanOptions(iterations=20, batch=8)},
+    "neural": {"options": NeuralOptions(dual_steps=10, map_steps=10, batch=16)},
+}
+every_map = pytest.mark.parametrize("kind", sorted(MAPS))
+
+
+def fit(kind: str, source, target, **more):
+    return MAPS[kind].fit(source, target, rng=0, **QUICK.get(kind, {}), **more)
+
+
+@every_map
+@pytest.mark.parametrize(
+    ("source", "target", "weights", "message"),
+    [
+        ([[np.nan]], [[1.0]], None, "source must be finite numbers, but 1 of 1 are not"),
+        ([[0.0]], [[np.inf], [1.0]], None, "target must be finite numbers, but 1 of 2 are not"),
+        (np.empty((0, 2)), [[1.0, 2.0]], None, "source must have at least one person; choose"),
+        ([[0.0]], np.empty((0, 1)), None, "target must have at least one person"),
+        ([[0.0]], [[1.0, 2.0]], None, "target must have 1 features, got 2"),
+        ([0.0, 1.0], [[1.0]], None, r"source must be a table \(people, features\)"),
+        ([["a"]], [[1.0]], None, "source must hold numbers.*encode the features first"),
+        ([[0.0], [1.0]], [[1.0]], [1.0], r"a must be one weight a person, 2 in all, got \(1,\)"),
+        ([[0.0], [1.0]], [[1.0]], [1.0, -1.0], "a must be weights of at least 0 with a positive sum, got -1"),
+        ([[0.0], [1.0]], [[1.0]], [0.0, 0.0], "a must be weights of at least 0 with a positive sum"),
+        ([[0.0], [1.0]], [[1.0]], [np.nan, 1.0], "a must be finite numbers"),
+    ],
+)  # fmt: skip
+def test_bad_groups_are_refused_in_words(kind: str, source, target, weights, message: str):
+    with pytest.raises(InputError, match=message):
+        fit(kind, source, target, a=weights)
+
+
+@pytest.mark.parametrize("kind", sorted(set(MAPS) - {"linear"}))
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "feature_weights must be one weight a feature, 2 in all"),
+        ([1.0, -1.0], "feature_weights must be at least 0 and not all 0"),
+        ([0.0, 0.0], "feature_weights must be at least 0 and not all 0"),
+        ([np.inf, 1.0], "feature_weights must be finite numbers"),
+    ],
+)
+def test_bad_feature_weights_are_refused(kind: str, weights: list, message: str):
+    with pytest.raises(InputError, match=message):
+        fit(kind, np.zeros((3, 2)), np.ones((3, 2)), feature_weights=weights)
+
+
+@every_map
+def test_people_to_carry_are_checked(kind: str):
+    rng = np.random.default_rng(0)
+    fitted = fit(kind, rng.normal(size=(20, 2)), rng.normal(size=(20, 2)))
+    with pytest.raises(InputError, match="x must have 2 features, got 3"):
+        fitted.transform(np.zeros((4, 3)))
+    with pytest.raises(InputError, match="x must be finite numbers, but 1 of 2"):
+        fitted.transform(np.array([[0.0, np.nan]]))
+    assert fitted.transform(np.empty((0, 2))).shape == (0, 2)
+
+
+@every_map
+def test_a_trip_through_a_file_changes_nothing(kind: str):
+    rng = np.random.default_rng(1)
+    source, target = rng.normal(size=(40, 3)), rng.normal(size=(30, 3)) + 1
+    fitted = fit(kind, source, target)
+    file = io.BytesIO()
+    np.savez(file, **fitted.to_arrays())
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        read = load_map(dict(arrays))
+    assert type(read) is type(fitted)
+    assert read.options == fitted.options
+    assert read.history == fitted.history
+    assert read.finding == fitted.finding
+    new = rng.normal(size=(50, 3))
+    assert np.array_equal(read.transform(new), fitted.transform(new))
+    if hasattr(fitted, "plan"):
+        assert np.array_equal(read.plan().toarray(), fitted.plan().toarray())
+
+
+def test_other_files_are_refused():
+    fitted = fit("linear", np.zeros((2, 1)), np.ones((2, 1)))
+    arrays = fitted.to_arrays()
+    with pytest.raises(InputError, match=r"saved map must come from to_arrays\(\)"):
+        load_map({"weights": np.zeros(3)})
+    with pytest.raises(InputError, match=r"saved map must come from to_arrays\(\), got .*matrix"):
+        load_map({name: value for name, value in arrays.items() if name != "matrix"})
+    with pytest.raises(InputError, match="saved map must be of kind 'gan', got 'linear'"):
+        MAPS["gan"].from_arrays(arrays)
+    with pytest.raises(InputError, match="saved map must be of a known kind, got 'oracle'"):
+        load_map({**arrays, "about": np.array('{"kind": "oracle"}')})
+
+
+@every_map
+def test_groups_of_one(kind: str):
+    fitted = fit(kind, np.array([[0.0, 1.0]]), np.array([[2.0, -1.0]]))
+    moved = fitted.transform(np.array([[0.0, 1.0]]))
+    assert moved.shape == (1, 2)
+    assert np.isfinite(moved).all()
+    if kind in {"entropic", "linear", "unbalanced"}:
+        np.testing.assert_allclose(moved, [[2.0, -1.0]])
+
+
+@every_map
+def test_one_person_against_many_and_back(kind: str):
+    rng = np.random.default_rng(2)
+    many = rng.normal(size=(30, 2))
+    assert np.isfinite(fit(kind, many[:1], many).transform(many)).all()
+    there = fit(kind, many, many[:1])
+    assert np.isfinite(there.transform(many)).all()
+    if kind in {"entropic", "linear", "unbalanced"}:
+        np.testing.assert_allclose(there.transform(many), np.repeat(many[:1], 30, axis=0), atol=1e-9)
+
+
+@every_map
+def test_constant_and_all_categorical_features(kind: str):
+    rng = np.random.default_rng(3)
+    source = np.column_stack([np.full(40, 0.3), np.eye(3)[rng.integers(0, 3, 40)] / 2])
+    target = np.column_stack([np.full(30, 0.3), np.eye(3)[rng.integers(0, 3, 30)] / 2])
+    fitted = fit(kind, source, target)
+    moved = fitted.transform(source)
+    assert np.isfinite(moved).all()
+    if kind in {"entropic", "linear", "unbalanced"}:
+        np.testing.assert_allclose(moved[:, 0], 0.3, atol=1e-9)
+    if kind in {"entropic", "unbalanced"}:
+        assert {tuple(row) for row in moved} <= {tuple(row) for row in target}
+
+
+@every_map
+def test_identical_people_everywhere(kind: str):
+    same = np.full((10, 2), 1.5)
+    assert np.isfinite(fit(kind, same, same).transform(same)).all()
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_blockwise_costs_are_the_costs(cost: str, dtype: type):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(30, 6)) + 100, rng.normal(size=(20, 6)) + 100
+    for group in (x, y):
+        group[:, 1] = rng.integers(0, 2, len(group)) / 2
+        group[:, 2] = rng.integers(0, 2, len(group)) * 7.3 - 50
+        group[:, 3] = 4.0
+    weights = rng.uniform(size=6)
+    pairs = pair_costs(x, y, cost=cost, weights=weights, dtype=dtype)
+    if "l1" in cost:
+        assert pairs.x_squares.shape[1] == 3  # two-valued and constant features go through the matrix product
+    got = np.vstack([pairs.rows(slice(start, start + 7)) for start in range(0, 30, 7)])
+    assert got.dtype == dtype
+    tolerance = {"rtol": 1e-9, "atol": 1e-9} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-3}
+    np.testing.assert_allclose(got, pairwise_cost(x, y, cost, weights), **tolerance)

@@ -1,0 +1,258 @@
+"""The entropic map and the solver under it: against POT, closed forms, exact couplings and itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import ot
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from audits.transport.costs import COSTS, pairwise_cost
+from audits.transport.maps import EntropicMap, EntropicOptions, ks_distances
+from audits.transport.maps import sinkhorn as solver
+from audits.transport.maps.protocol import groups
+from audits.transport.maps.sinkhorn import Balance, solve
+
+FINE = {"tolerance": 1e-9, "iterations": 100_000}
+
+
+def two_groups(seed: int, n: int = 40, m: int = 30, d: int = 3) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    return (
+        rng.normal(size=(n, d)),
+        rng.normal(size=(m, d)) + 1,
+        rng.uniform(0.1, 1, n),
+        rng.uniform(0.1, 1, m),
+    )
+
+
+def test_two_pairs_by_hand():
+    # costs 0 on the pairs and 1 across, all ½ off their averages: ε = ½ · ½, odds of crossing e^(−1/ε)
+    x = np.array([[0.0], [1.0]])
+    fitted = EntropicMap.fit(
+        x, x, options=EntropicOptions(epsilon=0.5, projection="barycentre", **FINE), rng=0
+    )
+    crossing = np.exp(-4) / (1 + np.exp(-4))
+    np.testing.assert_allclose(
+        fitted.plan(0).toarray(), [[(1 - crossing) / 2, crossing / 2], [crossing / 2, (1 - crossing) / 2]]
+    )
+    np.testing.assert_allclose(fitted.transform(x), [[crossing], [1 - crossing]])
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_plan_agrees_with_pot(cost: str):
+    x, y, a, b = two_groups(0)
+    weights = np.array([1.0, 0.5, 2.0])
+    fitted = EntropicMap.fit(
+        x,
+        y,
+        a=a,
+        b=b,
+        feature_weights=weights,
+        options=EntropicOptions(cost=cost, epsilon=0.1, **FINE),
+        rng=0,
+    )
+    costs = pairwise_cost(x, y, cost, weights)
+    share_a, share_b = a / a.sum(), b / b.sum()
+    centred = costs - (costs @ share_b)[:, None] - share_a @ costs + share_a @ costs @ share_b
+    assert fitted.potentials.epsilon == pytest.approx(0.1 * share_a @ np.abs(centred) @ share_b)
+    expected = ot.sinkhorn(
+        share_a, share_b, costs, fitted.potentials.epsilon, stopThr=1e-12, numItermax=100_000
+    )
+    np.testing.assert_allclose(fitted.plan(0).toarray(), expected, atol=1e-9)
+    assert fitted.converged
+
+
+def test_tends_to_the_exact_coupling_as_epsilon_falls():
+    x, y, *_ = two_groups(1, 25, 25)
+    costs = pairwise_cost(x, y, "l1_squared")
+    rows, columns = linear_sum_assignment(costs)
+    exact = costs[rows, columns].mean()
+    gaps = []
+    for epsilon in (0.1, 0.01, 0.001):
+        options = EntropicOptions(
+            epsilon=epsilon, projection="barycentre", tolerance=1e-5, iterations=200_000
+        )
+        fitted = EntropicMap.fit(x, y, options=options, rng=0)
+        gaps.append((fitted.plan(0) * costs).sum() - exact)
+    assert gaps[0] > gaps[1] > gaps[2] > -1e-3
+    assert gaps[2] < 1e-3 * exact
+    # by then nearly everyone's likeliest counterpart is the one they are assigned to; near ties are left
+    likeliest = fitted.plan(0).toarray().argmax(axis=1)
+    assert (likeliest == columns).mean() >= 0.8
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 0.5])
+def test_gaussians_in_one_dimension_follow_the_closed_form(epsilon: float):
+    # Janati et al. 2020, "Entropic optimal transport between unbalanced Gaussian measures has a closed form":
+    # under |x − y|² and ε KL the pair is Gaussian with covariance ½ (√(4 s²t² + ε²/4) − ε/2)
+    rng = np.random.default_rng(2)
+    s, t = 1.0, 2.0
+    x, y = rng.normal(0, s, (1500, 1)), rng.normal(3, t, (1500, 1))
+    options = EntropicOptions(cost="l2_squared", epsilon=epsilon, projection="barycentre", tolerance=1e-5)
+    fitted = EntropicMap.fit(x, y, options=options, rng=0)
+    e = fitted.potentials.epsilon
+    s, t = x.std(), y.std()
+    slope = 0.5 * (np.sqrt(4 * s**2 * t**2 + e**2 / 4) - e / 2) / s**2
+    people = np.linspace(-1.5, 1.5, 7)[:, None]
+    # 1,500 draws leave quantiles uncertain by some t · √(1/1500) · 2
+    np.testing.assert_allclose(fitted.transform(people), y.mean() + slope * (people - x.mean()), atol=0.2)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 12),
+    m=st.integers(1, 12),
+    epsilon=st.sampled_from([0.01, 0.1, 1.0]),
+)
+def test_mass_is_conserved(seed: int, n: int, m: int, epsilon: float):
+    x, y, a, b = two_groups(seed, n, m, 2)
+    fitted = EntropicMap.fit(
+        x, y, a=a, b=b, options=EntropicOptions(epsilon=epsilon, iterations=20_000), rng=0
+    )
+    plan = fitted.plan()
+    np.testing.assert_allclose(plan.sum(1), a / a.sum(), atol=1e-9)
+    assert fitted.error <= 1e-3
+    # the default plan may leave out 1 % of each row's small entries
+    assert np.abs(plan.sum(0) - b / b.sum()).sum() <= fitted.error + 0.02
+    assert plan.sum() == pytest.approx(1.0)
+    transformed = fitted.transform(x)
+    assert (transformed >= y.min(0) - 1e-9).all()
+    assert (transformed <= y.max(0) + 1e-9).all()
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), shift=st.floats(-50, 50))
+def test_shifting_both_groups_shifts_counterparts(seed: int, shift: float):
+    x, y, *_ = two_groups(seed, 15, 12, 2)
+    plain, moved = (
+        EntropicMap.fit(
+            x + by, y + by, options=EntropicOptions(epsilon=0.1, tolerance=1e-8, iterations=5000), rng=0
+        )
+        for by in (0.0, shift)
+    )
+    np.testing.assert_allclose(moved.transform(x + shift), plain.transform(x) + shift, atol=1e-5)
+
+
+def test_shifting_the_source_changes_nothing_under_squared_l2():
+    # |x + s − y|² = |x − y|² + a part of x and a part of y: the same plan at the same ε
+    x, y, *_ = two_groups(3, 15, 12, 2)
+    people = [groups(x + by, y, None, None) for by in (0.0, 2.0)]
+    plain, moved = (
+        solve(p, cost="l2_squared", feature_weights=np.ones(2), epsilon=1.0, tolerance=1e-10, most=10_000,
+              rng=np.random.default_rng(0))
+        for p in people
+    )  # fmt: skip
+
+    def plan(p, duals):
+        return np.exp((duals.source[:, None] + duals.target - pairwise_cost(p.x, p.y, "l2_squared")) / 1.0)
+
+    np.testing.assert_allclose(plan(people[0], plain), plan(people[1], moved), rtol=1e-6)
+
+
+@pytest.mark.parametrize("balance", [Balance(), Balance("relaxed", 5.0), Balance("partial", 0.7)])
+def test_large_problems_take_the_sampled_single_precision_road_to_the_same_plan(
+    monkeypatch, balance: Balance
+):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(300, 3)), rng.normal(size=(250, 3)) + 1
+    x[:, 2], y[:, 2] = x[:, 2] > 0, y[:, 2] > 0.5
+    x[0], y[0] = 60.0, -70.0  # nobody is near either
+    people = groups(x, y, rng.uniform(0.1, 1, 300), None)
+    settled = {
+        "cost": "l1_squared",
+        "feature_weights": np.ones(3),
+        "epsilon": 1.0,
+        "balance": balance,
+        "most": 5000,
+    }
+    slow = solve(people, **settled, tolerance=1e-6, rng=np.random.default_rng(0))
+    monkeypatch.setattr(solver, "_SINGLE", 1000)
+    monkeypatch.setattr(solver, "_SAMPLE", 100)
+    fast = solve(people, **settled, tolerance=1e-5, rng=np.random.default_rng(0))
+    assert slow.converged
+    assert fast.converged
+    # single precision holds six digits, and the tolerance moves 1e-5 of the mass
+    np.testing.assert_allclose(fast.source_mass, slow.source_mass, atol=1e-5)
+    np.testing.assert_allclose(fast.target_mass, slow.target_mass, atol=1e-5)
+    costs = pairwise_cost(people.x, people.y)
+    plans = [
+        people.a[:, None]
+        * people.b
+        * np.exp((duals.source[:, None] + duals.target + duals.level - costs) / 1.0)
+        for duals in (slow, fast)
+    ]
+    assert np.abs(plans[0] - plans[1]).sum() < 1e-3
+
+
+def test_new_people_are_carried_like_those_it_was_fitted_on():
+    x, y, a, b = two_groups(5)
+    fitted = EntropicMap.fit(x, y, a=a, b=b, options=EntropicOptions(projection="barycentre"), rng=0)
+    plan = fitted.plan(0)
+    np.testing.assert_allclose(fitted.transform(x), (plan @ y) / plan.sum(1)[:, None], rtol=1e-9)
+    # one by one or together
+    np.testing.assert_allclose(np.vstack([fitted.transform(row[None]) for row in x]), fitted.transform(x))
+    assert fitted.transform(np.empty((0, 3))).shape == (0, 3)
+
+
+def test_likeliest_counterparts_are_real_people():
+    x, y, a, b = two_groups(6)
+    fitted = EntropicMap.fit(x, y, a=a, b=b, options=EntropicOptions(projection="likeliest"), rng=0)
+    expected = y[fitted.plan(0).toarray().argmax(axis=1)]
+    assert np.array_equal(fitted.transform(x), expected)
+
+
+def test_automatic_projection_follows_the_features():
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(200, 2)), rng.normal(size=(200, 2))
+    assert EntropicMap.fit(x, y, rng=0).projection == "barycentre"
+    y[:, 1] = rng.random(200) < 0.5
+    fitted = EntropicMap.fit(x, y, rng=0)
+    assert fitted.projection == "likeliest"
+    assert set(fitted.transform(x)[:, 1]) <= {0.0, 1.0}
+
+
+def test_weights_count_people():
+    x, y, *_ = two_groups(8, 10, 8, 2)
+    counts, options = np.array([1, 2, 3, 1, 1, 2, 1, 1, 1, 1]), EntropicOptions(epsilon=0.2, **FINE)
+    weighted = EntropicMap.fit(x, y, a=counts, options=options, rng=0)
+    repeated = EntropicMap.fit(np.repeat(x, counts, axis=0), y, options=options, rng=0)
+    np.testing.assert_allclose(weighted.transform(x), repeated.transform(x), atol=1e-6)
+    # nobody is lost, and people of weight 0 are nobody
+    without = EntropicMap.fit(np.vstack([x, x[:1] + 9]), y, a=np.append(counts, 0), options=options, rng=0)
+    assert without.potentials.x_rows.tolist() == list(range(10))
+    np.testing.assert_allclose(without.transform(x), weighted.transform(x))
+
+
+def test_larger_groups_are_drawn_from():
+    x, y, *_ = two_groups(9, 60, 50)
+    fitted = EntropicMap.fit(x, y, options=EntropicOptions(max_people=20), rng=3)
+    assert len(set(fitted.potentials.x_rows)) == len(set(fitted.potentials.y_rows)) == 20
+    assert np.array_equal(fitted.potentials.x, x[fitted.potentials.x_rows])
+    assert fitted.transform(x).shape == x.shape
+    again = EntropicMap.fit(x, y, options=EntropicOptions(max_people=20), rng=3)
+    assert np.array_equal(again.transform(x), fitted.transform(x))
+
+
+def test_says_when_it_did_not_converge():
+    x, y, *_ = two_groups(10)
+    fitted = EntropicMap.fit(x, y, options=EntropicOptions(epsilon=1e-3, iterations=2), rng=0)
+    assert not fitted.converged
+    assert "did not converge in 2 iterations" in fitted.finding
+    np.testing.assert_allclose(fitted.plan(0).sum(1), 1 / 40)  # the source's shares hold even so
+
+
+def test_disjoint_supports_and_outliers_stay_finite():
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 1e3
+    fitted = EntropicMap.fit(x, y, rng=0)
+    assert fitted.converged
+    # how far the groups lie apart does not blur who is paired with whom
+    assert ks_distances(fitted.transform(x), y).max() < 0.2
+    y[0] = -1e4
+    blurred = EntropicMap.fit(x, y, options=EntropicOptions(iterations=20_000), rng=0)
+    assert blurred.converged
+    assert np.isfinite(blurred.transform(x)).all()

@@ -1,0 +1,250 @@
+"""The WGAN: its gradients, its schedule against autograd torch, what it learns, how it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from audits.errors import InputError, RunCancelled, RunFailed
+from audits.transport.costs import COSTS, paired_cost
+from audits.transport.maps import GanMap, GanOptions
+from audits.transport.maps.gan import _drawer
+from audits.transport.maps.networks import RMSProp, TrainingNetwork, glorot, layers, predict
+from audits.transport.maps.wgan import Wgan, moving_cost
+from benchmarks.maps import one_pass, players
+
+
+def outputs(flat: np.ndarray, widths: tuple[int, ...], x: np.ndarray) -> np.ndarray:
+    """The network again, layer by layer in double precision."""
+    for depth, (weights, bias) in enumerate(layers(flat, widths)):
+        x = (np.maximum(x, 0) if depth else x) @ weights + bias
+    return x
+
+
+@pytest.mark.parametrize("out", [1, 3])
+def test_gradients_match_finite_differences(out: int):
+    rng = np.random.default_rng(0)
+    widths = (3, 7, 5, out)
+    flat, x, pull = glorot(widths, rng), rng.normal(size=(6, 3)), rng.normal(size=(6, out))
+    flat += rng.normal(scale=0.1, size=len(flat)).astype(np.float32)  # biases are no longer 0
+    network = TrainingNetwork(flat, widths, 8)
+    single, slope = x.astype(np.float32), pull.astype(np.float32)
+
+    np.testing.assert_allclose(network.forward(single), outputs(flat.astype(float), widths, x), atol=1e-5)
+    network.backward(single, slope)
+    inputs = network.input_slope(slope)
+
+    def loss(parameters: np.ndarray, people: np.ndarray) -> float:
+        return float((outputs(parameters, widths, people) * pull).sum())
+
+    step, exact = 1e-6, flat.astype(float)
+    for k in range(len(flat)):
+        shift = np.zeros(len(flat))
+        shift[k] = step
+        numeric = (loss(exact + shift, x) - loss(exact - shift, x)) / (2 * step)
+        # single precision carries about seven digits, and sums of a few terms lose one or two
+        assert network.gradient[k] == pytest.approx(numeric, rel=1e-4, abs=1e-5)
+    for place in np.ndindex(x.shape):
+        shift = np.zeros(x.shape)
+        shift[place] = step
+        numeric = (loss(exact, x + shift) - loss(exact, x - shift)) / (2 * step)
+        assert inputs[place] == pytest.approx(numeric, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_moving_cost_is_the_cost_and_its_slope(cost: str):
+    rng = np.random.default_rng(1)
+    x, z, weights = rng.normal(size=(5, 4)), rng.normal(size=(5, 4)), rng.uniform(size=4)
+    value, slope = moving_cost(x, z, cost, weights)
+    np.testing.assert_allclose(value, paired_cost(x, z, cost, weights), rtol=1e-12)
+    for place in np.ndindex(z.shape):
+        shift = np.zeros(z.shape)
+        shift[place] = 1e-6
+        difference = paired_cost(x, z + shift, cost, weights) - paired_cost(x, z - shift, cost, weights)
+        assert slope[place] == pytest.approx(difference[place[0]] / 2e-6, rel=1e-5)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_not_moving_costs_nothing_and_pulls_nowhere(cost: str):
+    x = np.array([[1.0, -2.0]])
+    value, slope = moving_cost(x, x, cost, np.ones(2))
+    assert value.tolist() == [0.0]
+    assert slope.tolist() == [[0.0, 0.0]]
+
+
+def test_first_rmsprop_step_by_hand():
+    # v = 0.1 g², so each parameter moves by rate / √0.1 against its gradient, whatever the gradient's size
+    parameters = np.zeros(3, np.float32)
+    RMSProp(parameters, 5e-5).step(np.array([2.0, -0.5, 0.0], np.float32))
+    np.testing.assert_allclose(parameters, [-5e-5 / 0.1**0.5, 5e-5 / 0.1**0.5, 0.0], rtol=1e-5)
+
+
+@pytest.fixture
+def one_torch_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("one_torch_thread")
+def test_fifty_passes_agree_with_autograd_torch():
+    rng = np.random.default_rng(0)
+    gan, twin = players(2)
+    source = rng.normal(size=(50, 6, 64, 2)).astype(np.float32)
+    target = (rng.normal(size=(50, 5, 64, 2)) * [0.5, 1.5] + [1, 0]).astype(np.float32)
+    ours, theirs = (
+        np.array([one_pass(player, s[:5], t, s[5]) for s, t in zip(source, target, strict=True)])
+        for player in (gan, twin)
+    )
+    assert np.abs(np.diff(ours[:, 5])).max() > 1e-5  # the losses do move
+    np.testing.assert_allclose(ours, theirs, atol=1e-6)  # 1e-4 is asked for; rounding leaves far less
+    x = source[0, 0]
+    import torch
+
+    with torch.no_grad():
+        expected = twin.generator(torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(gan.counterparts(x), expected, atol=1e-4)
+    assert np.abs(gan.critic).max() <= np.float32(0.01)
+
+
+def test_critic_scores_real_people_low_and_generated_ones_high():
+    rng = np.random.default_rng(0)
+    gan, _ = players(1)
+    real, generated = (np.full((64, 1), value, np.float32) for value in (2.0, -2.0))
+    losses = [
+        gan.critic_step(real + rng.normal(size=(64, 1)).astype(np.float32), generated) for _ in range(200)
+    ]
+    assert losses[-1] < min(losses[0], -1e-5)  # mean D(real) − mean D(generated), lowered
+
+
+def shifted(rng: np.random.Generator, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    return rng.normal(size=(n, 2)), rng.normal([1.5, -1.0], size=(n, 2))
+
+
+# quicker than the paper's 5e-5, for a few seconds of training
+QUICK = GanOptions(iterations=1200, learning_rate=1e-3, clip=0.05, residual=True)
+
+
+def test_learns_a_shift_and_keeps_a_curve():
+    source, target = shifted(np.random.default_rng(0))
+    seen: list[tuple] = []
+    told: list[float] = []
+    fitted = GanMap.fit(
+        source, target, options=QUICK, rng=0, watch=seen.append, progress=lambda f, _: told.append(f)
+    )
+    moved = fitted.transform(source)
+    # the sample means of 400 differ by 0.05; a GAN circles its target within a few tenths
+    np.testing.assert_allclose(moved.mean(0), target.mean(0), atol=0.4)
+    assert fitted.history[-1].ks < 0.2 < fitted.history[0].ks
+    assert [point.iteration for point in fitted.history] == list(range(100, 1201, 100))
+    assert tuple(seen) == fitted.history
+    assert told[-1] == 1.0
+    assert fitted.converged is None
+    assert fitted.finding == "The GAN ran its schedule of 1,200 iterations."
+
+
+def test_same_seed_same_map_on_any_number_of_threads():
+    source, target = shifted(np.random.default_rng(0))
+    options = GanOptions(iterations=30, batch=16)
+    first = GanMap.fit(source, target, options=options, rng=5)
+    with threadpool_limits(2):
+        again = GanMap.fit(source, target, options=options, rng=np.random.default_rng(5))
+    other = GanMap.fit(source, target, options=options, rng=6)
+    assert np.array_equal(first.parameters, again.parameters)
+    assert first.history == again.history
+    assert not np.array_equal(first.parameters, other.parameters)
+
+
+def test_early_stopping_takes_the_best_state():
+    source, target = shifted(np.random.default_rng(0))
+    options = GanOptions(
+        iterations=3000, learning_rate=2e-3, clip=0.05, early_stopping=True, patience=300, cost_share=0.0
+    )
+    fitted = GanMap.fit(source, target, options=options, rng=0)
+    best = min(fitted.history, key=lambda point: point.ks)
+    assert fitted.converged
+    assert fitted.chosen_at == best.iteration
+    assert fitted.history[-1].iteration == best.iteration + 300
+    assert "stopped improving" in fitted.finding
+
+
+def test_early_stopping_needs_people_to_hold_out():
+    with pytest.raises(
+        InputError, match=r"source is too small a group to hold out 20% of.*got 2; turn early"
+    ):
+        GanMap.fit(np.zeros((2, 1)), np.ones((50, 1)), options=GanOptions(early_stopping=True), rng=0)
+
+
+@pytest.mark.parametrize("rate", [1e3, 1e30])
+def test_divergence_is_found_explained_and_never_half_shown(rate: float):
+    source, target = shifted(np.random.default_rng(0))
+    fitted = GanMap.fit(source, target, options=GanOptions(learning_rate=rate, iterations=500), rng=0)
+    assert 1 <= fitted.diverged_at <= 100
+    assert all(point.iteration < fitted.diverged_at for point in fitted.history)
+    with pytest.raises(RunFailed, match=rf"diverged at iteration {fitted.diverged_at:,}.*Lower the learning"):
+        fitted.transform(source)
+    assert GanMap.from_arrays(fitted.to_arrays()).diverged_at == fitted.diverged_at
+
+
+def test_groups_far_from_the_origin_and_alike_are_no_divergence():
+    rng = np.random.default_rng(0)
+    source, target = (rng.normal(300, 1, size=(100, 2)) for _ in range(2))
+    fitted = GanMap.fit(source, target, options=GanOptions(iterations=200), rng=0)
+    assert fitted.diverged_at is None
+
+
+def test_cancelling_unwinds_the_training():
+    def cancel(fraction: float, doing: str) -> None:
+        raise RunCancelled(doing)
+
+    source, target = shifted(np.random.default_rng(0))
+    with pytest.raises(RunCancelled, match="iteration 100 of 20,001"):
+        GanMap.fit(source, target, rng=0, progress=cancel)
+
+
+def test_weighted_people_are_drawn_in_proportion():
+    # all the weight on one of two target people: the others are never seen
+    source, target = np.array([[1.0], [2.0]]), np.array([[3.0], [-50.0]])
+    options = GanOptions(iterations=20, batch=8)
+    fitted = GanMap.fit(source, target, b=np.array([1.0, 0.0]), options=options, rng=0)
+    alone = GanMap.fit(source, target[:1], options=options, rng=0)
+    assert np.array_equal(fitted.transform(source), alone.transform(source))
+    draw = _drawer(np.array([0.1, 0.0, 0.6, 0.3]), np.random.default_rng(0))
+    # the standard error of a share of 20,000 draws is at most 0.0035
+    np.testing.assert_allclose(np.bincount(draw((100, 200)).ravel()) / 20_000, [0.1, 0, 0.6, 0.3], atol=0.015)
+
+
+def test_a_wide_network_predicts_blocks_like_one_piece():
+    rng = np.random.default_rng(0)
+    widths, x = (4, 16, 16, 4), rng.normal(size=(9000, 4))
+    flat = glorot(widths, rng)
+    np.testing.assert_allclose(
+        predict(flat, widths, x, residual=True), x + outputs(flat.astype(float), widths, x), atol=1e-5
+    )
+
+
+def test_options_refuse_what_makes_no_sense():
+    from audits.checks import build
+
+    with pytest.raises(InputError, match=r"map\.batch must be greater than or equal to 1, got 0"):
+        build(GanOptions, {"batch": 0}, "map")
+    with pytest.raises(InputError, match=r"map\.lambda is not a known key"):
+        build(GanOptions, {"lambda": 1}, "map")
+
+
+def test_generator_steps_raise_no_loss_on_a_fixed_critic():
+    # with the critic left alone, the generator descends its own loss
+    rng = np.random.default_rng(0)
+    gan = Wgan(
+        2, width=16, batch=64, critic_steps=5, rate=1e-4, clip=0.01, transport_weight=1.0, cost="l2_squared",
+        weights=np.ones(2), residual=False, rng=rng,
+    )  # fmt: skip
+    x = rng.normal(size=(64, 2)).astype(np.float32)
+    losses = [gan.generator_step(x) for _ in range(300)]
+    assert losses[-1] < 0.5 * losses[0]

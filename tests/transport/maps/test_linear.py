@@ -1,0 +1,112 @@
+"""The linear map: closed forms, moments, constant features, few people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import sqrtm
+
+from audits.transport.maps import LinearMap, LinearOptions
+from audits.transport.maps.linear import _suggested
+
+PLAIN = LinearOptions(shrinkage=0.0)
+
+
+def test_one_feature_by_hand():
+    # means 1 and 10, standard deviations 1 and 3: x ↦ 10 + 3 (x − 1)
+    fitted = LinearMap.fit(np.array([[0.0], [2.0]]), np.array([[7.0], [13.0]]), options=PLAIN)
+    np.testing.assert_allclose(fitted.transform(np.array([[0.0], [1.0], [5.0]])), [[7], [10], [22]])
+
+
+def test_gaussians_follow_the_closed_form():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4))
+    y = rng.normal(size=(400, 4)) @ rng.normal(size=(4, 4)) + 3
+    source, target = np.cov(x.T, ddof=0), np.cov(y.T, ddof=0)
+    root = sqrtm(source).real
+    matrix = np.linalg.inv(root) @ sqrtm(root @ target @ root).real @ np.linalg.inv(root)
+    fitted = LinearMap.fit(x, y, options=PLAIN)
+    np.testing.assert_allclose(fitted.matrix, matrix, atol=1e-9)
+    moved = fitted.transform(x)
+    np.testing.assert_allclose(moved.mean(0), y.mean(0))
+    np.testing.assert_allclose(np.cov(moved.T, ddof=0), target, atol=1e-9)
+    # the cheapest of the maps that match the moments: the squared Bures distance of the two Gaussians
+    bures = np.trace(source + target) - 2 * np.trace(sqrtm(root @ target @ root).real)
+    assert ((x - moved) ** 2).sum(1).mean() == pytest.approx(((x.mean(0) - y.mean(0)) ** 2).sum() + bures)
+
+
+def test_the_map_back_undoes_it():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(300, 3)), rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3))
+    there, back = LinearMap.fit(x, y, options=PLAIN), LinearMap.fit(y, x, options=PLAIN)
+    np.testing.assert_allclose(back.transform(there.transform(x)), x, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 30), m=st.integers(1, 30), d=st.integers(1, 6))
+def test_means_match_and_shifts_commute(seed: int, n: int, m: int, d: int):
+    rng = np.random.default_rng(seed)
+    x, y, shift = rng.normal(size=(n, d)), rng.normal(size=(m, d)), rng.normal(size=d) * 10
+    a, b = rng.uniform(0.1, 1, n), rng.uniform(0.1, 1, m)
+    fitted = LinearMap.fit(x, y, a=a, b=b)
+    moved = fitted.transform(x)
+    assert np.isfinite(moved).all()
+    np.testing.assert_allclose(a / a.sum() @ moved, b / b.sum() @ y, atol=1e-8)
+    shifted = LinearMap.fit(x + shift, y - shift, a=a, b=b)
+    np.testing.assert_allclose(shifted.transform(x + shift), moved - shift, atol=1e-6)
+
+
+def test_constant_features_and_one_hot_columns():
+    rng = np.random.default_rng(2)
+    level = rng.integers(0, 3, 200)
+    x = np.column_stack([rng.normal(size=200), np.full(200, 0.1), np.eye(3)[level] / 2, rng.normal(size=200)])
+    y = x[:150] * [2, 1, 1, 1, 1, 0] + [1, 0, 0, 0, 0, 4]  # the last feature is constant in the target group
+    fitted = LinearMap.fit(x, y)
+    moved = fitted.transform(x)
+    assert np.abs(fitted.matrix).max() < 10  # nothing blows up along directions without variation
+    np.testing.assert_allclose(moved[:, 1], 0.1, atol=1e-9)
+    np.testing.assert_allclose(moved[:, 5], 4.0, atol=1e-6)
+    # shrunk correlations let the three one-hot columns miss their sum by a hair; unshrunk ones do not
+    np.testing.assert_allclose(moved[:, 2:5].sum(1), 0.5, atol=0.01)
+    np.testing.assert_allclose(LinearMap.fit(x, y, options=PLAIN).transform(x)[:, 2:5].sum(1), 0.5, atol=1e-9)
+
+
+def test_groups_of_one():
+    fitted = LinearMap.fit(np.array([[1.0, 2.0]]), np.array([[5.0, 0.0]]))
+    np.testing.assert_allclose(fitted.transform(np.array([[1.0, 2.0]])), [[5, 0]])
+    # one source person, many target people: whoever differs from them keeps the difference
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=(50, 2))
+    fitted = LinearMap.fit(np.array([[1.0, 2.0]]), y)
+    np.testing.assert_allclose(fitted.transform(np.array([[1.0, 3.0]])) - y.mean(0), [[0, 1]], atol=1e-9)
+
+
+def test_suggested_shrinkage_is_schaefer_and_strimmers():
+    # as printed: w_kij = z_ki z_kj, Var(r_ij) = n / (n − 1)³ Σ_k (w_kij − w̄_ij)², on unbiased scales
+    rng = np.random.default_rng(4)
+    n, d = 40, 3
+    x = rng.normal(size=(n, d)) @ np.array([[1, 0.4, 0], [0, 1, 0.2], [0, 0, 1]])
+    z = (x - x.mean(0)) / x.std(0, ddof=1)
+    over, under = 0.0, 0.0
+    for i in range(d):
+        for j in range(d):
+            if i != j:
+                w = z[:, i] * z[:, j]
+                over += n / (n - 1) ** 3 * ((w - w.mean()) ** 2).sum()
+                under += (n / (n - 1) * w.mean()) ** 2
+    centred = x - x.mean(0)
+    ours = _suggested(centred, np.full(n, 1 / n), centred.T @ centred / n)
+    assert ours == pytest.approx(over / under, rel=1e-9)
+
+
+def test_few_people_with_many_features_stay_tame():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(10, 40)), rng.normal(size=(12, 40)) + 1
+    shrunk = LinearMap.fit(x, y)
+    assert min(shrunk.shrinkage) > 0.5
+    people = rng.normal(size=(1000, 40))
+    # independent features with variance 1 on both sides: a map near a shift
+    assert (shrunk.transform(people) - people - 1).std() < 1.0
+    assert "shrunk by" in shrunk.finding

@@ -1,0 +1,133 @@
+"""The neural map: what it learns, that it repeats, how it fails, where it runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audits.errors import InputError, RunCancelled, RunFailed
+from audits.transport.maps import NeuralMap, NeuralOptions, ks_distances, mean_cost
+
+SHORT = {"dual_steps": 300, "map_steps": 200, "batch": 128, "learning_rate": 5e-3}
+LONGER = {**SHORT, "dual_steps": 700, "map_steps": 300, "batch": 256}
+
+
+def gaussians(seed: int = 0, n: int = 800) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)), rng.normal(size=(n, 2)) * [2.0, 0.5] + [3.0, -1.0]
+
+
+@pytest.fixture(scope="module")
+def learned() -> tuple[NeuralMap, list, list]:
+    seen: list = []
+    told: list = []
+    source, target = gaussians()
+    options = NeuralOptions(cost="l2_squared", restore_marginals=False, **LONGER)
+    fitted = NeuralMap.fit(
+        source, target, options=options, rng=0, watch=seen.append, progress=lambda *said: told.append(said)
+    )
+    return fitted, seen, told
+
+
+def test_gaussians_follow_the_closed_form(learned: tuple):
+    # features are independent: x ↦ (3 + 2 x₁, −1 + x₂ / 2), at a cost of 9 + 1 + 1 + ¼
+    fitted = learned[0]
+    people = np.random.default_rng(1).normal(size=(500, 2))
+    moved = fitted.transform(people)
+    wanted = people * [2.0, 0.5] + [3.0, -1.0]
+    # 800 people a side and a short training: within about a tenth of the target's spread, on average
+    assert np.abs(moved - wanted).mean(0) == pytest.approx([0, 0], abs=0.3)
+    assert mean_cost(people, moved, cost="l2_squared") == pytest.approx(11.25, rel=0.1)
+    assert ks_distances(moved, wanted).max() < 0.12
+
+
+def test_curve_and_progress(learned: tuple):
+    fitted, seen, told = learned
+    assert tuple(seen) == fitted.history
+    assert [point.iteration for point in seen] == list(range(50, 1001, 50))
+    assert all(point.ks is None and point.critic_loss is not None for point in seen[:14])
+    assert seen[-1].ks < 0.15
+    assert told[-1][0] == 1.0
+    assert told[0][1] == "pricing the groups: step 50 of 1,000"
+    assert fitted.converged
+    assert "misses people's weights by" in fitted.finding
+
+
+def test_the_dual_finds_the_transport_cost(learned: tuple):
+    # with averages taken out, minus the dual is the exact cost less the cost of pairing at random
+    source, target = gaussians()
+    fitted = learned[0]
+    at_random = ((source[:, None] - target[None]) ** 2).sum(2).mean()
+    dual = np.mean([-point.critic_loss for point in fitted.history[8:14]])
+    assert at_random + dual == pytest.approx(11.25, rel=0.15)
+
+
+def test_restored_marginals_keep_values_people_have():
+    rng = np.random.default_rng(2)
+    source, target = gaussians(n=600)
+    target[:, 0] = np.where(rng.random(600) < 0.8, 0.0, rng.exponential(size=600) + 1)  # four in five have 0
+    plain, restored = (
+        NeuralMap.fit(source, target, options=NeuralOptions(restore_marginals=on, **SHORT), rng=0)
+        for on in (False, True)
+    )
+    assert ks_distances(plain.transform(source), target)[0] > 0.25
+    moved = restored.transform(source)
+    assert ks_distances(moved, target).max() < 0.01
+    assert set(moved[:, 0]) <= set(target[:, 0])
+
+
+@pytest.mark.parametrize("regularisation", ["l2", "entropic"])
+def test_same_seed_same_map(regularisation: str):
+    source, target = gaussians(n=100)
+    options = NeuralOptions(regularisation=regularisation, dual_steps=20, map_steps=10, batch=64)
+    first, again, other = (
+        NeuralMap.fit(source, target, a=np.arange(1, 101), options=options, rng=seed) for seed in (3, 3, 4)
+    )
+    assert np.array_equal(first.parameters, again.parameters)
+    assert not np.array_equal(first.parameters, other.parameters)
+
+
+def test_far_groups_are_no_harder():
+    source, target = gaussians(n=600)
+    options = NeuralOptions(cost="l2_squared", restore_marginals=False, **SHORT)
+    far = NeuralMap.fit(source, target + 300, options=options, rng=0).transform(source)
+    # a short training leaves a fifth of the target's spread
+    np.testing.assert_allclose(far.mean(0), target.mean(0) + 300, atol=0.4)
+    assert np.abs(far - (source * [2.0, 0.5] + [303.0, 299.0])).mean() < 0.5
+
+
+def test_divergence_is_explained():
+    source, target = gaussians(n=100)
+    options = NeuralOptions(learning_rate=1e30, dual_steps=20, map_steps=10, batch=64)
+    fitted = NeuralMap.fit(source, target, options=options, rng=0)
+    assert 1 < fitted.diverged_at <= 20
+    with pytest.raises(
+        RunFailed, match=rf"diverged at step {fitted.diverged_at}: its loss is no longer a finite number"
+    ):
+        fitted.transform(source)
+
+
+def test_devices():
+    source, target = gaussians(n=50)
+    import torch
+
+    few = {"dual_steps": 2, "map_steps": 2, "batch": 8}
+    fitted = NeuralMap.fit(source, target, options=NeuralOptions(device="cuda", **few), rng=0)
+    assert fitted.device == ("cuda" if torch.cuda.is_available() else "cpu")
+    with pytest.raises(
+        InputError, match="device must be a torch device such as 'cpu' or 'cuda', got 'abacus'"
+    ):
+        NeuralMap.fit(source, target, options=NeuralOptions(device="abacus", **few), rng=0)
+
+
+def test_cancelling_unwinds_and_gives_the_threads_back():
+    import torch
+
+    def cancel(fraction: float, doing: str) -> None:
+        raise RunCancelled(doing)
+
+    before = torch.get_num_threads()
+    source, target = gaussians(n=50)
+    with pytest.raises(RunCancelled):
+        NeuralMap.fit(source, target, options=NeuralOptions(batch=8), rng=0, progress=cancel)
+    assert torch.get_num_threads() == before

@@ -1,0 +1,118 @@
+"""The checks that a map can be trusted: by hand, against SciPy and scikit-learn, and their invariants."""
+
+from __future__ import annotations
+
+import numpy as np
+import ot
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import ks_2samp, wasserstein_distance
+from sklearn.linear_model import LinearRegression
+
+from audits.transport.costs import pairwise_cost
+from audits.transport.maps import (
+    LinearMap,
+    LinearOptions,
+    composition_error,
+    exact_cost,
+    ks_distances,
+    mean_cost,
+    regression_gaps,
+)
+from audits.transport.maps.marginals import fit_marginals, restore
+
+
+def test_ks_by_hand():
+    # half of the first group lies at 0, none of the second; in feature 2 both are alike
+    x, y = np.array([[0.0, 5.0], [1.0, 5.0]]), np.array([[1.0, 5.0], [2.0, 5.0]])
+    assert ks_distances(x, y).tolist() == [0.5, 0.0]
+    assert ks_distances(x, y, a=np.array([3.0, 1.0])).tolist() == [0.75, 0.0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    x=arrays(float, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-3, 3).map(float)),
+    y=arrays(float, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-3, 3).map(float)),
+)
+def test_ks_agrees_with_scipy_ties_and_all(x: np.ndarray, y: np.ndarray):
+    ours = ks_distances(x, y)
+    assert ours == pytest.approx([ks_2samp(x[:, k], y[:, k], method="asymp").statistic for k in range(2)])
+    assert ks_distances(y, x) == pytest.approx(ours)
+    counts = np.arange(1, len(x) + 1)
+    assert ks_distances(x, y, a=counts) == pytest.approx(ks_distances(np.repeat(x, counts, axis=0), y))
+    assert ks_distances(np.exp(x), np.exp(y)) == pytest.approx(ours)
+
+
+def test_regression_gaps_agree_with_scikit_learn():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3)) + 2
+    z, counts = rng.normal(size=(200, 3)), rng.integers(1, 4, 200)
+    expected = []
+    for k in range(3):
+        others = np.delete(np.arange(3), k)
+        model = LinearRegression().fit(y[:, others], y[:, k])
+        error = [
+            ((rows[:, k] - model.predict(rows[:, others])) ** 2).mean()
+            for rows in (np.repeat(z, counts, axis=0), y)
+        ]
+        expected.append(error[0] - error[1])
+    np.testing.assert_allclose(regression_gaps(y, z, a=counts), expected, rtol=1e-9)
+    np.testing.assert_allclose(regression_gaps(y, y), 0, atol=1e-12)
+
+
+def test_regression_gaps_by_hand_with_one_feature():
+    # the model is the mean, 1: squared errors 4 on the counterparts, 1 on the target group
+    assert regression_gaps(np.array([[0.0], [2.0]]), np.array([[3.0], [3.0]])) == pytest.approx([3.0])
+
+
+def test_regression_gaps_survive_collinear_columns():
+    rng = np.random.default_rng(1)
+    level = np.eye(3)[rng.integers(0, 3, 100)] / 2
+    y = np.column_stack([level, np.ones(100), rng.normal(size=100)])
+    gaps = regression_gaps(y, y[:50])
+    assert np.isfinite(gaps).all()
+    np.testing.assert_allclose(gaps[:4], 0, atol=1e-9)  # a one-hot column follows from its siblings
+
+
+def test_mean_cost_and_composition():
+    x, z = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 1.0], [1.0, 2.0]])
+    assert mean_cost(x, z) == pytest.approx((4 + 1) / 2)
+    assert mean_cost(x, z, cost="l1", a=np.array([3.0, 1.0])) == pytest.approx((3 * 2 + 1) / 4)
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) * 3 + 1
+    plain = LinearOptions(shrinkage=0.0)
+    there, back = LinearMap.fit(x, y, options=plain), LinearMap.fit(y, x, options=plain)
+    assert composition_error(x, there.transform, back.transform) == pytest.approx(0, abs=1e-12)
+    assert composition_error(x, there.transform, there.transform) > 1
+
+
+def test_exact_cost_is_the_couplings_and_of_a_sample_where_groups_are_large():
+    rng = np.random.default_rng(3)
+    x, y, a = rng.normal(size=(40, 2)), rng.normal(size=(30, 2)) + 1, rng.uniform(size=40)
+    costs = pairwise_cost(x, y)
+    expected = ot.emd2(a / a.sum(), np.full(30, 1 / 30), costs)
+    assert exact_cost(x, y, a=a, rng=rng) == pytest.approx(expected)
+    drawn = [exact_cost(x, y, a=a, most=10, rng=np.random.default_rng(seed)) for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert exact_cost(x, y, cost="l1", feature_weights=np.array([1.0, 0.0]), rng=rng) == pytest.approx(
+        wasserstein_distance(x[:, 0], y[:, 0])
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 60), m=st.integers(1, 60))
+def test_restored_marginals_are_the_targets(seed: int, n: int, m: int):
+    rng = np.random.default_rng(seed)
+    z, y = rng.normal(size=(n, 2)), np.column_stack([rng.poisson(2, m).astype(float), rng.integers(0, 2, m)])
+    edges, values = fit_marginals(z, y, np.full(n, 1 / n), np.full(m, 1 / m))
+    moved = restore(z.copy(), edges, values)
+    if len(np.unique(y[:, 0])) > 2:
+        assert set(moved[:, 0]) <= set(y[:, 0])
+        assert ks_distances(moved, y)[0] <= 1 / n + 1e-9  # n people cannot come closer to any shares
+        order = np.argsort(z[:, 0])
+        assert (np.diff(moved[order, 0]) >= 0).all()
+    else:
+        assert np.array_equal(moved[:, 0], z[:, 0])
+    assert np.array_equal(moved[:, 1], z[:, 1])

@@ -1,0 +1,331 @@
+"""The exact coupling: by hand, against other solvers, its invariants, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import linear_sum_assignment, linprog
+
+from audits.errors import InputError, RunCancelled
+from audits.transport import certify, exact_coupling, pairwise_cost, restricted
+from audits.transport.atoms import supplies
+from audits.transport.costs import COSTS
+
+
+def linear_program(x, y, cost, a=None, b=None) -> float:
+    """Return the least cost as HiGHS finds it for the textbook linear program."""
+    n, m = len(x), len(y)
+    a = np.ones(n) if a is None else np.asarray(a, dtype=float)
+    b = np.ones(m) if b is None else np.asarray(b, dtype=float)
+    rows = np.kron(np.eye(n), np.ones(m))
+    columns = np.kron(np.ones(n), np.eye(m))
+    found = linprog(
+        pairwise_cost(x, y, cost).ravel(),
+        A_eq=np.vstack([rows, columns]),
+        b_eq=np.concatenate([a / a.sum(), b / b.sum()]),
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert found.success
+    return found.fun
+
+
+def assert_proved(coupling, x, y, cost, a=None, b=None):
+    """Check everything that a coupling claims, from scratch."""
+    scale = pairwise_cost(x, y, cost).mean() + 1e-300
+    proof = certify(x, y, coupling.plan, coupling.dual_source, cost=cost, a=a, b=b)
+    assert abs(proof.slack) <= 1e-10 * scale
+    assert 0 <= coupling.slack <= 1e-10 * scale
+    assert proof.marginal_error <= 1e-12
+    assert proof.most_negative == 0
+    violation = coupling.dual_source[:, None] + coupling.dual_target - pairwise_cost(x, y, cost)
+    assert violation.max() <= 1e-12 * scale
+
+
+def test_crossed_pairs_are_uncrossed():
+    coupling = exact_coupling([[0.0, 0.0], [10.0, 0.0]], [[10.0, 1.0], [0.0, 1.0]])
+    assert coupling.plan.toarray().tolist() == [[0, 0.5], [0.5, 0]]
+    assert (coupling.cost, coupling.slack, coupling.method) == (1.0, 0.0, "dense network simplex")
+
+
+def test_squared_l1_prefers_two_short_moves_to_one_long():
+    # straight: 1 and 2 steps; crossed: 3 and 0, which only the square minds
+    x, y = [[0.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [1.0, 2.0]]
+    assert pairwise_cost(x, y).tolist() == [[1, 9], [0, 4]]
+    squared = exact_coupling(x, y, cost="l1_squared")
+    assert squared.cost == 2.5
+    assert squared.plan.toarray().tolist() == [[0.5, 0], [0, 0.5]]
+    assert exact_coupling(x, y, cost="l1").cost == 1.5
+
+
+def test_one_point_on_a_side_takes_everything():
+    y = [[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
+    coupling = exact_coupling([[0.0, 0.0]], y, cost="l1", b=[1, 2, 5])
+    np.testing.assert_allclose(coupling.plan.toarray(), [[0.125, 0.25, 0.625]], rtol=1e-15)
+    assert coupling.cost == pytest.approx((1 * 1 + 2 * 2) / 8)
+    assert exact_coupling(y, [[0.0, 0.0]], cost="l1", a=[1, 2, 5]).cost == pytest.approx(0.625)
+
+
+def test_identical_groups_cost_nothing_and_nobody_moves():
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    coupling = exact_coupling(x, x[::-1])
+    assert (coupling.cost, coupling.slack) == (0.0, pytest.approx(0.0, abs=1e-12))
+    assert np.array_equal(coupling.plan.toarray(), np.eye(50)[::-1] / 50)
+    assert coupling.relative_slack == 0 or coupling.relative_slack > 0
+
+
+def test_all_points_in_one_place():
+    coupling = exact_coupling(np.ones((3, 2)), np.ones((4, 2)))
+    np.testing.assert_allclose(coupling.plan.toarray(), np.full((3, 4), 1 / 12), rtol=1e-15)
+    assert (coupling.cost, coupling.slack) == (0.0, 0.0)
+
+
+GRID = st.integers(-3, 3).map(float)
+WEIGHT = st.one_of(st.integers(0, 4).map(float), st.floats(0.01, 10))
+
+
+@st.composite
+def problems(draw, elements=GRID):
+    """Small problems full of ties: points on a grid, sizes 1 to 7, weights that may be 0, or none."""
+    n, m, d = draw(st.integers(1, 7)), draw(st.integers(1, 7)), draw(st.integers(1, 4))
+    x, y = draw(arrays(float, (n, d), elements=elements)), draw(arrays(float, (m, d), elements=elements))
+    weights = [draw(st.none() | arrays(float, size, elements=WEIGHT)) for size in (n, m)]
+    weights = [None if w is None or not w.any() else w for w in weights]
+    return x, y, draw(st.sampled_from(COSTS)), *weights
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_as_cheap_as_the_linear_program(problem):
+    x, y, cost, a, b = problem
+    coupling = exact_coupling(x, y, cost=cost, a=a, b=b)
+    # HiGHS solves to 1e-10 in each of at most 14 constraints of cost at most 24² = 576
+    assert coupling.cost == pytest.approx(linear_program(x, y, cost, a, b), abs=1e-6)
+    assert_proved(coupling, x, y, cost, a, b)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(elements=st.floats(-5, 5)), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(problem, random):
+    x, y, cost, a, b = problem
+    rows, columns = list(range(len(x))), list(range(len(y)))
+    random.shuffle(rows)
+    random.shuffle(columns)
+    one = exact_coupling(x, y, cost=cost, a=a, b=b)
+    other = exact_coupling(
+        x[rows], y[columns], cost=cost, a=None if a is None else a[rows], b=None if b is None else b[columns]
+    )
+    np.testing.assert_allclose(
+        other.plan.toarray(), one.plan.toarray()[np.ix_(rows, columns)], atol=1e-14
+    )  # sums of an atom's weights, in another order
+    assert other.cost == pytest.approx(one.cost, rel=1e-12, abs=1e-15)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(elements=st.floats(-5, 5, width=32)))
+def test_swapping_the_groups_and_stretching_the_axes(problem):
+    x, y, cost, a, b = problem
+    one = exact_coupling(x, y, cost=cost, a=a, b=b).cost
+    scale = pairwise_cost(x, y, cost).mean()
+    assert exact_coupling(y, x, cost=cost, a=b, b=a).cost == pytest.approx(one, rel=1e-9, abs=1e-10 * scale)
+    power = 2 if cost.endswith("squared") else 1
+    stretched = exact_coupling(3 * x, 3 * y, cost=cost, a=a, b=b).cost
+    assert stretched == pytest.approx(one * 3**power, rel=1e-9, abs=1e-9 * scale)
+    heavier = exact_coupling(x, y, cost=cost, a=None if a is None else 7 * a, b=b).cost
+    assert heavier == pytest.approx(one, rel=1e-9, abs=1e-10 * scale)
+
+
+@settings(max_examples=20, deadline=None)
+@given(problems())
+def test_moving_both_groups_together_changes_nothing(problem):
+    x, y, cost, a, b = problem
+    one = exact_coupling(x, y, cost=cost, a=a, b=b).cost
+    moved = exact_coupling(x + 7, y + 7, cost=cost, a=a, b=b).cost
+    assert moved == pytest.approx(one, rel=1e-9, abs=1e-10 * pairwise_cost(x, y, cost).mean())
+
+
+def test_repeating_every_row_is_weighting_it():
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(0, 4, size=(30, 3)).astype(float), rng.normal(size=(20, 3))
+    counts = rng.integers(1, 5, size=30)
+    weighted = exact_coupling(x, y, a=counts)
+    repeated = exact_coupling(np.repeat(x, counts, axis=0), y)
+    assert repeated.cost == pytest.approx(weighted.cost, rel=1e-13)
+    summed = np.add.reduceat(repeated.plan.toarray(), np.cumsum(counts) - counts, axis=0)
+    np.testing.assert_allclose(summed, weighted.plan.toarray(), atol=1e-15)
+
+
+def test_equal_people_get_equal_shares():
+    rng = np.random.default_rng(5)
+    x, y = rng.integers(0, 2, size=(80, 2)).astype(float), rng.normal(size=(60, 2))
+    shares = exact_coupling(x, y).shares().toarray()
+    for value in np.unique(x, axis=0):
+        alike = shares[(x == value).all(axis=1)]
+        np.testing.assert_allclose(alike, np.broadcast_to(alike[0], alike.shape), atol=1e-15)
+
+
+def test_feature_weights_are_a_stretch_and_zero_drops_the_feature():
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(25, 3)), rng.normal(size=(30, 3))
+    weighted = exact_coupling(x, y, feature_weights=[2, 0.5, 0])
+    stretched = exact_coupling(x[:, :2] * [2, 0.5], y[:, :2] * [2, 0.5])
+    assert weighted.cost == pytest.approx(stretched.cost, rel=1e-13)
+    assert exact_coupling(x, y, feature_weights=[0, 0, 3]).method == "closed form in one dimension"
+    assert exact_coupling(x, y, feature_weights=[0, 0, 0]).cost == 0
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("spread", ["normal", "heavy", "clusters", "one-hot"])
+def test_the_restricted_simplex_finds_the_assignment(monkeypatch, cost, spread):
+    """Forced on a small problem, three samples deep, it costs what the Hungarian algorithm finds."""
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(2, 220, 4))
+    if spread == "heavy":
+        x, y = rng.standard_t(1.5, size=(2, 220, 4))
+    elif spread == "clusters":
+        x, y = (20 * rng.integers(0, 4, size=(220, 1)) + 0.1 * points for points in (x, y))
+    elif spread == "one-hot":
+        x, y = (np.hstack([points[:, :1], 0.5 * np.eye(6)[rng.integers(0, 6, 220)]]) for points in (x, y))
+    coupling = exact_coupling(x, y, cost=cost)
+    costs = pairwise_cost(x, y, cost)
+    assert coupling.method == "restricted network simplex"
+    assert coupling.cost == pytest.approx(costs[linear_sum_assignment(costs)].mean(), rel=1e-11)
+    assert_proved(coupling, x, y, cost)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize(
+    "weights",
+    [
+        lambda rng, n: None,
+        lambda rng, n: rng.integers(1, 50, n),
+        lambda rng, n: rng.pareto(1.1, n) + 1e-3,
+        lambda rng, n: np.where(np.arange(n) == 3, 1e6, 1.0),
+        lambda rng, n: rng.random(n) * (rng.random(n) < 0.5),
+    ],
+    ids=["equal", "counts", "heavy", "one giant", "half are 0"],
+)
+def test_the_restricted_simplex_takes_any_sizes_and_weights(monkeypatch, weights, cost):
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(90, 3)).round(1), rng.normal(size=(150, 3)).round(1) + 0.5
+    a, b = weights(rng, 90), weights(rng, 150)
+    coupling = exact_coupling(x, y, cost=cost, a=a, b=b)
+    assert coupling.method == "restricted network simplex"
+    assert_proved(coupling, x, y, cost, a, b)
+    monkeypatch.undo()
+    dense = exact_coupling(x, y, cost=cost, a=a, b=b)
+    assert dense.method != coupling.method
+    assert coupling.cost == pytest.approx(dense.cost, rel=1e-11)
+
+
+def test_the_restricted_simplex_heeds_neither_the_order_of_rows_nor_the_number_of_cores(monkeypatch):
+    """Points on a coarse grid, so that many plans tie: still one and the same is chosen."""
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    rng = np.random.default_rng(15)
+    x, y = rng.integers(0, 6, size=(400, 3)).astype(float), rng.integers(1, 7, size=(350, 3)).astype(float)
+    one = exact_coupling(x, y).plan.toarray()
+    assert_proved(exact_coupling(x, y), x, y, "l1_squared")
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)
+    assert np.array_equal(exact_coupling(x, y).plan.toarray(), one)
+    rows, columns = rng.permutation(400), rng.permutation(350)
+    np.testing.assert_allclose(
+        exact_coupling(x[rows], y[columns]).plan.toarray(), one[np.ix_(rows, columns)], atol=1e-16
+    )
+
+
+def test_few_against_many(monkeypatch):
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(size=(5, 2)), rng.normal(size=(3_000, 2))
+    assert_proved(exact_coupling(x, y), x, y, "l1_squared")
+
+
+def test_a_simplex_that_fails_gives_way_to_the_dense_one(monkeypatch):
+    """A solver that reports failure on pairs: the answer still comes, from the full matrix, and is right."""
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    monkeypatch.setattr(restricted, "solve_pairs", lambda *_: None)
+    rng = np.random.default_rng(10)
+    x, y = rng.normal(size=(80, 3)), rng.normal(size=(80, 3))
+    coupling = exact_coupling(x, y)
+    assert coupling.method == "dense network simplex"
+    assert_proved(coupling, x, y, "l1_squared")
+
+
+def test_pairs_that_admit_no_plan_are_refused_by_the_solver():
+    from audits.transport.simplex import solve_pairs
+
+    one = np.array([1.0, 1.0])
+    blocked = solve_pairs(one, one, np.array([0, 1]), np.array([0, 0]), np.array([1.0, 1.0]))
+    assert blocked is None
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-9, 1e9, 1e120])
+def test_units_do_not_matter(scale):
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
+    one = exact_coupling(x, y, cost="l1")
+    other = exact_coupling(scale * x, scale * y, cost="l1")
+    assert other.cost == pytest.approx(scale * one.cost, rel=1e-12)
+    assert (other.plan != one.plan).nnz == 0
+
+
+def test_whole_weights_stay_whole_and_others_lose_nothing():
+    supply, demand = supplies(np.array([1.0, 2.0]), np.array([2.0, 2.0, 3.0]))
+    assert (supply.tolist(), demand.tolist()) == ([7, 14], [6, 6, 9])
+    weights = np.random.default_rng(12).pareto(0.5, 5_000) + 1e-9
+    supply, demand = supplies(weights, np.array([0.3, 0.7]))
+    assert supply.sum() == demand.sum() == 2.0**52
+    assert supply.min() >= 1
+    assert np.abs(supply / supply.sum() - weights / weights.sum()).max() < 1e-13
+
+
+def test_shares_of_a_total_are_counts_again():
+    """Weights 1/n must couple one to one, not leave crumbs of rounding."""
+    rng = np.random.default_rng(13)
+    x, y = rng.normal(size=(70, 2)), rng.normal(size=(70, 2))
+    assert exact_coupling(x, y, a=np.full(70, 1 / 70), b=np.full(70, 0.1)).plan.nnz == 70
+
+
+def test_progress_is_told_in_order_and_can_cancel(monkeypatch):
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    x, y = np.random.default_rng(14).normal(size=(2, 1_500, 2))
+    told = []
+    exact_coupling(x, y, progress=lambda fraction, doing: told.append((fraction, doing)))
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert any("Round 1" in doing for _, doing in told)
+
+    def cancel(fraction: float, doing: str) -> None:
+        if "Round 1" in doing:
+            raise RunCancelled(doing)
+
+    with pytest.raises(RunCancelled):
+        exact_coupling(x, y, progress=cancel)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((np.empty((0, 1)), [[1.0]]), {}, "x must hold at least one point"),
+        (([[np.inf]], [[1.0]]), {}, "x must be finite numbers, but 1 of 1"),
+        (([[0.0]], [[1.0, 2.0]]), {}, "y must have the 1 features of x, got 2"),
+        (([[0.0]], [[1.0]]), {"a": [-1.0]}, "a must be at least 0, got -1.0"),
+        (([[0.0]], [[1.0]]), {"b": [0.0]}, "b must hold at least one weight above 0"),
+        (([[0.0]], [[1.0]]), {"b": [1.0, 2.0]}, "b must hold one weight for each of the 1 points"),
+        (([[0.0]], [[1.0]]), {"a": [np.nan]}, "a must be finite numbers"),
+        (([[0.0], [1.0]], [[1.0]]), {"a": [1e308, 1e308]}, "a must have a finite sum"),
+        (([[0.0]], [[1.0]]), {"cost": "l1_sqared"}, "cost must be .* did you mean 'l1_squared'"),
+        (([[0.0]], [[1.0]]), {"tolerance": 0.0}, "tolerance must lie between 0 and 1, got 0.0"),
+        (([[0.0]], [[1.0]]), {"feature_weights": [np.nan]}, "feature_weights must be finite"),
+        (([[-1e300]], [[1e300]]), {}, "x and y must not lie so far apart that costs overflow"),
+        (([[1e308]], [[1.0]]), {"feature_weights": [1e10]}, "x and y must not lie so far apart"),
+    ],
+)
+def test_bad_input_is_named(arguments, options, message):
+    with pytest.raises(InputError, match=message):
+        exact_coupling(*arguments, **options)

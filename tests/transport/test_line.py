@@ -1,0 +1,103 @@
+"""The closed form on a line: by hand, against SciPy and sorting, and its duals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from audits.transport import certify, exact_coupling, pairwise_cost
+from audits.transport.costs import COSTS
+
+METHOD = "closed form in one dimension"
+
+
+def column(values) -> np.ndarray:
+    return np.asarray(values, dtype=float)[:, None]
+
+
+def test_thirds_against_halves_by_hand():
+    coupling = exact_coupling(column([3, 1, 2]), column([10, 20]))
+    np.testing.assert_allclose(coupling.plan.toarray() * 6, [[0, 2], [2, 0], [1, 1]], atol=1e-15)
+    assert coupling.cost == pytest.approx((2 * 81 + 64 + 18**2 + 2 * 17**2) / 6, rel=1e-15)
+    assert (coupling.method, coupling.rounds) == (METHOD, 0)
+
+
+def test_arrests_differ_by_the_difference_of_their_means():
+    """FlipTest §5.5: Geometric(1/4) lies above Geometric(1/2) everywhere, so the mean move is 4 - 2."""
+    arrests = np.arange(400)
+    a, b = stats.geom.pmf(arrests + 1, 1 / 4), stats.geom.pmf(arrests + 1, 1 / 2)
+    coupling = exact_coupling(column(arrests), column(arrests), cost="l1", a=a, b=b)
+    # weights are rounded to 2**-52: some 300 of them, for people up to 400 arrests apart
+    assert coupling.cost == pytest.approx(2.0, abs=300 * 400 * 2.0**-52)
+    high_risk = np.where(arrests >= 2, 1.0, np.where(arrests == 1, 0.5, 0.0))
+    net = a @ high_risk - a @ coupling.average(high_risk)
+    assert net == pytest.approx(0.28125, abs=300 * 2.0**-52)
+
+
+VALUES = arrays(
+    float, st.integers(1, 30), elements=st.one_of(st.integers(-4, 4).map(float), st.floats(-9, 9))
+)
+
+
+@settings(deadline=None)
+@given(VALUES, VALUES, st.sampled_from(COSTS), st.integers(0, 99))
+def test_duals_prove_the_staircase(x, y, cost, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random(len(x)), rng.integers(1, 4, len(y))
+    x, y = column(x), column(y)
+    coupling = exact_coupling(x, y, cost=cost, a=a, b=b)
+    proof = certify(x, y, coupling.plan, coupling.dual_source, cost=cost, a=a, b=b)
+    costs = pairwise_cost(x, y, cost)
+    scale = costs.mean() + 1e-300
+    assert coupling.method == METHOD
+    assert coupling.slack <= 1e-12 * scale
+    assert abs(proof.slack) <= 1e-12 * scale
+    assert proof.marginal_error <= 1e-12
+    assert (coupling.dual_source[:, None] + coupling.dual_target - costs).max() <= 1e-14 * scale
+
+
+@settings(deadline=None)
+@given(VALUES, VALUES, st.integers(0, 99))
+def test_plain_l1_is_scipys_wasserstein_distance(x, y, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random(len(x)) + 0.01, rng.random(len(y)) + 0.01
+    expected = stats.wasserstein_distance(x, y, a, b)
+    got = exact_coupling(column(x), column(y), cost="l1", a=a, b=b).cost
+    assert got == pytest.approx(expected, rel=1e-9, abs=1e-12)  # SciPy's cumulative weights are rounded
+
+
+def test_squared_costs_match_in_order():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=3_000), rng.exponential(size=3_000)
+    expected = np.mean((np.sort(x) - np.sort(y)) ** 2)
+    for cost in ("l1_squared", "l2_squared"):
+        coupling = exact_coupling(column(x), column(y), cost=cost)
+        assert coupling.cost == pytest.approx(expected, rel=1e-13)
+        assert coupling.plan.nnz == 3_000
+
+
+def test_constant_columns_leave_a_line():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(40, 1)), rng.normal(size=(50, 1))
+    padded = exact_coupling(np.hstack([np.full((40, 1), 7.0), x]), np.hstack([np.full((50, 1), 7.0), y]))
+    assert padded.method == METHOD
+    assert padded.cost == pytest.approx(exact_coupling(x, y).cost, rel=1e-13)
+
+
+def test_people_with_the_same_value_share_alike():
+    x, y = column([1, 1, 1, 1]), column([0, 0, 2, 2, 2])
+    shares = exact_coupling(x, y).shares().toarray()
+    np.testing.assert_allclose(shares, np.full((4, 5), 0.2), rtol=1e-15)
+
+
+def test_large_sets_need_no_matrix():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=200_000), rng.normal(size=300_000) + 1
+    coupling = exact_coupling(column(x), column(y), cost="l1")
+    assert coupling.cost == pytest.approx(stats.wasserstein_distance(x, y), rel=1e-10)
+    assert coupling.slack <= 1e-9
+    assert np.abs(coupling.plan.sum(axis=0) - 1 / 300_000).max() <= 1e-12
