@@ -1,0 +1,54 @@
+"""HTTP beside the pages: the API's routes, and the address that every visit begins with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.workspace import issue_token
+from audits.runs.version import VERSION
+
+__all__ = ["MIDDLEWARE", "ROUTES"]
+
+_PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent / "views").glob("[a-z]*.py")}
+
+
+async def health(_: Request) -> JSONResponse:
+    """Tell that the server is up, and which version."""
+    return JSONResponse({"status": "ok", "version": VERSION})
+
+
+class WorkspaceInAddress:
+    """Sends a visitor without a workspace in the address to a fresh one.
+
+    Done before the page loads: an address changed by the page would leave an entry in the browser's
+    history that the back button cannot pass.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on but the first request of a visit."""
+        first = scope["type"] == "http" and scope["method"] == "GET" and _page(scope) in _PAGES
+        query = scope.get("query_string", b"").decode("latin-1")
+        if first and "w" not in parse_qs(query):
+            address = "&".join(part for part in (query, f"w={issue_token()}") if part)
+            response = RedirectResponse(f"?{address}", status_code=307, headers={"Cache-Control": "no-store"})
+            await response(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _page(scope: Scope) -> str:
+    return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+
+
+ROUTES = [Route("/api/v1/health", health, methods=["GET"])]
+MIDDLEWARE = [Middleware(WorkspaceInAddress)]

@@ -1,0 +1,102 @@
+"""What is still wrong with a draft, and beside which part of the page to say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app import work
+from app.summary import Summary
+from app.widgets import notices
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.errors import InputError
+from audits.models import model_spec
+
+__all__ = ["Problems", "problems"]
+
+_PLACES = {
+    "outcome": ("data.label", "data.favorable", "data.weights", "label", "favorable", "weights", "The label"),
+    "rows": ("data.keep", "keep", "data.missing", "data.recode"),
+    "model": ("model", "threshold", "seed", "data.test_size"),
+    "columns": (
+        "data.protected",
+        "data.bins",
+        "data.kinds",
+        "data.roles",
+        "data.features",
+        "data.orders",
+        "column",
+        "The audit",
+    ),
+}
+
+
+@dataclass
+class Problems:
+    """Sentences by the part of the page they belong to, and the data if nothing is wrong with them."""
+
+    summary: Summary | None = None
+    sentences: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def ready(self) -> bool:
+        """Whether an audit can run."""
+        return self.summary is not None and not self.sentences
+
+    def show(self, place: str) -> None:
+        """Write what belongs to `place`."""
+        for sentence in self.sentences.get(place, ()):
+            notices.problem(sentence)
+
+    def add(self, error: InputError) -> None:
+        """Sort an error to its place."""
+        place = next((name for name, keys in _PLACES.items() if error.where.startswith(keys)), "rest")
+        self.sentences.setdefault(place, []).append(str(error))
+
+
+def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
+    """Check a draft: prepare its data, look at its model section, and at what an audit needs besides."""
+    found = Problems()
+    spec = draft["spec"]
+    try:
+        found.summary = wait_for(work.data(space, spec["data"]), "Preparing the data")[1]
+    except InputError as error:
+        found.add(error)
+    try:
+        model_spec(_whole(spec["model"]))
+    except InputError as error:
+        found.add(error)
+    if found.summary is not None:
+        for missing in _missing_parts(spec, found.summary):
+            found.add(missing)
+    return found
+
+
+def _whole(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a model section, or say what is still to be chosen."""
+    if model.get("path") == "":
+        raise InputError("model", "needs an ONNX file", advice="choose one")
+    if model.get("predictions") == {}:
+        raise InputError("model", "needs the column that holds the predictions", advice="choose one")
+    return dict(model)
+
+
+def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError]:
+    errors = []
+    if not summary.groups:
+        errors.append(
+            InputError(
+                "The audit", "needs a protected attribute", advice="tick at least one column as protected"
+            )
+        )
+    if not summary.features:
+        errors.append(
+            InputError("The audit", "needs a feature", advice="tick at least one column as a feature")
+        )
+    if "train" in spec["model"] and summary.label is None:
+        errors.append(
+            InputError("The label", "is missing", advice="choose the outcome that the model learns")
+        )
+    return errors

@@ -1,0 +1,68 @@
+"""What each column of a read table holds, for the page on which columns are given their parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from audits.data import Kind, Table, describe
+from audits.data.values import text_of
+
+__all__ = ["ColumnProfile", "preview", "profile"]
+
+_MOST_VALUES = 60
+_PREVIEW_ROWS = 50
+_MOST_GROUPS = 20
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: the kind it looks like, cells missing, how many different values, and some of them.
+
+    Attributes
+    ----------
+    examples : str
+        A few values in words.
+    values : tuple of str
+        The values, the most frequent first, where there are at most 60.
+    likely_protected : bool
+        Whether its name says that people may be compared by it, and its values are few enough as they are.
+    """
+
+    name: str
+    kind: Kind
+    missing: int
+    distinct: int
+    examples: str
+    values: tuple[str, ...]
+    likely_protected: bool
+
+
+def profile(table: Table) -> tuple[ColumnProfile, ...]:
+    """Describe the columns of a table."""
+    described = describe(table)
+    likely = set(described["suggested"]["protected"])
+    return tuple(
+        ColumnProfile(
+            name=column["name"],
+            kind=column["kind"],
+            missing=column["missing"],
+            distinct=column["distinct"],
+            examples=", ".join(column["examples"]),
+            values=_values(table.frame[column["name"]], column["distinct"]),
+            likely_protected=column["name"] in likely and column["distinct"] <= _MOST_GROUPS,
+        )
+        for column in described["columns"]
+    )
+
+
+def preview(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the first rows as they were read."""
+    return frame.head(_PREVIEW_ROWS)
+
+
+def _values(column: pd.Series, distinct: int) -> tuple[str, ...]:
+    if distinct > _MOST_VALUES:
+        return ()
+    return tuple(text_of(value) for value in column.value_counts().index)

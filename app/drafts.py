@@ -1,0 +1,149 @@
+"""The spec being edited: made from an example or a file, changed by the page, turned into a spec to run.
+
+A draft is plain data: ``id`` (new with each table brought), ``source`` (where the data came from), ``spec``
+(data, model, threshold, seed, as in a spec file) and ``options`` (what an example suggests for its audit).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from app.columns import ColumnProfile
+from app.workspace import Workspace
+from audits.data.samples import Sample
+from audits.errors import InputError
+
+__all__ = ["audit_spec", "from_files", "from_sample", "server_files", "server_folder", "suggest_columns"]
+
+SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
+_TABLES = {
+    ".csv",
+    ".tsv",
+    ".tab",
+    ".txt",
+    ".data",
+    ".test",
+    ".gz",
+    ".parquet",
+    ".pq",
+    ".arrow",
+    ".feather",
+    ".xlsx",
+    ".jsonl",
+}
+_MOST_LISTED = 500
+
+
+def from_sample(space: Workspace, sample: Sample) -> dict[str, Any]:
+    """Copy an example's files into the workspace and return its draft."""
+    spec = sample.spec
+    audits = spec.pop("audits")
+    spec["data"]["path"] = str(space.copy_file(SAMPLES / spec["data"]["path"]))
+    if "path" in spec["model"]:
+        spec["model"]["path"] = str(space.copy_file(SAMPLES / spec["model"]["path"]))
+    source = {
+        "kind": "sample",
+        "name": sample.title.split(":")[0],
+        "sample": sample.name,
+        "sentence": sample.sentence,
+    }
+    return {
+        "id": token_hex(4),
+        "source": source,
+        "spec": spec,
+        "options": audits[0]["flipset"],
+        "rule_sets": _own(audits, "rule_sets"),
+    }
+
+
+def _own(audits: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
+    """Return the options that an example gives an audit; none if it does not run it."""
+    return next((dict(audit[name]) for audit in audits if name in audit), {})
+
+
+def from_files(paths: Sequence[Path], kind: str) -> dict[str, Any]:
+    """Return the draft of a table that was just brought; nothing is decided yet.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Relative to the workspace, or absolute for files of the server.
+    kind : {"upload", "server"}
+        How it was brought.
+    """
+    names = " + ".join(path.name for path in paths)
+    listed = [str(path) for path in paths]
+    data = {"path": listed[0] if len(listed) == 1 else listed}
+    return {
+        "id": token_hex(4),
+        "source": {"kind": kind, "name": names},
+        "spec": {"data": data, "model": {"train": "logistic"}, "threshold": 0.5, "seed": 0},
+        "options": {},
+    }
+
+
+def suggest_columns(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Return `draft` with protected attributes suggested by their names, unless some were chosen.
+
+    What was chosen is no choice any more when the table, read differently, has none of those columns.
+    """
+    chosen = draft["spec"]["data"].get("protected")
+    if chosen is not None and (not chosen or {item.name for item in profiles} & set(chosen)):
+        return draft
+    return with_data(draft, protected=[item.name for item in profiles if item.likely_protected] or None)
+
+
+def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return `draft` with keys of its data section set, or dropped where None."""
+    data = {**draft["spec"]["data"], **changes}
+    data = {key: value for key, value in data.items() if value is not None}
+    return {**draft, "spec": {**draft["spec"], "data": data}}
+
+
+def audit_spec(draft: Mapping[str, Any], name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec that runs one audit on the draft's data and model."""
+    return {**draft["spec"], "audits": [{name: dict(options)}]}
+
+
+def server_folder() -> Path | None:
+    """Return the folder whose files may be read, ``EVENHAND_DATA_DIR``; None where it is not set."""
+    text = os.environ.get("EVENHAND_DATA_DIR")
+    return Path(text).expanduser().resolve() if text else None
+
+
+def server_files(folder: Path) -> list[str]:
+    """Return the tables in `folder`, as paths relative to it, at most 500."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() in _TABLES and path.is_file() and _inside(path, folder):
+            found.append(str(path.relative_to(folder)))
+            if len(found) == _MOST_LISTED:
+                break
+    return found
+
+
+def server_file(folder: Path, name: str) -> Path:
+    """Return the file that `name` means in `folder`.
+
+    Raises
+    ------
+    InputError
+        If it leads out of the folder, through ``..``, an absolute path or a link, or is no file.
+    """
+    path = folder / name
+    if not _inside(path, folder):
+        raise InputError("the file", "must lie in the server's data folder", name)
+    if not path.is_file():
+        raise InputError("the file", "must be a file that exists", name)
+    return path.resolve()
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder)
+    except (OSError, ValueError, RuntimeError):
+        return False

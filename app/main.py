@@ -1,0 +1,18 @@
+"""Page configuration and navigation, nothing else."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.widgets import frame
+
+st.set_page_config(page_title="Evenhand", page_icon=frame.ICON, layout="wide", initial_sidebar_state="auto")
+frame.draw(
+    {
+        "": [st.Page("views/data_model.py", title="Data & model", default=True)],
+        "Audits": [
+            st.Page("views/flipsets.py", title="Flipsets"),
+            st.Page("views/rule_sets.py", title="Rule sets"),
+        ],
+    }
+)

@@ -1,0 +1,134 @@
+"""Flipped people as tables: who they are, and one of them beside the counterparts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from audits.data import AuditData
+from audits.data.values import is_missing, text_of
+from audits.flipsets import FlipsetResult
+from audits.stats.words import number
+
+__all__ = ["Comparison", "compare", "flipped_people"]
+
+_MOST_COUNTERPARTS = 3
+_FAVORABLE = {True: "favorable", False: "unfavorable"}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One person beside the counterparts.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row a feature, all as text: the person, each counterpart, and the difference from the first.
+    differs : tuple of bool
+        Whether the row's value differs from the first counterpart's.
+    more : int
+        Further counterparts that are not shown, with the smallest shares.
+    """
+
+    table: pd.DataFrame
+    differs: tuple[bool, ...]
+    more: int
+
+
+def flipped_people(result: FlipsetResult, part: str, data: AuditData) -> pd.DataFrame:
+    """Return the people in a flipset, surest flips first: how they were decided, then who they are.
+
+    Parameters
+    ----------
+    part : {"positive", "negative"}
+        Which flipset.
+    data : AuditData
+        The data that were audited, for the raw values.
+    """
+    people = result.people[result.people[part] > 0]
+    people = people.iloc[np.lexsort((people.index, people["distance"], -people[part]))]
+    shown = pd.DataFrame(
+        {
+            "flips": people[part],
+            "decision": people["decision"].map(_FAVORABLE),
+            "score": people["score"],
+            "counterpart": people["counterpart"],
+            "counterpart score": people["counterpart_score"],
+            "distance": people["distance"],
+        }
+    )
+    columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
+    raw = data.frame.loc[people.index, columns]
+    clash = {name: f"{name} (data)" for name in columns if name in shown.columns}
+    joined = pd.concat([shown, raw.rename(columns=clash)], axis=1)
+    joined.index.name = "row"
+    return joined
+
+
+def compare(result: FlipsetResult, row: Hashable, data: AuditData) -> Comparison:
+    """Put the person in `row` beside the counterparts, the largest shares first.
+
+    Parameters
+    ----------
+    row : hashable
+        The user's row number, one of ``result.people.index``.
+    """
+    person = result.people.loc[[row]].iloc[0]
+    links = result.links[result.links["source_atom"] == person["atom"]]
+    links = links.sort_values(["share", "distance"], ascending=[False, True], kind="stable")
+    shown = links.head(_MOST_COUNTERPARTS)
+    others = [_member(result, atom, person["counterpart"]) for atom in shown["target_atom"]]
+    rows = [row, *others]
+    headings = [
+        f"row {row}",
+        *(_heading(other, share) for other, share in zip(others, shown["share"], strict=True)),
+    ]
+    decided = pd.concat([result.people.loc[[row]], result.counterparts.loc[others]])
+    values = {
+        "decision": [_FAVORABLE[bool(value)] for value in decided["decision"]],
+        "score": [number(value) for value in decided["score"]],
+    }
+    columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
+    raw = data.frame.loc[rows, columns]
+    for name in columns:
+        values[name if name not in values else f"{name} (data)"] = [_text(value) for value in raw[name]]
+    numbers = {name for name in columns if pd.api.types.is_numeric_dtype(raw[name])}
+    gaps = ["", _signed(decided["score"].iloc[0], decided["score"].iloc[1])]
+    gaps[0] = "differs" if values["decision"][0] != values["decision"][1] else ""
+    gaps += [_gap(raw[name].iloc[:2].tolist(), name in numbers) for name in columns]
+    table = pd.DataFrame(values, index=headings).T
+    table.insert(2, "difference", gaps)
+    table.index.name = "feature"
+    return Comparison(table, tuple(bool(gap) for gap in gaps), len(links) - len(shown))
+
+
+def _member(result: FlipsetResult, atom: int, preferred: object) -> object:
+    """Return one person of a target atom (all alike in what was matched): the preferred one if among them."""
+    members = result.counterparts.index[result.counterparts["atom"] == atom]
+    return preferred if preferred in members else members[0]
+
+
+def _heading(row: object, share: float) -> str:
+    return f"row {row}" if share > 0.999 else f"row {row}, {100 * share:.0f} %"
+
+
+def _text(value: object) -> str:
+    return "(missing)" if is_missing(value) else text_of(value)
+
+
+def _gap(pair: Sequence[object], numeric: bool) -> str:
+    first, second = pair
+    if _text(first) == _text(second):
+        return ""
+    if numeric and not is_missing(first) and not is_missing(second):
+        return _signed(float(first), float(second))  # type: ignore[arg-type]
+    return "differs"
+
+
+def _signed(first: float, second: float) -> str:
+    if first == second:
+        return ""
+    return ("+" if first > second else "−") + number(abs(first - second))

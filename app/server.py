@@ -1,0 +1,26 @@
+"""Entry point: ``streamlit run app/server.py`` serves the pages and the HTTP API."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts only this folder on the path
+
+from app import api, work
+
+
+@asynccontextmanager
+async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Warm the worker processes before the first visitor, and end them with the server."""
+    work.executor()
+    yield {}
+    work.close()
+
+
+app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan)

@@ -1,0 +1,88 @@
+"""What pages show of prepared data: numbers of people, never the people themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.data import AuditData, Kind
+
+__all__ = ["GroupSize", "Summary", "summarise"]
+
+_MOST_VALUES = 200
+
+
+@dataclass(frozen=True)
+class GroupSize:
+    """A value of a protected attribute, its people, and the share of them with the favourable label."""
+
+    value: str
+    people: float
+    favorable: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Prepared data in numbers.
+
+    Attributes
+    ----------
+    groups : mapping of str to tuple of GroupSize
+        The values of each protected attribute, largest first, at most 200.
+    width : int
+        About how many encoded columns the features become.
+    favorable : float or None
+        Share of people with the favourable label.
+    """
+
+    rows_read: int
+    rows: int
+    people: float
+    excluded: Mapping[str, int]
+    imputed: Mapping[str, int]
+    notes: tuple[str, ...]
+    label: str | None
+    favorable: float | None
+    features: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    groups: Mapping[str, tuple[GroupSize, ...]]
+    width: int
+    digest: str
+
+
+def summarise(data: AuditData) -> Summary:
+    """Count the people of `data` by group."""
+    weights = np.ones(data.n) if data.weights is None else data.weights
+    total = float(weights.sum())
+    return Summary(
+        rows_read=data.rows_read,
+        rows=data.n,
+        people=data.size,
+        excluded=dict(data.excluded),
+        imputed=dict(data.imputed),
+        notes=tuple(data.notes),
+        label=data.label,
+        favorable=None if data.y is None or not total else float(weights[data.y].sum() / total),
+        features=tuple(data.features),
+        kinds=dict(data.kinds),
+        groups={name: _sizes(data, name, weights) for name in data.protected},
+        width=sum(_width(data, name) for name in data.features),
+        digest=data.digest,
+    )
+
+
+def _sizes(data: AuditData, attribute: str, weights: np.ndarray) -> tuple[GroupSize, ...]:
+    values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
+    people = np.bincount(codes, weights=weights, minlength=len(values))
+    good = None if data.y is None else np.bincount(codes, weights=weights * data.y, minlength=len(values))
+    largest = np.argsort(-people, kind="stable")[:_MOST_VALUES]
+    return tuple(
+        GroupSize(str(values[k]), float(people[k]), None if good is None else float(good[k] / people[k]))
+        for k in largest
+    )
+
+
+def _width(data: AuditData, feature: str) -> int:
+    return data.frame[feature].nunique() if data.kinds[feature] == "categorical" else 1

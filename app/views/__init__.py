@@ -1,0 +1,1 @@
+"""One short page an audit."""

@@ -1,0 +1,88 @@
+"""Data & model: bring the data, say what the columns mean, choose the model."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state, work
+from app.checking import problems
+from app.drafts import suggest_columns
+from app.widgets import notices
+from app.widgets.columns import bins_section, columns_section
+from app.widgets.frame import page_text, title
+from app.widgets.model_choice import model_section
+from app.widgets.next_step import next_step
+from app.widgets.outcome import outcome_section
+from app.widgets.reading import preview_section, reading_section
+from app.widgets.rows import left_out_section, rows_section
+from app.widgets.sources import example_cards, file_sources, source_problem
+from app.widgets.subject import source_name, subject_line
+from app.widgets.waiting import wait_for
+from audits.data import Table
+from audits.errors import InputError
+
+space = state.workspace()
+draft = space.draft()
+
+if draft is None:
+    title("Data & model")
+    st.markdown(page_text("welcome"))
+    source_problem()
+    st.subheader("Start with an example", anchor=False)
+    example_cards(space)
+    st.subheader("Or bring your own table", anchor=False)
+    file_sources(space)
+    st.stop()
+
+title("Data & model", subject_line(draft))
+source_problem()
+top = st.container()
+other = st.expander("Other data", key=f"other-{draft['id']}", on_change="rerun")  # drawn once opened
+if other.open:
+    with other:
+        example_cards(space)
+        file_sources(space)
+
+st.header("Data", anchor=False)
+if draft["source"].get("sentence"):
+    st.text(draft["source"]["sentence"])
+table: Table | None = None
+try:
+    table, profiles = wait_for(work.table(space, draft["spec"]["data"]), f"Reading {source_name(draft)}")
+except InputError as error:
+    notices.problem(str(error))
+edited = reading_section(draft, table)
+if table is None or edited != draft:
+    if edited != draft:
+        space.save_draft(edited)
+        st.rerun()
+    st.stop()
+edited = suggest_columns(edited, profiles)
+preview_section(table)
+found = problems(space, edited)
+
+names = [item.name for item in profiles]
+st.header("Columns", anchor=False)
+edited = columns_section(edited, profiles)
+edited = bins_section(edited, profiles)
+found.show("columns")
+st.header("Outcome", anchor=False)
+edited = outcome_section(edited, profiles)
+found.show("outcome")
+st.header("Rows", anchor=False)
+edited = rows_section(edited, names)
+found.show("rows")
+if found.summary is not None:
+    left_out_section(found.summary)
+st.header("Model", anchor=False)
+edited = model_section(space, edited, names)
+found.show("model")
+if edited != draft:
+    space.save_draft(edited)
+    st.rerun()
+
+st.divider()
+found.show("rest")
+for place, key in ((top, "next-top"), (st.container(), "next")):
+    with place:
+        next_step(found.ready, key)

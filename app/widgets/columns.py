@@ -1,0 +1,157 @@
+"""The columns of the data and the parts they play, edited in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.columns import ColumnProfile
+from app.drafts import with_data
+from audits.data import KINDS, ROLES
+
+__all__ = ["bins_section", "columns_section"]
+
+_NOT_FEATURES = {"identifier", "text"}
+_NUMBERS = {"continuous", "integer"}
+_MOST_SHOWN = 11
+
+
+def columns_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Draw the table of columns; return the draft with what was changed in it."""
+    base = _base(draft, profiles)
+    edited = st.data_editor(
+        base,
+        key=f"columns-{draft['id']}",
+        hide_index=True,
+        height="content" if len(base) <= _MOST_SHOWN else 388,
+        placeholder="",
+        disabled=["column", "missing", "values", "such as"],
+        column_config={
+            "column": st.column_config.TextColumn("column", pinned=True, width="medium"),
+            "kind": st.column_config.SelectboxColumn("kind", options=list(KINDS), required=True),
+            "feature": st.column_config.CheckboxColumn(
+                "feature", help="Read by the model and compared by audits"
+            ),
+            "protected": st.column_config.CheckboxColumn(
+                "protected", help="A group that people are compared by"
+            ),
+            "role": st.column_config.SelectboxColumn(
+                "role", options=list(ROLES), help="What a person can change"
+            ),
+            "missing": st.column_config.NumberColumn("missing", format="localized"),
+            "values": st.column_config.NumberColumn(
+                "values", format="localized", help="How many different ones"
+            ),
+        },
+        alt="Columns of the data: kind, role, and whether each is a feature or a protected attribute",
+    )
+    return _changed(draft, profiles, base, edited)
+
+
+def bins_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Offer to cut numeric protected attributes into ranges; return the draft."""
+    data = draft["spec"]["data"]
+    kinds = _kinds(draft, profiles)
+    bins: dict[str, Any] = dict(data.get("bins") or {})
+    for name in data.get("protected") or ():
+        if kinds.get(name) not in _NUMBERS and name not in bins:
+            continue
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"Cut {name} at", width=220)
+            text = st.text_input(
+                "Edges, separated by commas",
+                ", ".join(f"{edge:g}" for edge in bins.get(name, ())),
+                key=f"bins-{draft['id']}-{name}",
+                placeholder="18, 25, 45, 120",
+                label_visibility="collapsed",
+            )
+        edges = [part.strip() for part in text.split(",") if part.strip()]
+        if edges:
+            bins[name] = [_number(edge) for edge in edges]
+        else:
+            bins.pop(name, None)
+    return with_data(draft, bins=bins or None)
+
+
+def _base(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> pd.DataFrame:
+    data = draft["spec"]["data"]
+    kinds = _kinds(draft, profiles)
+    features = set(_features(draft, profiles))
+    protected = set(data.get("protected") or ())
+    roles = {name: role for role, names in (data.get("roles") or {}).items() for name in names}
+    return pd.DataFrame(
+        {
+            "column": pd.Series([item.name for item in profiles], dtype="str"),
+            "kind": [kinds[item.name] for item in profiles],
+            "feature": [item.name in features for item in profiles],
+            "protected": [item.name in protected for item in profiles],
+            "role": pd.Series([roles.get(item.name) for item in profiles], dtype=object),
+            "missing": [item.missing for item in profiles],
+            "values": [item.distinct for item in profiles],
+            "such as": [item.examples for item in profiles],
+        }
+    )
+
+
+def _changed(
+    draft: dict[str, Any], profiles: Sequence[ColumnProfile], base: pd.DataFrame, edited: pd.DataFrame
+) -> dict[str, Any]:
+    """Return the draft with the edits; the spec names a thing only where it departs from the default."""
+    names = [item.name for item in profiles]
+    kinds = {
+        item.name: kind
+        for item, kind in zip(profiles, edited["kind"], strict=True)
+        if kind and kind != item.kind
+    }
+    protected = [name for name, chosen in zip(names, edited["protected"], strict=True) if chosen]
+    roles: dict[str, list[str]] = {}
+    for name, role in zip(names, edited["role"], strict=True):
+        if isinstance(role, str) and role:
+            roles.setdefault(role, []).append(name)
+    features = draft["spec"]["data"].get("features")
+    touched = (base["feature"] != edited["feature"]).to_numpy()
+    if touched.any():
+        newly = set(protected) - set(draft["spec"]["data"].get("protected") or ())
+        chosen = zip(names, edited["feature"], touched, strict=True)
+        features = [name for name, ticked, by_hand in chosen if ticked and (by_hand or name not in newly)]
+    order = list(draft["spec"]["data"].get("protected") or ())
+    ordered: list[str] | None = sorted(
+        protected, key=lambda name: order.index(name) if name in order else len(order)
+    )
+    if not ordered and "protected" not in draft["spec"]["data"]:
+        ordered = None  # nobody chose none: suggest again when the columns change
+    return with_data(
+        draft,
+        kinds=kinds or None,
+        protected=ordered,
+        roles=roles or None,
+        features=features,
+    )
+
+
+def _features(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> list[str]:
+    """Return the features named, or those that the data section takes when none are."""
+    data = draft["spec"]["data"]
+    if data.get("features") is not None:
+        return list(data["features"])
+    label = data.get("label")
+    label = label.get("column") if isinstance(label, dict) else label
+    out = {label, data.get("weights"), *(data.get("protected") or ())}
+    out |= set((draft["spec"]["model"].get("predictions") or {}).values())
+    kinds = _kinds(draft, profiles)
+    return [item.name for item in profiles if item.name not in out and kinds[item.name] not in _NOT_FEATURES]
+
+
+def _kinds(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, str]:
+    inferred: dict[str, str] = {item.name: item.kind for item in profiles}
+    return inferred | dict(draft["spec"]["data"].get("kinds") or {})
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text  # told by the data section's check

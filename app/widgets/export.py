@@ -1,0 +1,72 @@
+"""Taking a result away: numbers, tables, and the command that makes them again."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import streamlit as st
+
+from app.widgets.figure_card import csv_bytes
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.runs.tables import result_tables
+
+__all__ = ["export_section", "portable"]
+
+
+def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `spec` with files of a workspace named as they were when they were brought."""
+    data, model = dict(spec["data"]), dict(spec["model"])
+    paths = data["path"]
+    data["path"] = _own_name(paths) if isinstance(paths, str) else [_own_name(path) for path in paths]
+    if "path" in model:
+        model["path"] = _own_name(model["path"])
+    return {**spec, "data": data, "model": model}
+
+
+def export_section(found: RunResult, sample: str | None) -> None:
+    """Draw the downloads of a result and how to reproduce it.
+
+    Parameters
+    ----------
+    sample : str, optional
+        Name of the bundled example that the data are.
+    """
+    with st.container(horizontal=True):
+        _button("Result (JSON)", "results.json", "application/json", lambda: _json(found))
+        _button("All tables (ZIP of CSV)", "tables.zip", "application/zip", lambda: _tables(found))
+        _button(
+            "Spec (YAML)", "spec.yaml", "application/yaml", lambda: dump_yaml(portable(found.spec)).encode()
+        )
+    st.text("The same numbers from the command line, with the spec beside the data:")
+    fetch = f"python -m audits sample-data {sample} --out .\n" if sample else ""
+    st.code(f"{fetch}python -m audits run spec.yaml --out result", language="bash")
+
+
+def _button(label: str, name: str, mime: str, make: Any) -> None:
+    st.download_button(label, data=make, file_name=name, mime=mime, on_click="ignore", key=f"export-{name}")
+
+
+def _json(found: RunResult) -> bytes:
+    document = {**found.to_json(), "spec": portable(found.spec)}
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _tables(found: RunResult) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for audit in found.audits:
+            for name, table in result_tables(audit.result).items():
+                archive.writestr(f"{audit.name}-{name}.csv", csv_bytes(table))
+    return packed.getvalue()
+
+
+def _own_name(path: str) -> str:
+    """Return the file's own name where `path` lies in a workspace, else `path`."""
+    parts = PurePosixPath(path).parts
+    return parts[-1] if parts and parts[0] == "files" else path

@@ -1,0 +1,89 @@
+"""A figure with its alt text, the table behind it, and both as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from audits.figures.style import alt_text
+from audits.runs.tables import spreadsheet_safe
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+__all__ = ["csv_bytes", "figure_card", "number_columns"]
+
+
+def figure_card(
+    name: str, figure: go.Figure, table: Callable[[], pd.DataFrame], *, wide: bool = False
+) -> None:
+    """Draw `figure`; the table that it shows and the downloads lie behind a toggle.
+
+    Parameters
+    ----------
+    name : str
+        Of the files, and unique on the page.
+    figure : Figure
+        From `audits.figures`.
+    table : callable
+        Gives the numbers drawn; called when they are asked for.
+    wide : bool
+        Keep the figure wide on a narrow screen, where it then scrolls inside itself.
+    """
+    config = {"displaylogo": False, "toImageButtonOptions": {"filename": name, "scale": 2}}
+    with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
+        st.plotly_chart(figure, key=f"figure-{name}", theme=None, config=config, alt=alt_text(figure))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
+        shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
+        st.download_button(
+            "CSV",
+            data=lambda: csv_bytes(table()),
+            file_name=f"{name}.csv",
+            mime="text/csv",
+            on_click="ignore",
+            type="tertiary",
+            key=f"csv-{name}",
+            help="The numbers drawn",
+        )
+        st.download_button(
+            "HTML",
+            data=lambda: figure.to_html(include_plotlyjs=True, full_html=True).encode(),
+            file_name=f"{name}.html",
+            mime="text/html",
+            on_click="ignore",
+            type="tertiary",
+            key=f"html-{name}",
+            help="The figure as a page of its own; for a PNG use the camera above the figure",
+        )
+    if shown:
+        frame = table()
+        st.dataframe(
+            frame,
+            hide_index=frame.index.name is None,
+            column_config=number_columns(frame),
+            alt=alt_text(figure),
+        )
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """Return `frame` as CSV in UTF-8 that a spreadsheet opens without running anything."""
+    return (
+        spreadsheet_safe(frame)
+        .to_csv(index=frame.index.name is not None, lineterminator="\n")
+        .encode("utf-8-sig")
+    )
+
+
+def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
+    """Show fractional numbers with three significant digits or so, whole ones with separators."""
+    shown: dict[str, Any] = {}
+    for name in frame.columns:
+        if frame[name].dtype.kind == "f":
+            largest = frame[name].abs().max()
+            shown[name] = st.column_config.NumberColumn(format="%.1f" if largest >= 100 else "%.3f")
+        elif frame[name].dtype.kind in "iu":
+            shown[name] = st.column_config.NumberColumn(format="localized")
+    return shown

@@ -1,0 +1,128 @@
+"""The controls of a flipset audit, and about how long it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.summary import Summary
+from app.widgets.groups import choose_groups
+from audits.data import AuditData
+from audits.errors import InputError
+from audits.stats.words import count
+from audits.transport import estimated_seconds
+
+__all__ = ["Chosen", "choose_options"]
+
+_NOTHING = "(nothing)"
+_LABEL = "(the true label)"
+_CONDITION_KINDS = {"boolean", "categorical", "ordinal", "integer"}
+_COSTS = {
+    "l1_squared": "squared L1 (FlipTest)",
+    "l1": "L1",
+    "l2_squared": "squared L2",
+    "l2": "L2",
+}
+_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
+_LONGEST = 120.0  # above it the audit draws a subsample
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Options as a spec names them, and about how many seconds the run takes."""
+
+    options: dict[str, Any]
+    seconds: float
+
+
+def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+    """Draw the controls; None while no group is chosen."""
+    source, target = choose_groups(summary, draft.get("options") or {})
+    if not source:
+        return None
+    sizes = _sizes(data, source, target)
+    if sizes is not None:
+        st.text(
+            f"{count(sizes[0])} source and {count(sizes[1])} target people"
+            + (" before the split" if "train" in draft["spec"]["model"] else "")
+        )
+    columns = [
+        name for name, kind in summary.kinds.items() if kind in _CONDITION_KINDS and name != summary.label
+    ]
+    conditions = [_NOTHING, *([_LABEL] if summary.label else []), *columns]
+    condition = st.selectbox(
+        "Compare only people alike in",
+        conditions,
+        help="With the true label, flips among the equally deserving are compared (equalised odds).",
+        **state.choice("condition"),
+    )
+    options: dict[str, Any] = {"source": source, "target": target}
+    if condition != _NOTHING:
+        options["condition_on"] = "label" if condition == _LABEL else condition
+    with st.expander("More options"):
+        options |= _more()
+    return Chosen(options, _seconds(draft, summary, sizes, options))
+
+
+def _more() -> dict[str, Any]:
+    cost = st.selectbox(
+        "Distance",
+        list(_COSTS),
+        format_func=_COSTS.__getitem__,
+        help="Between people, after every feature is standardised.",
+        **state.choice("cost"),
+    )
+    level = st.number_input(
+        "Error rate",
+        min_value=0.001,
+        max_value=0.5,
+        value=0.05,
+        step=0.01,
+        format="%g",
+        help="Of intervals and verdict: 0.05 gives 95 % intervals.",
+        **state.choice("level"),
+    )
+    material = st.number_input(
+        "A difference matters from (percentage points)",
+        min_value=1,
+        max_value=90,
+        value=10,
+        **state.choice("material"),
+    )
+    shuffles = st.number_input(
+        "Shuffles for the level of chance", min_value=0, max_value=9999, value=99, **state.choice("shuffles")
+    )
+    reverse = st.toggle("Also count the way back", value=True, **state.choice("reverse"))
+    chosen = {
+        "cost": cost,
+        "level": level,
+        "material": round(material / 100, 4),
+        "permutations": int(shuffles),
+        "reverse": reverse,
+    }
+    usual = {"cost": "l1_squared", "level": 0.05, "material": 0.1, "permutations": 99, "reverse": True}
+    return {key: value for key, value in chosen.items() if value != usual[key]}
+
+
+def _sizes(data: AuditData, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
+    try:
+        return int(data.members(source).sum()), int(data.members(target).sum())
+    except InputError:
+        return None  # the run says what is wrong with the groups
+
+
+def _seconds(
+    draft: Mapping[str, Any], summary: Summary, sizes: tuple[int, int] | None, options: Mapping[str, Any]
+) -> float:
+    trained = draft["spec"]["model"].get("train")
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    start = 1.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
+    if sizes is None:
+        return start
+    n, m = (max(2, int(share * size)) for size in sizes)
+    shuffles = options.get("permutations", 99) * estimated_seconds(min(n, 300), min(m, 300), summary.width)
+    return start + min(_LONGEST, estimated_seconds(n, m, summary.width)) + shuffles

@@ -1,0 +1,149 @@
+"""What a flipset audit found, from the finding down to the single person."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.export import export_section
+from app.widgets.figure_card import figure_card
+from app.widgets.frame import page_text
+from app.widgets.people import people_section
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.errors import RunFailed
+from audits.figures import flipsets as figures
+from audits.figures.flipsets import Part
+from audits.flipsets import FlipsetResult
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE
+from audits.stats.words import percent_interval
+
+__all__ = ["earlier_result", "show_result"]
+
+_PARTS: dict[Part, str] = {
+    "positive": "Favorable here, not for the counterpart",
+    "negative": "Unfavorable here, favorable for the counterpart",
+}
+_FIRST_FEATURES = 6
+_MOST_FEATURES = 30
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: FlipsetResult = found.audits[0].result
+    headline(result)
+    figure_card("flipset-sizes", figures.sizes(result), result.to_frame)
+    for warning in result.warnings:
+        notices.note(warning)
+    part = _part(result)
+    flipset = result.positive if part == "positive" else result.negative
+    st.subheader("Where flipped people differ from their group", anchor=False)
+    more = len(flipset.marginals) > _FIRST_FEATURES and st.toggle("Show more features", key="more-features")
+    shown = min(len(flipset.marginals), _MOST_FEATURES) if more else _FIRST_FEATURES
+    figure_card(
+        "flipset-marginals",
+        figures.marginals(result, part, most=shown),
+        lambda: _marginals(result, part),
+        wide=True,
+    )
+    st.subheader("How they differ from their counterparts", anchor=False)
+    figure_card(
+        "flipset-transparency",
+        figures.transparency(result, part),
+        lambda: result.transparency_frame(part),
+        wide=True,
+    )
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    people_section(result, part, data)
+    with st.expander("How to read this"):
+        st.markdown(page_text("flipsets_reading"))
+    with st.expander("What it cannot tell you"):
+        st.markdown(page_text("flipsets_limits"))
+    with st.expander("Settings used"):
+        st.code(dump_yaml(_settings(found)), language="yaml", wrap_lines=True)
+    with st.expander("Export"):
+        export_section(found, draft["source"].get("sample"))
+
+
+def headline(result: FlipsetResult) -> None:
+    """Write the finding, its verdict, and how sure it is."""
+    with st.container(key="finding"):
+        st.text(result.finding)
+    larger = result.positive if result.positive.size > result.negative.size else result.negative
+    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+        st.text(f"{percent_interval(larger.share)} · {larger.share.method} · {_method(result)}")
+
+
+def _method(result: FlipsetResult) -> str:
+    used = result.certificate["method"]
+    return used if isinstance(used, str) else ", ".join(dict.fromkeys(used))
+
+
+def earlier_result(space: Workspace, spec: Mapping[str, Any]) -> None:
+    """Show the last finding of this workspace, greyed and dated, while there is none for `spec`."""
+    for record in space.runs():
+        if record["spec"].get("audits", [{}])[0].keys() != {"flipset"} or record["spec"] == spec:
+            continue
+        try:
+            result = work.result(space, record["spec"]).audits[0].result
+        except (RunFailed, ValueError):
+            continue  # it was cancelled, failed, or its file is gone
+        when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
+        st.divider()
+        st.text(f"Earlier result, {when}: {record['title']}")
+        with st.container(key="earlier"):
+            headline(result)
+            st.plotly_chart(
+                figures.sizes(result), key="figure-earlier", theme=None, config={"displayModeBar": False}
+            )
+        return
+
+
+def _part(result: FlipsetResult) -> Part:
+    larger: Part = "positive" if result.positive.size > result.negative.size else "negative"
+    options = list(_PARTS)
+    return st.selectbox(
+        "Flipset shown",
+        options,
+        index=options.index(larger),
+        format_func=lambda name: _PARTS[name],
+        width=420,
+        **state.choice("part"),
+    )
+
+
+def _marginals(result: FlipsetResult, part: str) -> pd.DataFrame:
+    flipset = result.positive if part == "positive" else result.negative
+    rows = []
+    for item in flipset.marginals:
+        labels = item.categories or [
+            f"{low:g} to {high:g}"
+            for low, high in zip(item.edges[:-1], item.edges[1:], strict=True)  # type: ignore[index]
+        ]
+        for label, everyone, flipped in zip(labels, item.population, item.flipset, strict=True):
+            rows.append((item.feature, label, everyone, flipped, item.distance, item.adjusted_p))
+    columns = ["feature", "value", f"all {result.source}", f"{part} flipset", "distance", "adjusted p"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _settings(found: RunResult) -> dict[str, Any]:
+    document = found.to_json()
+    return {
+        "evenhand": found.evenhand,
+        "audit": found.audits[0].options,
+        "threshold": found.spec["threshold"],
+        "seed": found.spec["seed"],
+        "data": document["data"],
+        "model": document["model"],
+        "people compared": document["audits"][0]["rows"],
+        "certificate": document["audits"][0]["certificate"],
+    }

@@ -1,0 +1,61 @@
+"""What surrounds every page: logo, navigation, the few rules of style, and the last resort for errors."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import streamlit as st
+
+from app import state
+from app.widgets import notices
+from audits.errors import InputError, RunFailed
+
+__all__ = ["ICON", "draw", "page_text", "title"]
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+ICON = str(ASSETS / "icon.svg")
+_STYLE = (ASSETS / "style.css").read_text(encoding="utf-8")
+_TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in (ASSETS / "texts").glob("*.md")}
+
+
+def draw(pages: dict[str, list[st.Page]]) -> None:
+    """Draw the frame and the page asked for; whatever breaks is told in one sentence."""
+    st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=ICON)
+    st.html(f"<style>{_STYLE}</style>")
+    page = st.navigation(pages, position="hidden")
+    state.workspace()
+    with st.sidebar, st.container(key="navigation", gap="xsmall"):
+        for heading, listed in pages.items():
+            if heading:
+                st.caption(heading)
+            for item in listed:
+                # links of our own: streamlit's would drop the workspace from the address
+                st.page_link(item, query_params=state.address(item.title), width="stretch")
+    try:
+        page.run()
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+    except Exception:  # the page stays up, and the log says what broke
+        logging.getLogger("evenhand").exception("The page %s broke", page.title)
+        notices.problem(
+            "Something broke on this page. Reload it; if it stays broken, start again with the data."
+        )
+    finally:
+        state.keep_address(page.title)
+
+
+def title(text: str, subject: str = "") -> None:
+    """Write the page's title, and beside it what is being audited."""
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute", key="title"
+    ):
+        st.title(text, anchor=False, width="content")
+        if subject:
+            with st.container(key="subject", width="content"):
+                st.text(subject)
+
+
+def page_text(name: str) -> str:
+    """Return a text of ``assets/texts``, Markdown."""
+    return _TEXTS[name]

@@ -1,0 +1,172 @@
+"""Where the model comes from, and from which score a decision is favourable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.drafts import with_data
+from app.widgets import notices
+from app.widgets.subject import TRAINED
+from app.workspace import MAX_FILE_MB, Workspace
+from audits.errors import InputError
+
+__all__ = ["model_section"]
+
+_WAYS = {"train": "Train one here", "path": "ONNX file", "predictions": "Predictions in a column"}
+_COLUMNS = {
+    "score, higher is better": ("score", "favorable"),
+    "score, higher is worse": ("score", "unfavorable"),
+    "predicted label": ("label", "favorable"),
+}
+
+
+def model_section(space: Workspace, draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Draw the choice of model; return the draft."""
+    old = draft["spec"]["model"]
+    way = st.segmented_control(
+        "Model",
+        list(_WAYS),
+        format_func=_WAYS.__getitem__,
+        default=next((name for name in _WAYS if name in old), "train"),
+        required=True,
+        key=f"way-{draft['id']}",
+    )
+    if way == "path":
+        model = _file(space, draft)
+    elif way == "predictions":
+        model = _column(draft, names)
+    else:
+        model = _trained(draft)
+    draft = {**draft, "spec": {**draft["spec"], "model": model}}
+    if way == "train":
+        draft = _held_out(draft)
+    threshold = draft["spec"].get("threshold", 0.5)
+    if isinstance(threshold, dict):
+        st.text("Thresholds differ by group, as in the spec.")
+        return draft
+    if way == "predictions" and "label" in (model.get("predictions") or {}):
+        return draft
+    threshold = st.number_input(
+        "Threshold",
+        value=float(threshold),
+        step=0.05,
+        format="%g",
+        key=f"threshold-{draft['id']}",
+        width=200,
+        help="A decision is favourable from this score on.",
+    )
+    return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
+
+
+def _trained(draft: dict[str, Any]) -> dict[str, Any]:
+    kind = st.selectbox(
+        "Kind",
+        list(TRAINED),
+        index=list(TRAINED).index(draft["spec"]["model"].get("train", "logistic")),
+        format_func=TRAINED.__getitem__,
+        key=f"train-{draft['id']}",
+        width=320,
+        help="A plain baseline of its kind, trained on a part of the data; audits use the rest.",
+    )
+    return {"train": kind}
+
+
+def _held_out(draft: dict[str, Any]) -> dict[str, Any]:
+    with st.container(horizontal=True):
+        share = st.number_input(
+            "Share held out for audits",
+            min_value=0.05,
+            max_value=0.95,
+            step=0.05,
+            value=float(draft["spec"]["data"].get("test_size", 0.3)),
+            key=f"held-{draft['id']}",
+            width=200,
+        )
+        seed = st.number_input(
+            "Seed",
+            min_value=0,
+            max_value=2**32 - 1,
+            value=int(draft["spec"].get("seed", 0)),
+            key=f"seed-{draft['id']}",
+            width=200,
+            help="Of the split, the training and everything random in an audit.",
+        )
+    draft = with_data(draft, test_size=share)
+    return {**draft, "spec": {**draft["spec"], "seed": int(seed)}}
+
+
+def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
+    turn = state.remember("models", lambda: 0)
+    key = f"model-{turn}"
+    st.file_uploader(
+        "ONNX file",
+        key=key,
+        max_upload_size=MAX_FILE_MB,
+        on_change=_uploaded,
+        args=(space, key, turn),
+        help="Pickles and other formats that can run code are refused.",
+    )
+    problem = state.get("model problem")
+    if problem:
+        notices.problem(problem)
+    path = draft["spec"]["model"].get("path") or state.get(f"model of {draft['id']}")
+    if path:
+        st.text(
+            f"{PurePosixPath(path).name} is used. It is loaded and checked when an audit runs, never here."
+        )
+        state.keep(f"model of {draft['id']}", path)
+        return {"path": path}
+    return {"path": ""}
+
+
+def _uploaded(space: Workspace, key: str, turn: int) -> None:
+    file = state.widget(key)
+    draft = space.draft()
+    if file is None or draft is None:
+        return
+    state.keep("models", turn + 1)
+    try:
+        path = space.add_file(file.name, file)
+    except InputError as error:
+        state.keep("model problem", str(error))
+        return
+    state.forget("model problem")
+    space.save_draft({**draft, "spec": {**draft["spec"], "model": {"path": str(path)}}})
+
+
+def _column(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    old = draft["spec"]["model"].get("predictions") or {}
+    column = old.get("score") or old.get("label")
+    means = next(
+        (
+            words
+            for words, (key, higher) in _COLUMNS.items()
+            if key in old and higher == old.get("higher_is", "favorable")
+        ),
+        "score, higher is better",
+    )
+    with st.container(horizontal=True):
+        chosen = st.selectbox(
+            "Column",
+            names,
+            index=names.index(column) if column in names else None,
+            key=f"predicted-{draft['id']}",
+            placeholder="Choose a column",
+            width=320,
+        )
+        words = st.selectbox(
+            "It holds a",
+            list(_COLUMNS),
+            index=list(_COLUMNS).index(means),
+            key=f"means-{draft['id']}",
+            width=260,
+        )
+    key, higher = _COLUMNS[words]
+    if chosen is None:
+        return {"predictions": {}}
+    return {"predictions": {key: chosen} | ({"higher_is": higher} if higher != "favorable" else {})}

@@ -1,0 +1,104 @@
+"""What the model decides: the label, and which of its values are good for the person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.columns import ColumnProfile
+from app.drafts import with_data
+
+__all__ = ["outcome_section"]
+
+_NUMBERS = {"continuous", "integer"}
+_MOST_LEVELS = 20
+_CUTS = {"at least": "at_least", "above": "above", "at most": "at_most", "below": "below"}
+
+
+def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Draw the choice of label and favourable values, and of weights; return the draft."""
+    data = draft["spec"]["data"]
+    names = [item.name for item in profiles]
+    old = data.get("label")
+    column = old["column"] if isinstance(old, dict) else old
+    left, middle, right = st.columns(3)
+    label = left.selectbox(
+        "Label (the true outcome)",
+        names,
+        index=names.index(column) if column in names else None,
+        key=f"label-{draft['id']}",
+        placeholder="No label",
+        help="What the model predicts, as it turned out. Needed to train a model here.",
+    )
+    weights = right.selectbox(
+        "Weights",
+        names,
+        index=names.index(data["weights"]) if data.get("weights") in names else None,
+        key=f"weights-{draft['id']}",
+        placeholder="One person a row",
+        help="A column that says how many people a row stands for.",
+    )
+    draft = with_data(draft, weights=weights)
+    if label is None:
+        with middle:
+            return _favorable_alone(with_data(draft, label=None))
+    item = profiles[names.index(label)]
+    if item.kind in _NUMBERS and item.distinct > _MOST_LEVELS:
+        with middle:
+            return _cut(draft, item, old if isinstance(old, dict) and column == label else {})
+    kept = _list(data.get("favorable")) if column == label else []
+    chosen = middle.multiselect(
+        "Good for the person",
+        list(dict.fromkeys([*item.values, *kept])),
+        default=kept,
+        key=f"favorable-{draft['id']}-{label}",
+        placeholder="Choose the favourable value",
+    )
+    favorable = data["favorable"] if kept and chosen == kept else _one(chosen)
+    return with_data(draft, label=label, favorable=favorable)
+
+
+def _favorable_alone(draft: dict[str, Any]) -> dict[str, Any]:
+    """Without a label, the favourable value is one of the predicted labels."""
+    if "label" not in (draft["spec"]["model"].get("predictions") or {}):
+        return with_data(draft, favorable=None)
+    text = st.text_input(
+        "Predicted label that is good for the person",
+        ", ".join(_list(draft["spec"]["data"].get("favorable"))),
+        key=f"favorable-{draft['id']}-predicted",
+    )
+    return with_data(draft, favorable=_one([part.strip() for part in text.split(",") if part.strip()]))
+
+
+def _cut(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dict[str, Any]:
+    """Cut a number into a favourable and an unfavourable side."""
+    sign = next((words for words, key in _CUTS.items() if key in old), "at least")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = st.selectbox(
+            "Favourable is", list(_CUTS), index=list(_CUTS).index(sign), key=f"cut-{draft['id']}", width=130
+        )
+        bound = st.number_input(
+            "this number",
+            value=old.get(_CUTS[sign]),
+            key=f"bound-{draft['id']}-{item.name}",
+            placeholder="Number",
+            format="%g",
+            width=150,
+        )
+    if bound is None:
+        return with_data(draft, label=item.name, favorable=None)
+    return with_data(draft, label={"column": item.name, _CUTS[words]: bound}, favorable=None)
+
+
+def _list(value: Any) -> list[str]:
+    return (
+        []
+        if value is None
+        else [str(part) for part in (value if isinstance(value, (list, tuple)) else [value])]
+    )
+
+
+def _one(values: list[str]) -> Any:
+    return None if not values else values[0] if len(values) == 1 else values

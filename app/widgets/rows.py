@@ -1,0 +1,154 @@
+"""Which rows are used: filters, and what is done about missing values."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state
+from app.drafts import with_data
+from app.summary import Summary
+from app.widgets import notices
+from audits.stats.words import count
+
+__all__ = ["left_out_section", "rows_section"]
+
+_CONDITIONS = {
+    "between": "between",
+    "is one of": "in",
+    "is none of": "not_in",
+    "at least": "at_least",
+    "at most": "at_most",
+    "is not missing": "not_missing",
+}
+_MOST_SHOWN = 6
+_MISSING = {
+    "category": "Keep them: missing is a value of its own",
+    "impute": "Fill them in with the middle or most frequent value",
+    "drop": "Leave those rows out",
+}
+
+
+def rows_section(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Draw the missing-value policy and the row filters; return the draft."""
+    data = draft["spec"]["data"]
+    missing = st.selectbox(
+        "Missing values",
+        list(_MISSING),
+        index=list(_MISSING).index(data.get("missing", "category")),
+        format_func=_MISSING.__getitem__,
+        key=f"missing-{draft['id']}",
+        width=440,
+    )
+    draft = with_data(draft, missing=missing)
+    key = f"keep-{draft['id']}"
+    if state.widget(key) is None:  # a fresh editor begins with what the draft holds
+        state.keep(key, _as_table(data.get("keep") or ()))
+    st.markdown("Keep only rows where")
+    edited = st.data_editor(
+        state.get(key),
+        key=key,
+        num_rows="dynamic",
+        hide_index=True,
+        column_config={
+            "column": st.column_config.SelectboxColumn("column", options=list(names), width="medium"),
+            "condition": st.column_config.SelectboxColumn(
+                "condition", options=list(_CONDITIONS), width="small"
+            ),
+            "values": st.column_config.TextColumn(
+                "values", help="Separated by commas; two for between", width="medium"
+            ),
+        },
+        alt="Row filters: column, condition, values",
+    )
+    keep = [_rule(row) for row in edited.to_dict("records") if _whole(row)]
+    return with_data(draft, keep=keep or None)
+
+
+def left_out_section(summary: Summary) -> None:
+    """Say how many rows are used, which are not and why."""
+    left_out = sum(summary.excluded.values())
+    st.text(
+        f"{count(summary.rows)} of {count(summary.rows_read)} rows are used; {count(left_out)} are left out."
+    )
+    lines = [f"{count(rows)} rows: {reason}" for reason, rows in summary.excluded.items() if rows]
+    lines += [
+        f"{count(cells)} cells of {column} filled in" for column, cells in summary.imputed.items() if cells
+    ]
+    notices.bullets([*lines, *summary.notes])
+    tables = {name: sizes for name, sizes in summary.groups.items() if sizes}
+    with st.grid(3, min_column_width=270):
+        for name, sizes in tables.items():
+            shown = {
+                name: [size.value for size in sizes],
+                "people": [size.people for size in sizes],
+            }
+            if summary.favorable is not None:
+                shown["favorable label"] = [size.favorable for size in sizes]
+            st.dataframe(
+                pd.DataFrame(shown),
+                hide_index=True,
+                height="content" if len(sizes) <= _MOST_SHOWN else 248,
+                column_config={
+                    name: st.column_config.TextColumn(width=130),
+                    "people": st.column_config.NumberColumn(format="localized"),
+                    "favorable label": st.column_config.NumberColumn(format="percent"),
+                },
+                alt=f"People by {name}",
+            )
+
+
+def _as_table(rules: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    rows = []
+    for rule in rules:
+        for words, key in _CONDITIONS.items():
+            if key in rule:
+                values = rule[key]
+                text = (
+                    ""
+                    if key == "not_missing"
+                    else _joined(values if isinstance(values, (list, tuple)) else [values])
+                )
+                rows.append((rule["column"], words, text))
+    return pd.DataFrame(rows, columns=["column", "condition", "values"], dtype="str")
+
+
+def _whole(row: Mapping[str, Any]) -> bool:
+    given = [isinstance(row[name], str) and row[name] for name in ("column", "condition", "values")]
+    return bool(given[0] and given[1] and (given[2] or row["condition"] == "is not missing"))
+
+
+def _rule(row: Mapping[str, Any]) -> dict[str, Any]:
+    key = _CONDITIONS[row["condition"]]
+    if key == "not_missing":
+        return {"column": row["column"], key: True}
+    values = _split(row["values"])
+    if key in {"in", "not_in"}:
+        return {"column": row["column"], key: values}
+    bounds = [_bound(value) for value in values]
+    return {"column": row["column"], key: bounds if key == "between" or len(bounds) != 1 else bounds[0]}
+
+
+def _bound(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text  # a date, or told by the data section's check
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True))]
+
+
+def _joined(values: Sequence[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue().replace(",", ", ") if '"' not in line.getvalue() else line.getvalue()

@@ -1,0 +1,80 @@
+"""Having an audit run: the button, the progress, Cancel, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import work
+from app.widgets import notices
+from app.workspace import Workspace
+from audits.runs.handle import Run
+
+__all__ = ["ended_badly", "progress", "run_button", "time_words"]
+
+
+def time_words(seconds: float) -> str:
+    """Word a time roughly.
+
+    Examples
+    --------
+    >>> [time_words(seconds) for seconds in (0.2, 8.2, 44, 100, 4000)]
+    ['a few seconds', 'about 10 seconds', 'about 45 seconds', 'about 2 minutes', 'about 67 minutes']
+    """
+    if seconds < 5:
+        return "a few seconds"
+    if seconds < 55:
+        return f"about {max(10, 5 * round(seconds / 5))} seconds"
+    minutes = max(1, round(seconds / 60))
+    return f"about {minutes} minute{'s' if minutes > 1 else ''}"
+
+
+def run_button(
+    space: Workspace, spec: Mapping[str, Any], title: str, standing: work.Standing, seconds: float, key: str
+) -> None:
+    """Draw the one primary button of an audit page, and how long it will take."""
+    if not (standing.going or standing.finished):
+        st.text(f"Takes {time_words(seconds)}.")
+    st.button(
+        "Run audit",
+        type="primary",
+        width="stretch",
+        key=key,
+        disabled=standing.going or standing.finished,
+        on_click=_submit,
+        args=(space, spec, title),
+        help="This audit has been run: its result is shown." if standing.finished else None,
+    )
+
+
+def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
+    work.submit(space, spec, title)
+
+
+def progress(run: Run) -> None:
+    """Show how far a run is, with Cancel; the page is drawn anew when it is over."""
+
+    @st.fragment(run_every=0.7)
+    def poll() -> None:
+        if run.finished:
+            st.rerun()
+        now = run.progress
+        st.progress(now.fraction)
+        left = f" · {time_words(now.seconds_left)} left" if now.seconds_left is not None else ""
+        st.text(f"{now.doing}{left}")
+
+    with st.container(border=True, key="running"):
+        poll()
+        st.button("Cancel", key="cancel", on_click=run.cancel, disabled=run.cancel_requested)
+
+
+def ended_badly(run: Run | None) -> None:
+    """Say how a run ended that gave no result."""
+    if run is None or not run.finished:
+        return
+    if run.status == "cancelled":
+        notices.note("The run was cancelled. Nothing was kept of it.")
+    elif run.error is not None:
+        notices.problem(run.error.sentence, run.error.details)

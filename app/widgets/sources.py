@@ -1,0 +1,91 @@
+"""Bringing data: a bundled example, an upload, or a file of the server's data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import drafts, state
+from app.widgets import notices
+from app.workspace import MAX_FILE_MB, Workspace
+from audits.data.samples import CATALOGUE
+from audits.errors import InputError
+
+__all__ = ["example_cards", "file_sources"]
+
+
+def example_cards(space: Workspace) -> None:
+    """Draw the bundled examples; one click loads data, spec and model."""
+    with st.grid(3, min_column_width=270, border=False):
+        for name, sample in CATALOGUE.items():
+            with st.container(border=True, height="stretch", key=f"card-{name}"):
+                st.markdown(f"**{sample.title}**")
+                st.text(sample.sentence)
+                st.space("stretch")
+                st.button(
+                    "Open this example",
+                    key=f"open-{name}",
+                    on_click=_begin,
+                    args=(space, lambda sample=sample: drafts.from_sample(space, sample)),
+                )
+
+
+def file_sources(space: Workspace) -> None:
+    """Draw the upload and, where the server has a data folder, the picker."""
+    turn = state.remember("uploads", lambda: 0)
+    key = f"upload-{turn}"
+    st.file_uploader(
+        "CSV, TSV, Parquet, Arrow, XLSX or JSON lines; several files with the same columns follow each other",
+        accept_multiple_files=True,
+        max_upload_size=MAX_FILE_MB,
+        key=key,
+        on_change=_uploaded,
+        args=(space, key, turn),
+    )
+    folder = drafts.server_folder()
+    if folder is not None:
+        _server_picker(space, folder)
+
+
+def _server_picker(space: Workspace, folder: Path) -> None:
+    files = drafts.server_files(folder) if folder.is_dir() else []
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "Or a file on the server", files, index=None, key="server-file", placeholder="Choose a file"
+        )
+        st.button(
+            "Open",
+            key="open-server",
+            disabled=chosen is None,
+            on_click=_begin,
+            args=(space, lambda: drafts.from_files([drafts.server_file(folder, str(chosen))], "server")),
+        )
+
+
+def _uploaded(space: Workspace, key: str, turn: int) -> None:
+    files = state.widget(key)
+    if not files:
+        return
+    state.keep("uploads", turn + 1)  # a fresh uploader lets go of the bytes held in memory
+    _begin(space, lambda: drafts.from_files([space.add_file(file.name, file) for file in files], "upload"))
+
+
+def _begin(space: Workspace, make: Callable[[], dict[str, Any]]) -> None:
+    """Start over with other data; what is wrong with them is told on the page."""
+    try:
+        space.save_draft(make())
+    except InputError as error:
+        state.keep("source problem", str(error))
+        return
+    state.forget("source problem")
+    state.forget_addresses()
+
+
+def source_problem() -> None:
+    """Say why the last file could not be taken."""
+    sentence = state.get("source problem")
+    if sentence:
+        notices.problem(sentence)

@@ -1,0 +1,46 @@
+"""One line that says what is being audited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from app.summary import Summary
+from audits.stats.words import count
+
+__all__ = ["model_words", "source_name", "subject_line"]
+
+TRAINED = {
+    "logistic": "logistic regression",
+    "mlp": "neural network",
+    "forest": "random forest",
+    "boosting": "gradient boosting",
+}
+
+
+def source_name(draft: Mapping[str, Any]) -> str:
+    """Return the name of the data."""
+    return str(draft["source"]["name"])
+
+
+def model_words(model: Mapping[str, Any]) -> str:
+    """Return in words where the model comes from."""
+    if "train" in model:
+        return TRAINED.get(model["train"], str(model["train"]))
+    if "path" in model:
+        return f"ONNX model {PurePosixPath(model['path']).name}"
+    columns = model.get("predictions") or {}
+    return f"predictions in {columns.get('score') or columns.get('label') or 'a column'}"
+
+
+def subject_line(draft: Mapping[str, Any], summary: Summary | None = None) -> str:
+    """Return data, model and people: ``compas.csv · logistic regression · 6,172 people``."""
+    parts = [source_name(draft), model_words(draft["spec"]["model"])]
+    if summary is not None:
+        people = f"{count(summary.people)} people"
+        if "train" in draft["spec"]["model"]:
+            share = float(draft["spec"]["data"].get("test_size", 0.3))
+            people = f"{people}, about {count(share * summary.people)} held out"
+        parts.append(people)
+    return " · ".join(parts)

@@ -1,0 +1,186 @@
+"""A workspace: everything one visitor brings, in one folder whose random name is the only way in.
+
+``EVENHAND_HOME/workspaces/<token>/`` holds ``files/`` (what was uploaded, under the digest of its bytes),
+``draft.json`` (the spec being edited) and ``runs.json`` (the last runs). Whoever has the token, from a
+link, sees it all; nothing lists tokens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import threading
+import unicodedata
+from collections import OrderedDict
+from pathlib import Path
+from typing import IO, Any
+
+from audits.errors import InputError
+from audits.runs.store import home
+
+__all__ = ["MAX_FILE_MB", "Workspace", "is_token", "issue_token", "new_token", "safe_name", "was_issued"]
+
+MAX_FILE_MB = int(os.environ.get("EVENHAND_MAX_FILE_MB", "200"))
+_MAX_WORKSPACE_BYTES = 2_000_000_000
+_CHUNK = 1 << 20
+_LONGEST_NAME = 100
+_REMEMBERED_RUNS = 30
+_REMEMBERED_TOKENS = 10_000
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+_UNSAFE = re.compile(r"[^\w.\- ()+=@,]", re.UNICODE)
+
+
+def new_token() -> str:
+    """Return a fresh token: 128 random bits."""
+    return secrets.token_hex(16)
+
+
+_issued: OrderedDict[str, None] = OrderedDict()
+_issuing = threading.Lock()
+
+
+def issue_token() -> str:
+    """Return a fresh token that `was_issued` knows: of the last 10,000 that nobody has used yet."""
+    token = new_token()
+    with _issuing:
+        _issued[token] = None
+        while len(_issued) > _REMEMBERED_TOKENS:
+            _issued.popitem(last=False)
+    return token
+
+
+def was_issued(token: str) -> bool:
+    """Tell whether `token` is one of ours, not one that a link has made up."""
+    return token in _issued
+
+
+def is_token(text: str | None) -> bool:
+    """Tell whether `text` can be a token."""
+    return text is not None and _TOKEN.fullmatch(text) is not None
+
+
+def safe_name(name: str) -> str:
+    r"""Return a file name that stays in its folder, close to the one the user gave.
+
+    Examples
+    --------
+    >>> safe_name("../../etc/passwd"), safe_name("C:\\data\\löhne 2024.csv"), safe_name("...")
+    ('passwd', 'löhne 2024.csv', 'file')
+    """
+    base = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    base = _UNSAFE.sub("_", base).strip(" .")
+    stem, dot, ending = base.rpartition(".")
+    if len(base.encode()) > _LONGEST_NAME:
+        ending = ending[-12:]
+        kept = (stem or base).encode()[: _LONGEST_NAME - len(ending.encode()) - 1].decode("utf-8", "ignore")
+        base = kept + (dot + ending if stem else "")
+    return base or "file"
+
+
+class Workspace:
+    """The folder behind one token.
+
+    Parameters
+    ----------
+    token : str
+        32 hexadecimal digits.
+    base : Path, optional
+        Home folder; by default ``EVENHAND_HOME``.
+    """
+
+    def __init__(self, token: str, base: Path | None = None) -> None:
+        if not is_token(token):
+            raise InputError("workspace", "must be named by 32 hexadecimal digits", token)
+        self.token = token
+        self.folder = (base or home()) / "workspaces" / token
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever kept in it."""
+        return self.folder.is_dir()
+
+    def draft(self) -> dict[str, Any] | None:
+        """Return the spec being edited, with where its data came from; None before there are data."""
+        return self._read("draft.json")
+
+    def save_draft(self, draft: dict[str, Any] | None) -> None:
+        """Keep `draft`, plain data; None forgets it."""
+        self._write("draft.json", draft)
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the last runs, latest first: plain records as given to `note_run`."""
+        return self._read("runs.json") or []
+
+    def note_run(self, record: dict[str, Any]) -> None:
+        """Keep a record of a run: ``id``, ``key``, ``spec``, ``submitted``."""
+        others = [run for run in self.runs() if run["key"] != record["key"]]
+        self._write("runs.json", [record, *others][:_REMEMBERED_RUNS])
+
+    def add_file(self, name: str, content: IO[bytes]) -> Path:
+        """Write a file in chunks and return its path relative to the workspace.
+
+        Raises
+        ------
+        InputError
+            If it is empty or too large, or the workspace is full.
+        """
+        name = safe_name(name)
+        files = self.folder / "files"
+        self._make(files)
+        room = _MAX_WORKSPACE_BYTES - sum(path.stat().st_size for path in files.rglob("*") if path.is_file())
+        partial = files / f"{secrets.token_hex(8)}.partial"
+        digest, size = hashlib.sha256(), 0
+        try:
+            with partial.open("wb") as file:
+                while chunk := content.read(_CHUNK):
+                    size += len(chunk)
+                    if size > MAX_FILE_MB * 1_000_000:
+                        advice = (
+                            "leave out columns or rows that the audit does not need, or save it as Parquet"
+                        )
+                        raise InputError(name, f"must be at most {MAX_FILE_MB} MB", advice=advice)
+                    if size > room:
+                        raise InputError("workspace", "is full (2 GB)", advice="start a new one")
+                    digest.update(chunk)
+                    file.write(chunk)
+            if not size:
+                raise InputError(name, "is empty", advice="choose a file with a header line and rows")
+            place = files / digest.hexdigest()[:16] / name
+            place.parent.mkdir(exist_ok=True)
+            partial.replace(place)
+        finally:
+            partial.unlink(missing_ok=True)
+        return place.relative_to(self.folder)
+
+    def copy_file(self, source: Path) -> Path:
+        """Copy a file of ours into the workspace; return its path relative to it."""
+        with source.open("rb") as content:
+            return self.add_file(source.name, content)
+
+    def forget(self) -> None:
+        """Remove everything in it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _make(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise InputError(
+                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
+            ) from None
+
+    def _read(self, name: str) -> Any:
+        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+        return None
+
+    def _write(self, name: str, value: Any) -> None:
+        self._make(self.folder)
+        partial = self.folder / f"{name}.{secrets.token_hex(4)}.partial"
+        partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+        partial.replace(self.folder / name)

@@ -1,0 +1,116 @@
+"""Drafts: from examples and files to specs that can run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from app import drafts
+from app.columns import profile
+from app.suggest import group_pair, suggested_groups
+from app.summary import GroupSize, Summary, summarise
+from app.workspace import Workspace, new_token
+from audits.data import build_data, data_spec, read_table
+from audits.data.samples import CATALOGUE
+from audits.errors import InputError
+from audits.runs.spec import parse_spec
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Workspace:
+    return Workspace(new_token(), tmp_path)
+
+
+@pytest.fixture
+def summary() -> Summary:
+    people = pd.DataFrame(
+        {
+            "race": ["b"] * 5 + ["a"] * 4 + ["c"] * 2 + [None] * 6,
+            "sex": ["f", "m"] * 8 + ["f"],
+            "hired": [1, 1, 1, 1, 0] + [1, 0, 0, 0] + [1] * 8,
+            "skill": range(17),
+        }
+    )
+    spec = data_spec({"label": "hired", "favorable": 1, "protected": ["race", "sex"]})
+    return summarise(build_data(people, spec))
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_every_example_gives_a_spec_that_parses_and_data_that_load(space: Workspace, name: str) -> None:
+    draft = drafts.from_sample(space, CATALOGUE[name])
+    spec = parse_spec(drafts.audit_spec(draft, "flipset", draft["options"]), space.folder)
+    assert len(spec.digests()) == len(spec.paths()) >= 1
+    data = build_data(read_table(space.folder / draft["spec"]["data"]["path"]), spec.data)
+    found = suggested_groups(summarise(data), draft["options"])
+    assert {key: pair[0] for key, pair in found.items()} == {
+        k: str(v) for k, v in draft["options"]["source"].items()
+    }
+    assert {key: pair[1] for key, pair in found.items()} == {
+        k: str(v) for k, v in draft["options"]["target"].items()
+    }
+
+
+def test_summary_counts_by_hand(summary: Summary) -> None:
+    assert summary.rows == 17
+    assert [(size.value, size.people) for size in summary.groups["race"]] == [
+        ("(missing)", 6.0),
+        ("b", 5.0),
+        ("a", 4.0),
+        ("c", 2.0),
+    ]
+    assert [size.favorable for size in summary.groups["race"]] == [1.0, 0.8, 0.25, 1.0]
+    assert summary.favorable == 13 / 17
+
+
+def test_source_is_the_one_of_the_two_largest_with_fewer_favourable_labels(summary: Summary) -> None:
+    assert suggested_groups(summary, {}) == {"race": ("a", "b")}
+
+
+def test_suggestions_that_came_with_other_data_are_dropped(summary: Summary) -> None:
+    assert suggested_groups(summary, {"source": {"race": "x"}, "target": {"race": "b"}}) == {
+        "race": ("a", "b")
+    }
+    assert suggested_groups(summary, {"source": {"sex": "m"}, "target": {"sex": "f"}}) == {"sex": ("m", "f")}
+
+
+def test_an_attribute_with_one_value_has_no_pair() -> None:
+    assert group_pair([GroupSize("a", 3, None), GroupSize("(missing)", 9, None)]) is None
+    assert group_pair([GroupSize("a", 5, None), GroupSize("b", 3, None)]) == ("b", "a")
+
+
+def test_an_uploaded_table_has_its_likely_protected_columns_suggested(
+    space: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("race,age,hired\n" + "".join(f"{'ab'[k % 2]},{20 + k},{k % 2}\n" for k in range(40)))
+    draft = drafts.from_files([path], "server")
+    suggested = drafts.suggest_columns(draft, profile(read_table(path)))
+    assert suggested["spec"]["data"]["protected"] == ["race"]
+    chosen = drafts.with_data(suggested, protected=[])
+    assert drafts.suggest_columns(chosen, profile(read_table(path))) == chosen
+
+
+def test_nothing_outside_the_servers_folder_is_listed_or_opened(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "data", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    (folder / "in.csv").write_text("a\n1\n")
+    (outside / "secret.csv").write_text("a\n1\n")
+    (folder / "link.csv").symlink_to(outside / "secret.csv")
+    (folder / "sub").symlink_to(outside)
+    folder = folder.resolve()
+    assert drafts.server_files(folder) == ["in.csv"]
+    assert drafts.server_file(folder, "in.csv") == folder / "in.csv"
+    for name in (
+        "link.csv",
+        "sub/secret.csv",
+        "../outside/secret.csv",
+        str(outside / "secret.csv"),
+        "/etc/passwd",
+    ):
+        with pytest.raises(InputError, match="must lie in the server's data folder"):
+            drafts.server_file(folder, name)
+    with pytest.raises(InputError, match="must be a file that exists"):
+        drafts.server_file(folder, "absent.csv")

@@ -1,0 +1,145 @@
+"""Pages through AppTest: tiny real data, the real executor, no mocks."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import drafts, work
+from app.workspace import Workspace, issue_token
+from audits.data.samples import CATALOGUE
+from audits.runs.executors import InlineExecutor
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = str(ROOT / "app" / "main.py")
+FLIPSETS = "views/flipsets.py"
+
+
+@pytest.fixture
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """Give the app a home of its own, and a workspace in it."""
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    work.close()
+    yield Workspace(issue_token())
+    work.close()
+
+
+def visit(space: Workspace) -> AppTest:
+    at = AppTest.from_file(MAIN, default_timeout=60)
+    at.query_params["w"] = space.token
+    return at.run()
+
+
+def texts(at: AppTest) -> list[str]:
+    return [element.value for element in at.text]
+
+
+def bring(space: Workspace, content: str, **data: object) -> None:
+    path = space.add_file("people.csv", io.BytesIO(content.encode()))
+    space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **data))
+
+
+def test_the_empty_page_offers_every_example(space: Workspace) -> None:
+    at = visit(space)
+    assert not at.exception
+    assert {button.key for button in at.button} >= {f"open-{name}" for name in CATALOGUE}
+    assert not space.exists, "a visit that brings nothing leaves nothing"
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
+    at = visit(space).button(key=f"open-{name}").click().run()
+    assert not at.exception
+    assert not at.button(key="next").disabled, texts(at)
+    at.switch_page(FLIPSETS).run()
+    assert not at.exception
+    assert not at.button(key="run").disabled
+
+
+def test_the_finding_on_the_page_is_the_inline_executors(space: Workspace) -> None:
+    at = visit(space).button(key="open-hiring").click().run()
+    at.switch_page(FLIPSETS).run()
+    at.button(key="run").click().run()
+    record = space.runs()[0]
+    run = work.executor().run(record["id"])
+    assert run is not None
+    assert run.wait(240)
+    at.run()
+    expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
+    assert at.container(key="finding").text[0].value == expected.finding
+    assert any(expected.verdict in element.value for element in at.markdown)
+    assert expected.positive.size == 157
+    assert expected.negative.size == 136
+    assert not at.exception
+
+
+def test_a_token_that_was_never_given_out_is_not_taken_over(space: Workspace) -> None:
+    planted = "a" * 32
+    at = AppTest.from_file(MAIN, default_timeout=60)
+    at.query_params["w"] = planted
+    at.run()
+    assert at.query_params["w"] not in (planted, [planted])
+
+
+def test_another_workspaces_data_do_not_show(space: Workspace) -> None:
+    bring(space, "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 20)
+    assert any("people.csv" in text for text in texts(visit(space)))
+    other = Workspace(issue_token())
+    assert not any("people.csv" in text for text in texts(visit(other)))
+
+
+@pytest.mark.parametrize(
+    ("content", "data", "place", "words"),
+    [
+        ("sex,skill,hired\n", {}, "Data", "people.csv"),
+        (
+            "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 9,
+            {"label": "hried", "favorable": "1"},
+            "Outcome",
+            "The label is missing",
+        ),
+        (
+            "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 9,
+            {"protected": []},
+            "Columns",
+            "needs a protected attribute",
+        ),
+        (
+            "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 9,
+            {"keep": [{"column": "skill", "at_least": 99}]},
+            "Rows",
+            "keep",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence_and_the_page_goes_on(
+    space: Workspace, content: str, data: dict[str, object], place: str, words: str
+) -> None:
+    bring(space, content, **data)
+    at = visit(space)
+    assert not at.exception
+    assert any(words in text for text in texts(at)), texts(at)
+    assert any(header.value == place for header in at.header)
+    assert not any("Traceback" in text for text in texts(at))
+
+
+def test_without_data_the_flipset_page_points_to_the_data_page(space: Workspace) -> None:
+    at = visit(space).switch_page(FLIPSETS).run()
+    assert not at.exception
+    assert "There are no data yet." in texts(at)
+
+
+def test_the_web_process_never_loads_a_model_library() -> None:
+    code = (
+        "import sys; sys.path.insert(0, '.');"
+        "import app.server, app.widgets.flipset_result, app.widgets.model_choice, app.widgets.sources;"
+        "print([name for name in ('torch', 'sklearn', 'onnxruntime', 'ot') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip().splitlines()[-1] == "[]", found.stdout

@@ -1,0 +1,153 @@
+"""The real server on a free port with a home of its own, and real Chromium."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need Playwright")
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+_START_SECONDS = 90
+
+
+@dataclass
+class Server:
+    """A running app."""
+
+    url: str
+    pid: int
+    home: Path
+
+
+@dataclass
+class Watched:
+    """A page, with what went wrong in it."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start the app as `make run` does, on a free port, and end it after the last test."""
+    home = tmp_path_factory.mktemp("home")
+    outside = tmp_path_factory.mktemp("outside")
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "people.csv").write_text("sex,score,hired\n" + "f,1,0\nm,2,1\n" * 40)
+    (outside / "secret.csv").write_text("a,b\n1,2\n")
+    (folder / "link.csv").symlink_to(outside / "secret.csv")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = (home / "server.log").open("wb")
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            "app/server.py",
+            f"--server.port={port}",
+            "--server.address=127.0.0.1",
+        ],
+        cwd=ROOT,
+        env={**os.environ, "EVENHAND_HOME": str(home), "EVENHAND_DATA_DIR": str(folder)},
+        stdout=log,
+        stderr=log,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _await(f"{url}/api/v1/health", process, home / "server.log")
+        yield Server(url, process.pid, home)
+    finally:
+        process.terminate()
+        process.wait(20)
+        log.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start Debian's Chromium."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is not there; browser tests did not run")
+    with sync_playwright() as engine:
+        chromium = engine.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def watched(server: Server, browser: Browser) -> Iterator[Watched]:
+    """Open a fresh visit; afterwards nothing may have broken, and no request may have left the host."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    seen = Watched(context.new_page())
+    watch(seen, server.url)
+    yield seen
+    context.close()
+    assert not seen.foreign, f"requests off the host: {seen.foreign}"
+    assert not seen.errors, f"errors in the browser's console: {seen.errors}"
+
+
+def watch(seen: Watched, url: str) -> None:
+    """Note errors and requests to other hosts."""
+    seen.page.on("console", lambda message: seen.errors.append(message.text) if is_error(message) else None)
+    seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    seen.page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith((url, url.replace("http", "ws"), "data:", "blob:"))
+            else seen.foreign.append(request.url)
+        ),
+    )
+
+
+def is_error(message: ConsoleMessage) -> bool:
+    """Tell what broke from streamlit's own search for its base address below a page's address."""
+    probe = re.search(r":\d+/[a-z_]+/_stcore/", str(message.location.get("url", "")))
+    return message.type == "error" and probe is None
+
+
+@pytest.fixture(scope="session")
+def artefacts() -> Path:
+    """Return the folder of screenshots."""
+    folder = ROOT / "artefacts"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(_START_SECONDS * 5):
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"the app did not start: {log.read_text()[-2000:]}")

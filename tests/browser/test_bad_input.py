@@ -1,0 +1,131 @@
+"""What visitors do wrong: one sentence each, and the app goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import acts
+from tests.browser.conftest import ROOT, Server, Watched
+
+pytestmark = pytest.mark.browser
+
+
+def problem(page: Page) -> str:
+    page.wait_for_selector('[class*="st-key-problem-"]', timeout=acts.SLOW)
+    acts.settle(page)
+    shown = page.locator('[class*="st-key-problem-"]')
+    assert "Traceback" not in page.content()
+    return shown.first.inner_text()
+
+
+def test_an_empty_file_then_a_good_one(
+    server: Server, watched: Watched, tmp_path: Path, artefacts: Path
+) -> None:
+    page = watched.page
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "header.csv").write_text("a,b,c\n")
+    acts.open_app(page, server.url)
+    acts.upload(page, tmp_path / "empty.csv")
+    assert problem(page) == "empty.csv is empty; choose a file with a header line and rows."
+    acts.narrow_and_shoot(page, artefacts, "error-empty", 1300)
+    acts.upload(page, tmp_path / "header.csv")
+    assert "header.csv" in problem(page)
+    page.get_by_text("Other data").click()
+    acts.upload(page, ROOT / "sample_data" / "hiring.csv")
+    page.wait_for_selector(".st-key-next-top", timeout=acts.SLOW)
+
+
+def test_a_label_with_one_value_is_told_beside_the_label(
+    server: Server, watched: Watched, tmp_path: Path
+) -> None:
+    page = watched.page
+    rows = "".join(f"{'fm'[k % 2]},{k % 7},1,{k % 2}\n" for k in range(60))
+    (tmp_path / "people.csv").write_text("sex,skill,always,hired\n" + rows)
+    acts.open_app(page, server.url)
+    acts.upload(page, tmp_path / "people.csv")
+    assert problem(page) == "The label is missing; choose the outcome that the model learns."
+    acts.choose(page, "label-", "always")
+    acts.choose(page, "favorable-", "1")
+    page.keyboard.press("Escape")
+    acts.settle(page)
+    if page.locator(".st-key-next-top button").is_enabled():
+        acts.to_flipsets(page)
+        acts.run(page)
+    assert "label" in problem(page)
+    page.get_by_role("link", name="Data & model").click()
+    page.wait_for_selector(".st-key-next-top", timeout=acts.SLOW)
+    acts.settle(page)
+    acts.choose(page, "label-", "hired")
+    acts.choose(page, "favorable-", "1")
+    page.keyboard.press("Escape")
+    acts.to_flipsets(page)
+
+
+def test_a_truncated_model_file_is_told_and_the_next_run_works(
+    server: Server, watched: Watched, tmp_path: Path, artefacts: Path
+) -> None:
+    page = watched.page
+    whole = (ROOT / "sample_data" / "hiring.onnx").read_bytes()
+    (tmp_path / "cut.onnx").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "model.pkl").write_bytes(b"\x80\x04N.")
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    models = page.locator('[class*="st-key-model-"] input[type=file]')
+    models.set_input_files(str(tmp_path / "model.pkl"))
+    assert "can run code" in problem(page)
+    models.set_input_files(str(tmp_path / "cut.onnx"))
+    page.wait_for_selector("text=cut.onnx is used", timeout=acts.SLOW)
+    acts.to_flipsets(page)
+    acts.run(page)
+    assert "cut.onnx" in problem(page)
+    acts.narrow_and_shoot(page, artefacts, "error-model", 900)
+    page.get_by_role("link", name="Data & model").click()
+    page.wait_for_selector('[class*="st-key-way-"]', timeout=acts.SLOW)
+    acts.settle(page)
+    page.get_by_role("radio", name="Train one here").click()
+    acts.settle(page)
+    acts.to_flipsets(page)
+    acts.run(page)
+    assert "female people" in acts.finding(page)
+
+
+def test_the_servers_folder_shows_nothing_that_lies_outside(server: Server, watched: Watched) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    page.locator(".st-key-server-file input").click()
+    page.locator(".st-key-server-file input").press("ArrowDown")
+    expect(page.get_by_role("option")).to_have_text(["people.csv"])
+    page.get_by_role("option").first.click()
+    acts.settle(page)
+    page.locator(".st-key-open-server button").click()
+    page.wait_for_selector("text=80 rows and 3 columns", timeout=acts.SLOW)
+
+
+def test_names_from_the_data_are_shown_as_they_are(
+    server: Server, watched: Watched, tmp_path: Path, artefacts: Path
+) -> None:
+    page = watched.page
+    page.on("dialog", lambda dialog: watched.errors.append(f"a dialog opened: {dialog.message}"))
+    race = "**race** <b>x</b> $\\alpha$ :smile:"
+    group, other = "<img src=x onerror=alert(1)> www.evil.example :red[hot]", "B" + " long" * 80
+    lines = [f'"{race}",{"long name " * 40},"=cmd|A0",hired']
+    lines += [
+        f'"{(group, other)[k % 2]}",{(k * 37) % 100 + 20 * (k % 2)},{k % 5},{(k // 2 + k) % 2}'
+        for k in range(300)
+    ]
+    (tmp_path / "nasty.csv").write_text("\n".join(lines) + "\n")
+    acts.open_app(page, server.url)
+    acts.upload(page, tmp_path / "nasty.csv")
+    acts.choose(page, "label-", "hired")
+    acts.choose(page, "favorable-", "1")
+    page.keyboard.press("Escape")
+    acts.narrow_and_shoot(page, artefacts, "names-data", 2000)
+    acts.to_flipsets(page)
+    acts.run(page)
+    found = acts.finding(page)
+    assert group in found or other in found
+    assert page.locator('.st-key-finding a, .st-key-finding img, a[href*="evil"]').count() == 0
+    acts.narrow_and_shoot(page, artefacts, "names-result", 2900)

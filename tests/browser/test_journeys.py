@@ -1,0 +1,161 @@
+"""What visitors come for, in real Chromium against the real server."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from audits.runs.executors import InlineExecutor
+from audits.runs.spec import read_spec
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+
+def test_health_and_the_address_of_a_first_visit(server: Server) -> None:
+    with urllib.request.urlopen(f"{server.url}/api/v1/health") as answer:
+        assert json.load(answer)["status"] == "ok"
+    with urllib.request.urlopen(f"{server.url}/flipsets?source=x") as answer:
+        assert re.fullmatch(rf"{server.url}/flipsets\?source=x&w=[0-9a-f]{{32}}", answer.url)
+
+
+def test_an_example_gives_its_published_finding_in_three_clicks(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.narrow_and_shoot(page, artefacts, "empty", 1300)
+    acts.open_example(page, "hiring")
+    acts.narrow_and_shoot(page, artefacts, "loaded", 1900)
+    acts.to_flipsets(page)
+    acts.run(page)
+    found = acts.finding(page)
+    assert found.startswith("157 of 1,000 female people")
+    assert "136 the other way" in found
+    expect(page.locator(".st-key-verdict")).to_contain_text("evidence of a difference")
+    acts.narrow_and_shoot(page, artefacts, "result", 2300)
+    page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52})
+    acts.settle(page)
+    expect(page.locator(".st-key-person-card")).to_contain_text("A counterpart is a statistical match")
+    assert "person=" in page.url
+    acts.narrow_and_shoot(page, artefacts, "person", 2900)
+    address = page.url
+    page.reload()
+    assert acts.finding(page) == found
+    expect(page.locator(".st-key-person-card")).to_be_visible()
+    assert page.url == address
+
+
+def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
+    server: Server, watched: Watched, shared_data: Path, tmp_path: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.upload(page, shared_data / "compas.csv")
+    expect(page.locator("text=7,214 rows and 14 columns")).to_be_visible()
+    acts.choose(page, "label-", "two_year_recid")
+    acts.choose(page, "favorable-", "0")
+    page.keyboard.press("Escape")
+    acts.to_flipsets(page)
+    page.locator(".st-key-by [data-testid=stMultiSelect] svg").last.scroll_into_view_if_needed()
+    page.locator(".st-key-by input").press("Backspace")
+    acts.settle(page)
+    acts.choose(page, "by", "race")
+    page.keyboard.press("Escape")
+    assert page.locator(".st-key-source input").input_value() == "African-American"
+    assert page.locator(".st-key-target input").input_value() == "Caucasian"
+    acts.run(page)
+    found = acts.finding(page)
+    page.get_by_text("Export", exact=True).click()
+    saved = {}
+    for name in ("spec.yaml", "results.json"):
+        button = page.locator(f'[class*="st-key-export-{name.replace(".", "-")}"] button')
+        with page.expect_download() as download:
+            button.click()
+        saved[name] = tmp_path / name
+        download.value.save_as(saved[name])
+    (tmp_path / "compas.csv").write_bytes((shared_data / "compas.csv").read_bytes())
+    spec = read_spec(saved["spec.yaml"])
+    again = InlineExecutor().submit(spec.to_dict(), tmp_path).result().to_json()
+    shown = json.loads(saved["results.json"].read_text())
+    assert shown["audits"] == again["audits"]
+    assert again["audits"][0]["finding"] == found
+    size = round(shown["audits"][0]["negative"]["size"])
+    assert f"{size:,} " in found
+    page.locator(".st-key-person input").click()
+    page.get_by_role("option").first.click()
+    acts.settle(page)
+    expect(page.locator(".st-key-person-card")).to_contain_text("African-American person in row")
+
+
+def test_a_long_run_is_cancelled_and_the_next_one_works(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "loans")
+    acts.to_flipsets(page)
+    acts.shuffles(page, 9999)
+    acts.run(page)
+    expect(page.locator(".st-key-running")).to_contain_text("permutation", timeout=acts.SLOW)
+    page.screenshot(path=artefacts / "running-1280.png")
+    page.locator(".st-key-cancel button").click()
+    expect(page.locator("text=The run was cancelled")).to_be_visible(timeout=8_000)
+    acts.shuffles(page, 19)
+    acts.run(page)
+    assert "female & Velian" in acts.finding(page)
+
+
+def test_a_run_survives_a_reload_and_its_result_a_colleagues_link(server: Server, watched: Watched) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "arrests")
+    acts.to_flipsets(page)
+    acts.shuffles(page, 500)
+    acts.run(page)
+    expect(page.locator(".st-key-running")).to_be_visible(timeout=acts.SLOW)
+    page.reload()
+    page.wait_for_selector(".st-key-running, .st-key-finding", timeout=acts.SLOW)
+    found = acts.finding(page)
+    other = page.context.browser.new_context().new_page()  # type: ignore[union-attr]
+    other.goto(page.url)
+    assert acts.finding(other) == found
+    other.context.close()
+
+
+def test_choices_are_in_the_address_and_the_back_button_passes_through(
+    server: Server, watched: Watched
+) -> None:
+    page = watched.page
+    page.goto("about:blank")
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    acts.to_flipsets(page)
+    acts.choose(page, "condition", "(the true label)")
+    assert "condition=" in page.url
+    page.get_by_role("button", name="Swap direction").click()
+    acts.settle(page)
+    assert page.locator(".st-key-source input").input_value() == "male"
+    chosen = page.url
+    page.get_by_role("link", name="Data & model").click()
+    page.wait_for_selector(".st-key-next-top", timeout=acts.SLOW)
+    acts.settle(page)
+    page.get_by_role("link", name="Flipsets").click()
+    page.wait_for_selector(".st-key-run", timeout=acts.SLOW)
+    acts.settle(page)
+    assert page.locator(".st-key-source input").input_value() == "male"
+    for _ in range(10):
+        page.go_back()
+        page.wait_for_timeout(500)
+        if page.url == "about:blank":
+            break
+        acts.settle(page)
+        if page.url == chosen:
+            assert page.locator(".st-key-source input").input_value() == "male"
+    assert page.url == "about:blank", "the back button is trapped"
