@@ -4,16 +4,16 @@
 PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
-# Debian's Chromium is a system package: root installs it directly, others through sudo
+# Debian's Chromium and PostgreSQL are system packages: root installs them directly, others through sudo
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
-.PHONY: run test setup setup-tests chromium check clean
+.PHONY: run test setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
 
-test: setup-tests chromium check
+test: setup-tests chromium postgresql check
 	$(BIN)/python -m pytest -q
 
 check: setup-tests
@@ -41,6 +41,11 @@ $(VENV)/.ready-for-tests: requirements-dev.txt $(VENV)/.ready
 chromium:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 		|| { $(APT) update -qq && $(APT) install -y -qq chromium; }
+
+# only the programs: the tests start a server of their own, in a folder of their own
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+		|| { $(APT) update -qq && $(APT) install -y -qq postgresql; }
 
 clean:
 	rm -rf $(VENV) artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis

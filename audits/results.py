@@ -9,15 +9,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
-__all__ = ["load_result", "plain", "save_result", "tables"]
+from audits.errors import RunFailed
+
+__all__ = ["load_result", "numbers", "plain", "save_result", "tables"]
 
 R = TypeVar("R")
+
+# pydantic would write NaN and infinity as null, as if the number did not exist
+_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 def tables(result: Any) -> dict[str, pd.DataFrame]:
@@ -27,14 +34,39 @@ def tables(result: Any) -> dict[str, pd.DataFrame]:
 
 
 def plain(result: Any) -> dict[str, Any]:
-    """Return everything but the tables as JSON-ready data; every float survives exactly."""
+    """Return everything but the tables as JSON-ready data; every float survives exactly.
+
+    Raises
+    ------
+    RunFailed
+        If a number is not finite: names the field. A number that does not exist must be None.
+    """
     hidden = tables(result)
     fields = {
         field.name: getattr(result, field.name)
         for field in dataclasses.fields(result)
         if field.name not in hidden
     }
-    return {name: TypeAdapter(Any).dump_python(value, mode="json") for name, value in fields.items()}
+    values = {name: _ANYTHING.dump_python(value, mode="json") for name, value in fields.items()}
+    for path, number in numbers(values):
+        if not math.isfinite(number):
+            raise RunFailed(
+                f"{type(result).__name__} states {number} at {path}; "
+                "a number that does not exist must be null."
+            )
+    return values
+
+
+def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
+    """Yield every float in plain data with where it stands (``table[0].score.low``)."""
+    if isinstance(value, float):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from numbers(item, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, (list, tuple)):
+        for place, item in enumerate(value):
+            yield from numbers(item, f"{path}[{place}]")
 
 
 def save_result(result: Any, folder: Path, name: str) -> None:

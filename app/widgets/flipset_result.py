@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from app import state, work
@@ -51,7 +50,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     figure_card(
         "flipset-marginals",
         figures.marginals(result, part, most=shown),
-        lambda: _marginals(result, part),
+        lambda: result.marginals_frame(part),
         wide=True,
     )
     st.subheader("How they differ from their counterparts", anchor=False)
@@ -80,12 +79,7 @@ def headline(result: FlipsetResult) -> None:
     larger = result.positive if result.positive.size > result.negative.size else result.negative
     with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
         st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-        st.text(f"{percent_interval(larger.share)} · {larger.share.method} · {_method(result)}")
-
-
-def _method(result: FlipsetResult) -> str:
-    used = result.certificate["method"]
-    return used if isinstance(used, str) else ", ".join(dict.fromkeys(used))
+        st.text(f"{percent_interval(larger.share)} · {larger.share.method} · {result.certificate['method']}")
 
 
 def earlier_result(space: Workspace, spec: Mapping[str, Any]) -> None:
@@ -119,20 +113,6 @@ def _part(result: FlipsetResult) -> Part:
         width=420,
         **state.choice("part"),
     )
-
-
-def _marginals(result: FlipsetResult, part: str) -> pd.DataFrame:
-    flipset = result.positive if part == "positive" else result.negative
-    rows = []
-    for item in flipset.marginals:
-        labels = item.categories or [
-            f"{low:g} to {high:g}"
-            for low, high in zip(item.edges[:-1], item.edges[1:], strict=True)  # type: ignore[index]
-        ]
-        for label, everyone, flipped in zip(labels, item.population, item.flipset, strict=True):
-            rows.append((item.feature, label, everyone, flipped, item.distance, item.adjusted_p))
-    columns = ["feature", "value", f"all {result.source}", f"{part} flipset", "distance", "adjusted p"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _settings(found: RunResult) -> dict[str, Any]:

@@ -14,10 +14,15 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from audits.cli.words import one_line, printable
 from audits.errors import InputError, RunCancelled, RunFailed
+
+if TYPE_CHECKING:
+    from audits.cli.run import Wishes
 
 __all__ = ["main"]
 
@@ -67,16 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--out", metavar="DIR", type=Path, help="folder for the results (default: SPEC-results, here)"
     )
-    run.add_argument(
-        "--executor",
-        choices=EXECUTORS,
-        help="where to compute: in this process, in a worker process (default), or on Dask",
-    )
-    run.add_argument(
-        "--fail-on",
-        choices=["evidence"],
-        help="exit with status 1 if some verdict is 'evidence of a difference'",
-    )
+    _running(run)
+    run.add_argument("--no-save", action="store_true", help="keep nothing among the saved audits")
+    run.add_argument("--title", metavar="TEXT", default="", help="title of the saved audit")
     run.set_defaults(command=_run)
 
     describe = commands.add_parser(
@@ -94,16 +92,145 @@ def _parser() -> argparse.ArgumentParser:
     )
     samples.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder to write to")
     samples.set_defaults(command=_sample_data)
+
+    report = commands.add_parser(
+        "report", help="write the report of a finished run", description="Render a finished run again."
+    )
+    report.add_argument("folder", metavar="DIR", type=Path, help="folder that `run --out` wrote")
+    report.add_argument("--format", choices=["html", "pdf", "json", "card"], default="html")
+    report.add_argument(
+        "--template",
+        choices=["full", "executive", "ll144", "annex4"],
+        default="full",
+        help="of HTML and PDF: all of it, two pages, tables as New York City's Local Law 144 asks for, or an "
+        "outline of evidence for Annex IV of the EU AI Act",
+    )
+    report.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: into DIR)")
+    report.set_defaults(command=_report)
+    _saved_audits(commands.add_parser("runs", help="saved audits", description="List and keep saved audits."))
     return parser
+
+
+def _running(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        help="where to compute: in this process, in a worker process (default), or on Dask",
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=["evidence", "gate"],
+        help="exit with status 1 if some verdict is 'evidence of a difference', or if there are more of "
+        "some verdict than the spec's gate lets pass",
+    )
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="write the verdicts as JUnit XML")
+
+
+def _saved_audits(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    listing = commands.add_parser("list", help="list them, latest first")
+    listing.add_argument("--status", help="only running, done, failed, cancelled or interrupted ones")
+    listing.add_argument("--verdict", help="only those with this overall verdict")
+    listing.add_argument("--audit", help="only those that hold this audit")
+    listing.add_argument("--text", default="", help="only those with this in title, note or finding")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    listing.set_defaults(command=_runs_list)
+
+    show = commands.add_parser("show", help="findings and spec of one")
+    show.add_argument("id", metavar="ID")
+    show.add_argument("--json", action="store_true", help="as JSON, with all numbers")
+    show.set_defaults(command=_runs_show)
+
+    compare = commands.add_parser("compare", help="what changed between two")
+    compare.add_argument("first", metavar="ID")
+    compare.add_argument("second", metavar="ID")
+    compare.add_argument("--json", action="store_true", help="as JSON")
+    compare.set_defaults(command=_runs_compare)
+
+    rename = commands.add_parser("rename", help="give one another title")
+    rename.add_argument("id", metavar="ID")
+    rename.add_argument("title", metavar="TITLE")
+    rename.set_defaults(command=_runs_rename)
+
+    note = commands.add_parser("note", help="keep a note with one; an empty text removes it")
+    note.add_argument("id", metavar="ID")
+    note.add_argument("text", metavar="TEXT")
+    note.set_defaults(command=_runs_note)
+
+    again = commands.add_parser("start", help="start again one that failed, was cancelled or interrupted")
+    again.add_argument("id", metavar="ID")
+    again.add_argument("--out", metavar="DIR", type=Path, help="folder for the results")
+    _running(again)
+    again.set_defaults(command=_runs_start)
+
+    remove = commands.add_parser("rm", help="delete them")
+    remove.add_argument("ids", metavar="ID", nargs="+")
+    remove.set_defaults(command=_runs_rm)
+
+
+def _wishes(chosen: argparse.Namespace) -> Wishes:
+    from audits.cli.run import Wishes
+
+    executor = chosen.executor or os.environ.get("EVENHAND_EXECUTOR") or "process"
+    if executor not in EXECUTORS:
+        raise InputError("EVENHAND_EXECUTOR", "must be inline, process or dask", executor)
+    return Wishes(executor, chosen.fail_on, chosen.junit)
 
 
 def _run(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli.run import run
 
-    executor = chosen.executor or os.environ.get("EVENHAND_EXECUTOR") or "process"
-    if executor not in EXECUTORS:
-        raise InputError("EVENHAND_EXECUTOR", "must be inline, process or dask", executor)
-    return run(chosen.spec, chosen.out, executor, fail_on_evidence=chosen.fail_on == "evidence")
+    wishes = replace(_wishes(chosen), save=not chosen.no_save, title=chosen.title)
+    return run(chosen.spec, chosen.out, wishes)
+
+
+def _report(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.report import report
+
+    return 0, report(chosen.folder, chosen.format, chosen.template, chosen.out)
+
+
+def _runs_list(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import runs
+
+    return 0, runs.listed(chosen.status, chosen.verdict, chosen.audit, chosen.text, as_json=chosen.json)
+
+
+def _runs_show(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import runs
+
+    return 0, runs.shown(chosen.id, as_json=chosen.json)
+
+
+def _runs_compare(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import runs
+
+    return 0, runs.compare(chosen.first, chosen.second, as_json=chosen.json)
+
+
+def _runs_rename(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import runs
+
+    return 0, runs.renamed(chosen.id, chosen.title)
+
+
+def _runs_note(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import runs
+
+    return 0, runs.annotate(chosen.id, chosen.text)
+
+
+def _runs_start(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.run import start_again
+
+    return start_again(chosen.id, chosen.out, _wishes(chosen))
+
+
+def _runs_rm(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import runs
+
+    return 0, runs.removed(chosen.ids)
 
 
 def _describe(chosen: argparse.Namespace) -> tuple[int, str]:

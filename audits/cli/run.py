@@ -2,43 +2,152 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.cli.folder import publish, results_folder
 from audits.cli.words import counted, one_line, wrapped
-from audits.errors import InputError
+from audits.errors import InputError, RunCancelled, RunFailed
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
+from audits.runs.gate import STRICT, Gate, gate_of, junit_xml, matched
+from audits.runs.saved import SavedRuns
+from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["run"]
+__all__ = ["Wishes", "run", "start_again"]
 
 _LOOK_SECONDS = 0.1
 
 
-def run(spec: Path, out: Path | None, executor: str, *, fail_on_evidence: bool) -> tuple[int, str]:
+@dataclass(frozen=True)
+class Wishes:
+    """What the user wants of a run besides its results.
+
+    Attributes
+    ----------
+    executor : {"inline", "process", "dask"}
+        Where to compute.
+    fail_on : {"evidence", "gate"} or None
+        What makes the exit status 1.
+    junit : Path or None
+        File for the verdicts as JUnit XML.
+    save : bool
+        Whether the run is kept among the saved audits.
+    title : str
+        Of the saved audit; by default audits and data.
+    """
+
+    executor: str = "process"
+    fail_on: str | None = None
+    junit: Path | None = None
+    save: bool = True
+    title: str = ""
+
+
+def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run `spec`, write its results, and return exit status and summary."""
-    if executor == "dask":
+    _check(wishes)
+    document = load_document(spec)
+    folder = results_folder(out, spec)
+    base_dir = spec.absolute().parent
+    checked = parse_spec(document, base_dir).to_dict()
+    gate = _gate(checked, wishes)
+    kept = _begin(checked, base_dir, wishes) if wishes.save else None
+    return _carry_out(document, base_dir, folder, gate, wishes, kept)
+
+
+def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, str]:
+    """Run a saved audit again that failed, was cancelled or was interrupted."""
+    _check(wishes)
+    saved = SavedRuns()
+    before = saved.get(identity)
+    folder = results_folder(out, Path(f"{before.id[:8]}.yaml"))
+    gate = _gate(before.spec, wishes)
+    found = saved.begin_again(before.id)
+    return _carry_out(found.spec, Path(found.base_dir), folder, gate, wishes, _Kept(saved, found.id))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A run's entry among the saved audits; what cannot be kept is told, and is no reason to fail."""
+
+    saved: SavedRuns
+    identity: str
+
+    def finish(self, result: RunResult) -> str:
+        try:
+            self.saved.finish(self.identity, result)
+        except RunFailed as error:
+            return wrapped(f"Not saved: {error}")
+        return f"Saved as {self.identity[:8]}; see `python -m audits runs show {self.identity[:8]}`."
+
+    def end(self, status: str, why: str) -> None:
+        with contextlib.suppress(RunFailed):
+            self.saved.end(self.identity, status, why)
+
+
+def _check(wishes: Wishes) -> None:
+    if wishes.executor == "dask":
         raise InputError(
             "--executor",
             "cannot be 'dask': this version has no Dask support",
             advice="choose 'process' or 'inline'",
         )
-    document = load_document(spec)
-    folder = results_folder(out, spec)
-    with _Meter() as meter:
-        compute = _inline if executor == "inline" else _in_process
-        result = compute(document, spec.absolute().parent, meter)
-        meter(1.0, "Writing results")
-        names = publish(result, folder)
-    evidence = result.evidence() if fail_on_evidence else []
-    return int(bool(evidence)), _summary(result, folder, names, evidence)
+    if wishes.junit is not None and not wishes.junit.absolute().parent.is_dir():
+        raise InputError("--junit", "must name a file in a folder that exists", str(wishes.junit))
+
+
+def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
+    return gate_of(spec, wishes.fail_on) if wishes.fail_on else None
+
+
+def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
+    """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
+    try:
+        saved = SavedRuns()
+        return _Kept(saved, saved.begin(spec, base_dir, title=wishes.title))
+    except (InputError, RunFailed) as error:
+        print(f"evenhand: the run is not saved: {one_line(str(error))}", file=sys.stderr)
+        return None
+
+
+def _carry_out(
+    document: Any, base_dir: Path, folder: Path, gate: Gate | None, wishes: Wishes, kept: _Kept | None
+) -> tuple[int, str]:
+    try:
+        with _Meter() as meter:
+            compute = _inline if wishes.executor == "inline" else _in_process
+            result = compute(document, base_dir, meter)
+            meter(1.0, "Writing results")
+            names = publish(result, folder)
+    except BaseException as error:
+        if kept is not None:
+            cancelled = isinstance(error, (KeyboardInterrupt, RunCancelled))
+            kept.end("cancelled" if cancelled else "failed", "" if cancelled else str(error))
+        raise
+    if wishes.junit is not None:
+        _write(wishes.junit, junit_xml(result, gate or STRICT))
+    over = matched(result, gate) if gate is not None else []
+    lines = [_summary(result, folder, names)]
+    lines += [kept.finish(result)] if kept is not None else []
+    if over:
+        lines.append(f"--fail-on {wishes.fail_on}: matched by {', '.join(item.name for item in over)}.")
+    return int(bool(over)), "\n".join(lines)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError("--junit", f"cannot be written ({error.strerror})", str(path)) from None
 
 
 def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
@@ -46,7 +155,7 @@ def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
 
 
 def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    # a home of its own: nothing about the people audited stays behind but what --out gets
+    # a home of its own: what the run caches goes with it
     with (
         tempfile.TemporaryDirectory(prefix="evenhand-") as home,
         ProcessExecutor(1, base=Path(home)) as executor,
@@ -77,7 +186,7 @@ class _Meter:
             print(f"\r{line[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _summary(result: RunResult, folder: Path, names: list[str], evidence: list[str]) -> str:
+def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     """Word findings with their verdicts, the rows behind them, and where everything is."""
     data, model = result.data, result.model
     lines = [f"Data: {data['rows_used']:,} of {counted(data['rows_read'], 'row')} used."]
@@ -91,6 +200,4 @@ def _summary(result: RunResult, folder: Path, names: list[str], evidence: list[s
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]
-    if evidence:
-        lines.append(f"--fail-on evidence: matched by {', '.join(evidence)}.")
     return "\n".join(lines)

@@ -11,26 +11,26 @@ from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, empty, f
 from audits.flipsets import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
 from audits.stats.words import count, number, percent
 
-__all__ = ["differences", "marginal", "marginals", "signs", "sizes", "transparency"]
+__all__ = ["marginals", "sizes", "transparency"]
 
 Part = Literal["positive", "negative"]
 _COLOUR = {"positive": ACCENT, "negative": CONTRAST}
 
 
-def _words(result: FlipsetResult, part: Part) -> str:
-    if part == "positive":
-        return f"favorable here, not for the {result.target} counterpart"
-    return f"unfavorable here, favorable for the {result.target} counterpart"
+_WAY = {"positive": "favorable here,<br>not there", "negative": "favorable there,<br>not here"}
 
 
 def sizes(result: FlipsetResult) -> go.Figure:
-    """Draw both flipsets' shares with interval, and the range that chance alone gives."""
+    """Draw both flipsets' shares with interval, and the range that chance alone gives.
+
+    "Here" is the person, "there" the counterpart.
+    """
     figure = go.Figure()
     rows = []
     for name in ("negative", "positive"):
         part: FlipsetPart = getattr(result, name)
-        label = f"{name.capitalize()} flipset"
-        rows.append(f"{label.lower()} {percent(part.share.value, result.n_source)}")
+        label = f"{name.capitalize()} flipset<br>({_WAY[name]})"
+        rows.append(f"{name} flipset {percent(part.share.value, result.n_source)}")
         chance = part.expected_by_chance
         if chance is not None and chance.low is not None and chance.high is not None:
             figure.add_trace(
@@ -60,14 +60,14 @@ def sizes(result: FlipsetResult) -> go.Figure:
                     marker={"color": _COLOUR[name], "size": 11},
                     text=[f"{count(part.size)} people"],
                     textposition="top center",
-                    name=_words(result, name),  # type: ignore[arg-type]
+                    showlegend=False,
                     hovertemplate=f"%{{x:.1f}} %<br>{part.share.method}<extra></extra>",
                 )
             )
     figure.update_xaxes(title=f"share of {describe(result.source)} people (%)", rangemode="tozero")
-    figure.update_yaxes(range=[-0.6, 1.8])
+    figure.update_yaxes(range=[-0.6, 1.6])
     alt = f"Share of {result.source} people in each flipset with interval: {', '.join(rows)}."
-    return finish(figure, height=230, alt=alt)
+    return finish(figure, height=250, alt=alt)
 
 
 def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int = 3) -> go.Figure:
@@ -101,20 +101,6 @@ def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int 
     height = 110 + 230 * rows
     figure = finish(figure, height=height, alt=alt)
     return figure.update_layout(legend={"y": 1.0 + 44 / height}, margin={"t": 76})
-
-
-def marginal(result: FlipsetResult, part: Part, item: Marginal) -> go.Figure:
-    """Draw one feature of `marginals` by itself, for pages whose columns stack on a narrow screen."""
-    figure = go.Figure(_overlay(result, part, item))
-    figure.update_xaxes(**_category_axis(item))
-    figure.update_layout(barmode="overlay", title={"text": describe(item.feature), "font": {"size": 13}})
-    figure.update_yaxes(title="share of people (%)", rangemode="tozero")
-    alt = (
-        f"Distribution of {item.feature} in the {part} flipset beside all {result.source} people; "
-        f"distance {number(item.distance)}."
-    )
-    figure = finish(figure, height=250, alt=alt)
-    return figure.update_layout(showlegend=False)
 
 
 def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
@@ -191,29 +177,6 @@ def transparency(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Fig
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
     _name_lines(figure, shown)
     return finish(figure, height=90 + 30 * len(shown), alt=_report_alt(result, part))
-
-
-def differences(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Figure:
-    """Draw the left half of `transparency` by itself: mean differences in standard deviations."""
-    shown = _reported(result, part, most)
-    if not shown:
-        return empty(f"Nobody is in the {part} flipset.")
-    figure = go.Figure(_difference_bars(shown, part))
-    figure.update_xaxes(title="mean difference (standard deviations)")
-    _name_lines(figure, shown)
-    return finish(figure, height=100 + 30 * len(shown), alt=_report_alt(result, part))
-
-
-def signs(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Figure:
-    """Draw the right half of `transparency` by itself: mean signs."""
-    shown = _reported(result, part, most)
-    if not shown:
-        return empty(f"Nobody is in the {part} flipset.")
-    figure = go.Figure(_sign_dots(shown))
-    figure.update_xaxes(title="mean sign", range=[-1.08, 1.08])
-    _name_lines(figure, shown)
-    alt = f"Mean sign of the same features in the {part} flipset, from -1 (less of it) to 1 (more of it)."
-    return finish(figure, height=100 + 30 * len(shown), alt=alt)
 
 
 def _name_lines(figure: go.Figure, shown: list[FeatureDifference]) -> None:

@@ -156,7 +156,7 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
             hovertemplate="%{label}<br>%{value:,.0f} people<br>%{customdata:.1f} % favorable<extra></extra>",
         )
     )
-    worst = tree.loc[tree["difference"].abs().idxmax()]
+    worst = tree.iloc[int(tree["difference"].abs().to_numpy().argmax())]
     alt = (
         f"People by {', then '.join(rings)}; colour is the difference of favorable shares from everyone "
         "else, largest "
@@ -242,7 +242,8 @@ def profile(table: pd.DataFrame) -> go.Figure:
     )
     figure.update_xaxes(title="inside minus outside (standard deviations, or difference of shares)")
     first = table.iloc[0]
-    alt = f"Columns by how far people inside lie from those outside; first {first['column']} ({number(first['inside'])} against {number(first['outside'])})."
+    values = f"{number(first['inside'])} against {number(first['outside'])}"
+    alt = f"Columns by how far people inside lie from those outside; first {first['column']} ({values})."
     return finish(figure, height=90 + 28 * len(shown), alt=alt)
 
 

@@ -13,7 +13,7 @@ ACCENT = OKABE_ITO[0]
 CONTRAST = OKABE_ITO[1]
 GREY = "#B8BDC4"
 INK = "#22262B"
-_FONT = "Source Sans 3, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
+_FONT = "Source Sans, Source Sans 3, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 
 
 def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:

@@ -110,13 +110,7 @@ def compare(item: Sorted, options: GroupsOptions, level: float) -> tuple[list[Gr
                 **{name: rates_of.get(name) for name in _FIELDS},
                 balanced_accuracy=balanced,
                 mean_score=_mean_score(item, j, options.level),
-                impact_ratio=share_ratio(
-                    float(item.counts.selected[j]),
-                    float(item.counts.n[j]),
-                    float(item.counts.selected[best]),
-                    float(item.counts.n[best]),
-                    level=options.level,
-                ),
+                impact_ratio=_impact_ratio(item.counts, j, best, options.level),
                 verdict=None if j == reference else _worst(differences),
                 differences=differences,
                 calibration=_calibration(item, j, options.level),
@@ -136,6 +130,13 @@ _FIELDS = (
     "accuracy",
     "base_rate",
 )
+
+
+def _impact_ratio(counts: Counts, j: int, best: int, level: float) -> Estimate:
+    n, selected = counts.n, counts.selected
+    if j == best and selected[best] > 0:
+        return Estimate(1.0, 1.0, 1.0, float(n[j]), "the highest rate by itself")
+    return share_ratio(float(selected[j]), float(n[j]), float(selected[best]), float(n[best]), level=level)
 
 
 def _reference(item: Sorted, options: GroupsOptions) -> int:

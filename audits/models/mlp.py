@@ -106,7 +106,12 @@ def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: 
     device = device if device == "cpu" or torch.cuda.is_available() else "cpu"
     space = FeatureSpace.fit(data)
     layers, epochs = train_layers(
-        space.encode(data.frame), np.asarray(data.y), data.weights, seed=seed, device=device, progress=progress
+        space.encode(data.frame),
+        np.asarray(data.y),
+        data.weights,
+        seed=seed,
+        device=device,
+        progress=progress,
     )
     digest = training_digest(data, ["mlp", *HIDDEN, STEP_SIZE, PENALTY, seed, device, torch.__version__])
     return Network("neural network", tuple(space.columns), digest, space, layers, device, epochs)

@@ -13,7 +13,7 @@ from audits.models.predictions import HigherIs
 
 __all__ = ["ModelSpec", "Predictions", "Train", "check_format", "model_path", "model_spec"]
 
-Train = Literal["logistic", "mlp", "forest", "boosting", "text"]
+Train = Literal["logistic", "mlp", "forest", "boosting", "text", "project", "sensr", "reductions"]
 
 _SKLEARN = (
     "convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}) and save the .onnx file"
@@ -68,9 +68,11 @@ class ModelSpec:
 
     Attributes
     ----------
-    train : {"logistic", "mlp", "forest", "boosting", "text"} or None
+    train : {"logistic", "mlp", "forest", "boosting", "text", "project", "sensr",
+            "reductions"} or None
         Train this kind here, on a part of the data; the audits use the rest. "text" learns from the words
-        of the one text column among the features.
+        of the one text column among the features. The last three are fair baselines, which use the
+        protected attributes in training and never in scoring unless they are features.
     path : str or None
         An ``.onnx`` file, relative to the spec file.
     predictions : Predictions or None

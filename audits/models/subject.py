@@ -46,7 +46,7 @@ from audits.progress import Progress, part, silent
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Subject", "make_subject"]
+__all__ = ["Subject", "make_subject", "train_model"]
 
 ScoreKind = Literal["probability", "number", "label"]
 
@@ -74,6 +74,8 @@ class Subject:
     higher_is : {"favorable", "unfavorable"}
         Direction of the user's scores. `favorable_score` is always higher for the better: with
         ``"unfavorable"`` it is the user's score negated, and `threshold` stays on the user's scale.
+    train, seed
+        How the model was trained here, to train it again on other rows; None for a model brought along.
     """
 
     data: AuditData
@@ -84,6 +86,8 @@ class Subject:
     notes: tuple[str, ...] = ()
     score_kind: ScoreKind = "number"
     higher_is: HigherIs = "favorable"
+    train: Train | None = None
+    seed: int = 0
 
     def favorable_score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the score of each row of `frame`, (n,) float64, higher better for the person.
@@ -201,7 +205,7 @@ def make_subject(
         check_trainable(data, text=model_spec.train == "text")
         training, data = data.split(test_size, seed)
         check_parts(training, data)
-        model = _train(training, model_spec.train, seed, part(progress, 0.05, 0.9))
+        model = train_model(training, model_spec.train, seed, part(progress, 0.05, 0.9))
         notes.append(
             f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
         )
@@ -217,7 +221,7 @@ def make_subject(
         data, model, notes = _from_column(data, model_spec.predictions)
     cut = check_threshold(threshold, levels, kind)
     progress(0.9, "scoring everyone")
-    subject = Subject(data, model, cut, _space(data), training, tuple(notes), kind, higher_is)
+    subject = Subject(data, model, cut, _space(data), training, tuple(notes), kind, higher_is, model_spec.train, seed)
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice
@@ -225,11 +229,20 @@ def make_subject(
     return subject
 
 
-def _train(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:
+def train_model(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:
+    """Train a model of one of the kinds that `ModelSpec.train` names on all rows of `training`."""
     if kind == "mlp":
         from audits.models.mlp import train_mlp
 
         return train_mlp(training, seed=seed, progress=progress)
+    if kind == "project" or kind == "sensr":
+        from audits.models.fair import train_fair_network
+
+        return train_fair_network(training, kind, seed=seed, progress=progress)
+    if kind == "reductions":
+        from audits.models.reductions import train_reductions
+
+        return train_reductions(training, seed=seed, progress=progress)
     progress(0.0, "training the model")
     if kind == "text":
         from audits.models.text import train_text

@@ -13,7 +13,9 @@ from audits.flipsets import FlipsetResult
 from audits.groups import GroupsResult
 from audits.reports.exhibits import Exhibit, Section
 from audits.reports.individual import loss_ratio_section
-from audits.reports.rulesets import rule_sets_section
+from audits.reports.outcomes import outcome_transport_section, recourse_section
+from audits.reports.rulesets import mitigation_section, rule_sets_section
+from audits.reports.sensitivity import sensitivity_section
 from audits.stats.words import count, number, p_words, percent_interval
 
 __all__ = ["SECTIONS", "Exhibit", "Section"]
@@ -118,6 +120,10 @@ def groups_section(result: GroupsResult) -> Section:
 SECTIONS: dict[str, Callable[[Any], Section]] = {
     "groups": groups_section,
     "flipset": flipset_section,
+    "outcome_transport": outcome_transport_section,
+    "recourse": recourse_section,
     "rule_sets": rule_sets_section,
+    "mitigation": mitigation_section,
     "loss_ratio": loss_ratio_section,
+    "sensitivity": sensitivity_section,
 }

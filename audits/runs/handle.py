@@ -103,6 +103,7 @@ class Run:
         self._error: RunError | None = None
         self._read: Callable[[], RunResult] | None = None
         self._stop: Callable[[], None] | None = None
+        self._after: list[Callable[[], None]] = []
         self.cancel_requested = False
 
     @property
@@ -164,6 +165,14 @@ class Run:
         """Say what stops the run: for executors."""
         self._stop = stop
 
+    def on_end(self, after: Callable[[], None]) -> None:
+        """Have `after` called once the run is over: at once if it is, else in the thread that ends it."""
+        with self._changed:
+            if not self.finished:
+                self._after.append(after)
+                return
+        after()
+
     def begin(self) -> bool:
         """Mark the run as running; False if it was cancelled before: for executors."""
         with self._changed:
@@ -197,7 +206,10 @@ class Run:
     def _end(self, status: Status) -> None:
         with self._changed:
             self._status, self._stop = status, None
+            after, self._after = self._after, []
             self._changed.notify_all()
+        for call in after:
+            call()
 
     def _seconds_left(self) -> float | None:
         if self._started is None or self.finished or self._fraction < _SMALLEST_BASIS:

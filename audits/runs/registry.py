@@ -9,7 +9,23 @@ from typing import Any
 from audits.flipsets import FlipsetOptions, FlipsetResult, flipset_audit
 from audits.groups import GroupsOptions, GroupsResult, groups_audit
 from audits.individual import LossRatioOptions, LossRatioResult, loss_ratio_audit
-from audits.rulesets import RuleSetsOptions, RuleSetsResult, rule_sets_audit
+from audits.outcomes import (
+    OutcomeTransportOptions,
+    OutcomeTransportResult,
+    RecourseOptions,
+    RecourseResult,
+    outcome_transport_audit,
+    recourse_audit,
+)
+from audits.rulesets import (
+    MitigationOptions,
+    MitigationResult,
+    RuleSetsOptions,
+    RuleSetsResult,
+    rule_sets_audit,
+)
+from audits.runs.mitigating import mitigation_with_others
+from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity_audit
 
 __all__ = ["AUDITS", "Audit"]
 
@@ -38,5 +54,9 @@ AUDITS: dict[str, Audit] = {
     "groups": Audit(GroupsOptions, GroupsResult, groups_audit),
     "flipset": Audit(FlipsetOptions, FlipsetResult, flipset_audit),
     "loss_ratio": Audit(LossRatioOptions, LossRatioResult, loss_ratio_audit),
+    "outcome_transport": Audit(OutcomeTransportOptions, OutcomeTransportResult, outcome_transport_audit),
+    "recourse": Audit(RecourseOptions, RecourseResult, recourse_audit),
     "rule_sets": Audit(RuleSetsOptions, RuleSetsResult, rule_sets_audit),
+    "sensitivity": Audit(SensitivityOptions, SensitivityResult, sensitivity_audit),
+    "mitigation": Audit(MitigationOptions, MitigationResult, mitigation_with_others),
 }

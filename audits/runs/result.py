@@ -5,21 +5,22 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import RunFailed
-from audits.results import load_result, save_result
+from audits.results import load_result, numbers, save_result
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
-from audits.stats import EVIDENCE
 
 if TYPE_CHECKING:
     from audits.runs.spec import Spec
 
-__all__ = ["AuditResult", "RunResult"]
+__all__ = ["SCHEMA", "AuditResult", "RunResult"]
+
+SCHEMA = 1
+"""Version of results.json, as ``audits/reports/results.schema.json`` describes it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,22 +70,12 @@ class RunResult:
             If an audit states a number that is not finite: what does not exist must be None.
         """
         document = {**self._head(), "audits": [audit.to_json() for audit in self.audits]}
-        for path, number in _numbers(document, ""):
+        for path, number in numbers(document):
             if not math.isfinite(number):
                 raise RunFailed(
                     f"The result states {number} at {path}; a number that does not exist must be null."
                 )
         return document
-
-    def evidence(self) -> list[str]:
-        """Return where in results.json some verdict is `evidence of a difference`."""
-        entries = self.to_json()["audits"]
-        return [
-            f"{entry['audit']}{path}"
-            for entry in entries
-            for path, verdict in _verdicts(entry, "")
-            if verdict == EVIDENCE
-        ]
 
     def with_spec(self, spec: Spec) -> RunResult:
         """Return the same result under `spec`, an equal one whose files lie elsewhere."""
@@ -111,6 +102,12 @@ class RunResult:
         """
         try:
             document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+            schema = document.pop("schema")
+            if schema != SCHEMA:
+                raise RunFailed(
+                    f"{folder} holds results of schema {schema}, and this version reads {SCHEMA}; "
+                    "use the Evenhand that wrote them, or run the audit again."
+                )
             entries = document.pop("audits")
             audits = tuple(
                 AuditResult(
@@ -140,27 +137,10 @@ class RunResult:
                 )
 
     def _head(self) -> dict[str, Any]:
-        return {"evenhand": self.evenhand, "spec": self.spec, "data": self.data, "model": self.model}
-
-
-def _numbers(value: Any, path: str) -> Iterator[tuple[str, float]]:
-    if isinstance(value, float):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _numbers(item, f"{path}.{key}".lstrip("."))
-    elif isinstance(value, (list, tuple)):
-        for place, item in enumerate(value):
-            yield from _numbers(item, f"{path}[{place}]")
-
-
-def _verdicts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if key == "verdict" and isinstance(item, str):
-                yield path, item
-            elif key != "options":
-                yield from _verdicts(item, f"{path}.{key}")
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from _verdicts(item, f"{path}[{place}]")
+        return {
+            "schema": SCHEMA,
+            "evenhand": self.evenhand,
+            "spec": self.spec,
+            "data": self.data,
+            "model": self.model,
+        }

@@ -21,6 +21,7 @@ from audits.errors import InputError
 from audits.models import ModelSpec, model_spec
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import dump_yaml, load_document, plain_data
+from audits.runs.gate import Gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 
@@ -53,6 +54,8 @@ class Spec:
         Seed of everything random in the run.
     base_dir : Path
         Folder that relative paths start from; no part of the spec's identity.
+    gate : Gate, optional
+        How many verdicts of a kind pass; decides no number, so no part of a run's key.
     """
 
     data: DataSpec
@@ -61,15 +64,18 @@ class Spec:
     seed: int
     audits: tuple[AuditRequest, ...]
     base_dir: Path = field(compare=False, default=Path())
+    gate: Gate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form: plain data, defaults other than none and empty written out."""
+        gate = {} if self.gate is None else {"gate": _brief(self.gate)}
         return {
             "data": {**self.data.to_dict(), "missing": self.data.missing, "test_size": self.data.test_size},
             "model": TypeAdapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True),
             "threshold": copy.deepcopy(self.threshold),
             "seed": self.seed,
             "audits": [{request.name: _brief(request.options)} for request in self.audits],
+            **gate,
         }
 
     def to_yaml(self) -> str:
@@ -115,6 +121,7 @@ class Spec:
     def _addressless(self, digests: list[str]) -> dict[str, Any]:
         """Return the canonical form with contents for paths: it does not matter where a file lies."""
         plain = self.to_dict()
+        plain.pop("gate", None)
         # results and their words name a file, and its ending can decide how it is read
         known = [
             [digest, Path(written).name]
@@ -143,7 +150,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     Parameters
     ----------
     document : mapping
-        Keys ``data``, ``model`` and ``audits``; optional ``threshold`` (0.5) and ``seed`` (0).
+        Keys ``data``, ``model`` and ``audits``; optional ``threshold`` (0.5), ``seed`` (0) and ``gate``.
     base_dir : Path
         Folder that relative paths start from.
 
@@ -162,6 +169,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         seed=top.seed,
         audits=_audits(top.audits),
         base_dir=base_dir,
+        gate=None if top.gate is None else build(Gate, _section(top.gate, "gate"), "gate"),
     )
 
 
@@ -174,6 +182,7 @@ class _Top:
     audits: Any
     threshold: Any = 0.5
     seed: Annotated[int, Field(strict=True, ge=0, le=_LARGEST_SEED)] = 0
+    gate: Any = None
 
 
 def _section(value: Any, where: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from audits.stats.estimate import Estimate
 
@@ -29,7 +29,7 @@ def percent_level(level: float) -> str:
 def _score_interval(count: float, n: float, level: float) -> tuple[float, float, float]:
     """Wilson's score interval of `count` / `n` > 0: share, low, high."""
     p = count / n
-    z = float(norm.isf(level / 2))
+    z = -float(ndtri(level / 2))
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(max(p * (1 - p), 0.0) / n + z * z / (4 * n * n))
     # rounding must not push the interval off its own estimate at 0 and 1

@@ -49,7 +49,7 @@ class PairedRatio:
         return (self.both + self.after) / wrong if wrong > 0 else None
 
     def lower_bound(self, level: float) -> float | None:
-        """One-sided bound that lies below the true ratio with confidence 1 - `level`; None if there is none."""
+        """One-sided bound that lies below the true ratio with confidence 1 - `level`, or None."""
         return self._end(float(norm.isf(level)))
 
     def interval(self, level: float) -> Estimate:
@@ -106,7 +106,7 @@ class PairedRatio:
         return apart / math.sqrt(spread)
 
     def _score_end(self, z: float) -> float | None:
-        """The ratio at which the score statistic is `z`, searched on the log scale; None if it is beyond reach."""
+        """The ratio at which the score statistic is `z`, or None if it is beyond reach."""
         if self.both + self.after + self.before <= 0:
             return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 __all__ = ["people_needed", "power_of_difference"]
 
@@ -44,9 +44,9 @@ def power_of_difference(
     pooled = (p1 * first_n + p2 * second_n) / (first_n + second_n)
     under_null = math.sqrt(pooled * (1 - pooled) * (1 / first_n + 1 / second_n))
     under_difference = math.sqrt(p1 * (1 - p1) / first_n + p2 * (1 - p2) / second_n)
-    reach = difference - float(norm.isf(level / 2)) * under_null
+    reach = difference + float(ndtri(level / 2)) * under_null
     return (
-        1.0 if under_difference == 0 and reach > 0 else float(norm.cdf(reach / max(under_difference, 1e-12)))
+        1.0 if under_difference == 0 and reach > 0 else float(ndtr(reach / max(under_difference, 1e-12)))
     )
 
 

@@ -8,7 +8,8 @@ A coupling of k and l atoms uses at most k + l - 1 of their k * l pairs. So:
 3. Solve those pairs with the network simplex; it sees reduced costs, which it needs far fewer pivots for.
 4. Look at all pairs, block by block: those with negative reduced cost under the new duals could improve the
    plan. Shifting each dual by its row's smallest reduced cost makes the duals feasible, and their value
-   bounds the least cost from below. Stop if the plan's cost meets it, else add such pairs and go to 3.
+   bounds the least cost from below. Stop if the plan's cost meets it, else add such pairs, drop those whose
+   reduced cost is far too large to be of use, and go to 3.
 
 The optimum is therefore proved, not assumed. Every choice is a function of the atoms alone: the same atoms
 give the same plan, whatever the order of the rows, the machine or the number of threads.
@@ -54,7 +55,6 @@ class _Problem:
     demand: np.ndarray
     pool: ThreadPoolExecutor
 
-    @property
     def typical_cost(self) -> float:
         """Mean cost of a few hundred sources to all targets: the scale that tolerances are relative to."""
         rows = np.linspace(0, self.forward.shape[0] - 1, 200).astype(int)
@@ -102,19 +102,19 @@ def solve(
     supply, demand = supplies(a, b)
     forward = CostBlocks.build(x, y, cost)
     problem = _Problem(forward, forward.transposed(), supply, demand, pool)
-    typical = problem.typical_cost
+    typical = problem.typical_cost()
     goal = max(tolerance, _RESOLUTION) * typical
+    accepted = max(goal, _ACCEPTED * typical)
     pairs = len(x) * len(y)
     progress(0.0, f"Coupling {len(x):,} and {len(y):,} different points")
     best = _dense(problem) if pairs <= DENSE_PAIRS else None
     if best is None or best.slack > goal:
         v = best.v if best else _sampled_dual(problem, a, b, part(progress, 0.0, 0.3))
         best = _better(best, _rounds(problem, v, goal, part(progress, 0.3, 1.0)))
-    if (
-        best is None or best.slack > _ACCEPTED * typical
-    ) and DENSE_PAIRS < pairs <= _DENSE_MEMORY / _DENSE_BYTES:
+    failed = best is None or best.slack > accepted
+    if failed and DENSE_PAIRS < pairs <= _DENSE_MEMORY / _DENSE_BYTES:
         best = _better(best, _dense(problem))
-    if best is None or best.slack > _ACCEPTED * typical:
+    if best is None or best.slack > accepted:
         raise RunFailed("no coupling could be proved to be the cheapest one; give fewer points")
     return best
 

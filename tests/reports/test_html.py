@@ -21,6 +21,7 @@ NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
 class Audit:
     name: str
     result: Any
+    options: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def run_of(result: Any) -> Run:
         "rows_audited": 90,
     }
     model = {"name": NASTY, "sha256": "1" * 64, "notes": [NASTY]}
-    return Run("0.1.0", {"seed": 0, "note": NASTY}, data, model, (Audit("flipset", result),))
+    return Run("0.1.0", {"seed": 0, "note": NASTY}, data, model, (Audit("flipset", result, result.options),))
 
 
 @pytest.fixture(scope="module")

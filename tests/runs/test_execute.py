@@ -14,6 +14,7 @@ from audits.models import make_subject
 from audits.runs import execute as execute_module
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
+from audits.runs.gate import STRICT, matched
 from audits.runs.recent import Recent
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import parse_spec
@@ -259,19 +260,24 @@ def _result(*entries):
     return RunResult("0", {}, {}, {}, audits)
 
 
+def _evidence(result):
+    return [item.name for item in matched(result, STRICT)]
+
+
 def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
     @dataclasses.dataclass(frozen=True)
     class Nested:
         def to_json(self):
             return {
                 "verdict": "insufficient evidence",
+                "finding": "",
                 "reverse": {"rows": [{"verdict": "evidence of a difference"}]},
             }
 
     quiet = PlainResult("no evidence at this size", "", ())
-    assert _result(quiet).evidence() == []
-    assert _result(quiet, Nested()).evidence() == ["plain.reverse.rows[0]"]
-    assert _result(PlainResult("evidence of a difference", "", ())).evidence() == ["plain"]
+    assert _evidence(_result(quiet)) == []
+    assert _evidence(_result(quiet, Nested())) == ["plain.reverse.rows[0]"]
+    assert _evidence(_result(PlainResult("evidence of a difference", "", ()))) == ["plain"]
 
 
 def test_threads_are_held_and_given_back(monkeypatch):

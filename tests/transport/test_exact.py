@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment, linprog
 
-from audits.errors import InputError, RunCancelled
+from audits.errors import InputError, RunCancelled, RunFailed
 from audits.transport import certify, exact_coupling, pairwise_cost, restricted
 from audits.transport.atoms import supplies
 from audits.transport.costs import COSTS
@@ -253,6 +253,25 @@ def test_a_simplex_that_fails_gives_way_to_the_dense_one(monkeypatch):
     coupling = exact_coupling(x, y)
     assert coupling.method == "dense network simplex"
     assert_proved(coupling, x, y, "l1_squared")
+
+
+def test_the_whole_matrix_is_solved_only_where_it_is_small(monkeypatch):
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    sizes, solve_matrix = [], restricted.solve_matrix
+    monkeypatch.setattr(restricted, "solve_matrix", lambda *a: sizes.append(a[2].size) or solve_matrix(*a))
+    x, y = np.random.default_rng(16).normal(size=(2, 2_000, 2))
+    exact_coupling(x, y)
+    assert sizes
+    assert max(sizes) <= 1_000
+
+
+def test_without_a_proof_and_without_room_for_the_matrix_no_plan_is_returned(monkeypatch):
+    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
+    monkeypatch.setattr(restricted, "_DENSE_MEMORY", 0.0)
+    monkeypatch.setattr(restricted, "solve_pairs", lambda *_: None)
+    x, y = np.random.default_rng(17).normal(size=(2, 80, 3))
+    with pytest.raises(RunFailed, match="no coupling could be proved"):
+        exact_coupling(x, y)
 
 
 def test_pairs_that_admit_no_plan_are_refused_by_the_solver():

@@ -7,8 +7,8 @@ With ``c`` the cost, ``a``, ``b`` the weights and ``ε`` the regularisation, eve
 * relaxed: marginals may differ from a and b at the price ρ · KL (Chizat et al. 2018, "Scaling algorithms for
   unbalanced optimal transport problems", Mathematics of Computation 87);
 * partial: marginals stay below a and b and a given share of the mass moves. The dual has f, g ≤ 0 and one
-  free λ for the total, raised in turn like the others (cf. Benamou et al. 2015, "Iterative Bregman
-  projections", SIAM J. Scientific Computing 37, section 5).
+  free λ for the total, raised together with g (cf. Benamou et al. 2015, "Iterative Bregman projections",
+  SIAM J. Scientific Computing 37, section 5).
 
 How it stays fast and stable: potentials live in the log domain and are absorbed into a single-precision
 kernel whose columns then sum to 1; each iteration reads the kernel once, a block of rows at a time. Large
@@ -179,6 +179,19 @@ def _log_sum(block: np.ndarray, offsets: np.ndarray, epsilon: float) -> np.ndarr
     return top + np.log(block.sum(axis=1))
 
 
+def _lift(log_sums: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """By how much λ must rise for ``Σ_j b_j min(1, exp(log_sums_j + rise))`` to be `share`."""
+    order = np.argsort(-log_sums, kind="stable")
+    logs, b = log_sums[order], weights[order]
+    # with the first k at their weight, the others make up the rest
+    before = np.append(0.0, np.cumsum(b)[:-1])
+    others = np.logaddexp.accumulate((np.log(b) + logs)[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rises = np.log(np.maximum(share - before, 0)) - others
+        fits = np.flatnonzero(np.isfinite(rises) & (logs + rises <= 0))
+    return float(rises[fits[0]]) if len(fits) else -float(logs[np.isfinite(logs)].min())
+
+
 def _descent(pairs: PairCosts, epsilon: float) -> list[float]:
     """Values of ε from about the mean cost down to `epsilon`."""
     first = blocks_of_pairs(len(pairs.x_squares), len(pairs.y_squares))[0]
@@ -290,18 +303,14 @@ class _Problem:
             self.source_mass[rows] = mass * inner * lift
             sums += mass.astype(self.dtype) @ block
         with np.errstate(divide="ignore"):
-            g = self.balance.potential(np.log(sums) - self._g0 + risen, self.epsilon)
-        g = np.where(sums > 0, g, self.g)
-        columns, after = self.b * sums * lift, np.exp(g - self._g0)
-        self.target_mass = columns * v
-        self.error = float(columns @ np.abs(v - after))
+            logs = np.log(sums) - self._g0 + risen
+        lifted = _lift(logs, self.b, self.balance.amount) if self.balance.kind == "partial" else 0.0
+        g = np.where(sums > 0, self.balance.potential(logs + lifted, self.epsilon), self.g)
+        self.target_mass = self.b * np.exp(logs + self.g)
+        self.error = float(np.abs(self.b * np.exp(logs + g + lifted) - self.target_mass).sum())
         if self.balance.kind == "relaxed":
             return g - self.balance.shift(self.a, self.f, self.b, g, self.epsilon), self.level
-        if self.balance.kind == "balanced":
-            return g, self.level
-        total = float(columns @ after)
-        self.error += abs(self.balance.amount - total)
-        return g, self.level + math.log(self.balance.amount / total)
+        return g, self.level + lifted
 
     def _drifted(self) -> bool:
         moved = (self.f - self._f0, self.g - self._g_then, np.array([self.level - self._level0]))
