@@ -146,9 +146,9 @@ def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
     if item.edges is None:
         labels = list(item.categories or ())
         return (
-            [describe(label, longest=18) for label in labels],
+            [float(k) for k in range(len(labels))],
             None,
-            [describe(x, longest=60) for x in labels],
+            [describe(label, longest=60) for label in labels],
         )
     ends = list(zip(item.edges[:-1], item.edges[1:], strict=True))
     centres = [(low + high) / 2 for low, high in ends]

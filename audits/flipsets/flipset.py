@@ -25,6 +25,7 @@ from audits.flipsets.words import finding, warnings_for
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.stats import wilson
+from audits.transport import estimated_seconds
 
 __all__ = ["flipset", "flipset_audit"]
 
@@ -114,9 +115,10 @@ def flipset_audit(
     progress(0.03, "Encoding people")
     encoded = encode(subject, options)
     chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
-    matched = _match(chosen, encoded, sizes, options, part(progress, 0.05, 0.6))
+    matching = 0.05 + 0.85 * _matching_share(chosen, encoded.values.shape[1], options)
+    matched = _match(chosen, encoded, sizes, options, part(progress, 0.05, matching))
     flips = count_flips(matched, decisions, sizes)
-    null = _null(matched, encoded, decisions, sizes, options, rng, part(progress, 0.6, 0.9))
+    null = _null(matched, encoded, decisions, sizes, options, rng, part(progress, matching, 0.9))
     progress(0.9, "Comparing flipped people with their counterparts")
     judged = judge(matched, flips, decisions, sizes, null, options)
     parts = [
@@ -125,6 +127,13 @@ def flipset_audit(
     progress(0.97, "Writing the people's table")
     tables = people_tables(subject, matched, flips, sizes, cost=options.cost, weights=encoded.weights)
     return _pack(subject, decisions, sizes, options, chosen, encoded, matched, flips, judged, parts, tables)
+
+
+def _matching_share(chosen: Chosen, width: int, options: FlipsetOptions) -> float:
+    """Part of the work that is matching everyone, the rest being permutations: for honest progress."""
+    full = sum(estimated_seconds(len(ours), len(theirs), width) for _, ours, theirs in chosen.strata)
+    n, m = (min(sum(len(item[side]) for item in chosen.strata), options.noise_people) for side in (1, 2))
+    return full / (full + options.permutations * estimated_seconds(n, m, width))
 
 
 def _match(

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from audits.data.values import MISSING
 from audits.flipsets.result import Marginal
 from audits.stats import holm, p_value
 
@@ -70,18 +71,20 @@ def marginals(
 
 
 def _bins(values: pd.Series, *, scaled: bool) -> tuple[tuple[str, ...], tuple[float, ...] | None, np.ndarray]:
-    """Labels, edges (numeric features without missing values only) and the bin of each row."""
-    if scaled:
-        numbers = _numbers(values)
-        if np.isfinite(numbers).all() and len(numbers):
-            edges = _edges(numbers)
-            codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
-            labels = tuple(f"{a:g} to {b:g}" for a, b in itertools.pairwise(edges))
-            return labels, tuple(edges.tolist()), codes
-        if np.isfinite(numbers).any():
-            values = _cut_with_missing(numbers)
-    codes, labels = pd.factorize(values.astype("string").fillna("(missing)"), sort=not scaled)
-    return tuple(str(label) for label in labels), None, codes
+    """Labels, edges and the bin of each row; numbers of which some are missing get ranges, no edges."""
+    if not scaled:
+        codes, levels = pd.factorize(values.astype("string").fillna(MISSING), sort=True)
+        return tuple(str(level) for level in levels), None, codes
+    numbers = _numbers(values)
+    known = np.isfinite(numbers)
+    if not known.any():
+        return (MISSING,), None, np.zeros(len(numbers), dtype=np.int64)
+    edges = _edges(numbers[known])
+    codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
+    labels = tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges))
+    if known.all():
+        return labels, tuple(edges.tolist()), codes
+    return (*labels, MISSING), None, np.where(known, codes, len(labels))
 
 
 def _numbers(values: pd.Series) -> np.ndarray:
@@ -90,13 +93,6 @@ def _numbers(values: pd.Series) -> np.ndarray:
         days = (values - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
         return 1970 + days.to_numpy(dtype=float, na_value=np.nan) / 365.2425
     return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-
-
-def _cut_with_missing(numbers: np.ndarray) -> pd.Series:
-    """Numbers as ranges in words, missing ones as a range of their own: then no order is claimed."""
-    edges = _edges(numbers[np.isfinite(numbers)])
-    cut = pd.cut(np.clip(numbers, edges[0], edges[-1]), np.unique(edges), include_lowest=True)
-    return pd.Series(cut).astype("string")
 
 
 def _edges(numbers: np.ndarray) -> np.ndarray:

@@ -56,8 +56,8 @@ def confusion_counts(
         People each row stands for.
     """
     if y is None:
-        cells = np.bincount(2 * group + decision, sizes, 2 * k).reshape(k, 2)
-        return Counts(cells.sum(1), cells[:, 1], None, None, None, None)
+        selected = np.bincount(group, sizes * decision, k)
+        return Counts(np.bincount(group, sizes, k), selected, None, None, None, None)
     cells = np.bincount(4 * group + 2 * y + decision, sizes, 4 * k).reshape(k, 2, 2)  # label, decision
     return Counts(
         n=cells.sum((1, 2)),

@@ -232,7 +232,7 @@ def test_same_seed_same_result(crowd):
 
 def test_cancel_unwinds(crowd):
     def stop(fraction: float, doing: str) -> None:
-        if fraction > 0.6:
+        if fraction > 0.2:
             raise RunCancelled("cancelled")
 
     with pytest.raises(RunCancelled):
