@@ -46,4 +46,4 @@ def estimated_bytes(n: int, m: int, d: int) -> int:
     pairs = n * m
     if pairs <= DENSE_PAIRS:
         return points + 50 * pairs
-    return points + 50 * DENSE_PAIRS + 20_000 * (n + m)
+    return points + 50 * DENSE_PAIRS + 10_000 * (n + m)
