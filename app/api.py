@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app import monitor_api
 from app.workspace import issue_token
 from audits.runs.version import VERSION
 
@@ -50,5 +51,5 @@ def _page(scope: Scope) -> str:
     return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
 
 
-ROUTES = [Route("/api/v1/health", health, methods=["GET"])]
+ROUTES = [Route("/api/v1/health", health, methods=["GET"]), *monitor_api.ROUTES]
 MIDDLEWARE = [Middleware(WorkspaceInAddress)]

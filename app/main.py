@@ -13,6 +13,7 @@ frame.draw(
         "Audits": [
             st.Page("views/flipsets.py", title="Flipsets"),
             st.Page("views/rule_sets.py", title="Rule sets"),
+            st.Page("views/individual.py", title="Individual fairness"),
         ],
     }
 )

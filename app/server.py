@@ -12,14 +12,16 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts only this folder on the path
 
-from app import api, work
+from app import api, monitor_api, work
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm the worker processes before the first visitor, and end them with the server."""
     work.executor()
+    monitor_api.INGEST.start()
     yield {}
+    monitor_api.INGEST.close()
     work.close()
 
 

@@ -16,6 +16,9 @@ TRAINED = {
     "mlp": "neural network",
     "forest": "random forest",
     "boosting": "gradient boosting",
+    "project": "network on projected features (fair)",
+    "sensr": "SenSR network (fair)",
+    "reductions": "reductions mixture (fair)",
 }
 
 

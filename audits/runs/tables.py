@@ -51,7 +51,7 @@ def result_tables(result: Any) -> dict[str, pd.DataFrame]:
 
     The tables with one row a person come as they are; lists of records in its JSON form become a table
     with one column a key (``mean_difference low``), named after where they lie
-    (``transparency-positive``). Records that hold lists themselves are left to the JSON.
+    (``transparency-positive``). Lists within records are left to the JSON.
     """
     found = dict(tables(result))
     found.update(_records(result.to_json(), ""))
@@ -65,7 +65,9 @@ def _records(value: Any, name: str) -> dict[str, pd.DataFrame]:
             found.update(_records(item, f"{name}-{key}".lstrip("-")))
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         frame = pd.json_normalize(value, sep=" ")
-        if not frame.map(lambda cell: isinstance(cell, list)).to_numpy().any():
+        lists = frame.map(lambda cell: isinstance(cell, list)).to_numpy().any(axis=0)
+        frame = frame.loc[:, ~lists]
+        if frame.shape[1]:
             found[name] = frame
     return found
 

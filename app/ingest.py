@@ -1,0 +1,310 @@
+"""Predictions coming in: checked, measured, and stored before they are answered.
+
+One thread writes. It takes all batches that wait and stores them in one transaction, so that many small
+requests share one write to disk; a request is answered only when its transaction is on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import queue
+import threading
+import time
+import urllib.request
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from audits.errors import InputError, RunFailed
+from audits.runs.arrivals import Arrival, inbox, read_arrow, read_json, take_files
+from audits.runs.database import database
+from audits.runs.monitors import Batch, Monitor, Monitors, Stored, check_webhook
+from audits.runs.store import home
+
+__all__ = ["Answer", "Busy", "Ingest", "webhook_hosts"]
+
+_SMALL = 16_384  # bytes measured on the spot; larger bodies would hold up the pages
+_MOST_WAITING = 200
+_MOST_TOGETHER = 64
+_FRESH_SECONDS = 5.0
+_TICK_SECONDS = 5.0
+_PRUNE_SECONDS = 600.0
+_SKEW_SECONDS = 300.0
+_TOP = 3
+_REMEMBERED = 100
+_WEBHOOK_SECONDS = 5.0
+_log = logging.getLogger("evenhand")
+
+
+class Busy(RuntimeError):
+    """More batches wait than are worth keeping waiting."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a stored batch is answered with, JSON text."""
+
+    text: str
+
+
+class Ingest:
+    """The service behind the monitors' routes; start and close it with the server."""
+
+    def __init__(self, monitors: Monitors | None = None) -> None:
+        self._monitors = monitors
+        self._queue: queue.Queue[tuple[Batch, Future[Stored]] | None] = queue.Queue()
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="evenhand-measure")
+        self._calls = ThreadPoolExecutor(1, thread_name_prefix="evenhand-webhook")
+        self._known: dict[str, tuple[float, Monitor]] = {}
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def monitors(self) -> Monitors:
+        """The monitors of the process's database."""
+        if self._monitors is None:
+            self._monitors = Monitors(database())
+        return self._monitors
+
+    def start(self) -> None:
+        """Begin to write, and to look after files dropped and retention."""
+        for run in (self._write, self._tend):
+            thread = threading.Thread(target=run, name=f"evenhand{run.__name__}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def close(self) -> None:
+        """Store what waits, then end."""
+        self._stop.set()
+        self._queue.put(None)
+        for thread in self._threads:
+            thread.join(timeout=60)
+        for pool in (self._pool, self._calls):
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    async def find(self, identity: str) -> Monitor:
+        """Return a monitor, as it was at most five seconds ago.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        found = self._known.get(identity)
+        if found is None or time.monotonic() - found[0] > _FRESH_SECONDS:
+            loop = asyncio.get_running_loop()
+            fresh = await loop.run_in_executor(self._pool, self._load, identity)
+            found = (time.monotonic(), fresh)
+            self._known[identity] = found
+            while len(self._known) > _REMEMBERED:
+                self._known.pop(next(iter(self._known)))
+        return found[1]
+
+    def _load(self, identity: str) -> Monitor:
+        try:
+            fresh = self.monitors.get(identity)
+        except InputError:
+            self._known.pop(identity, None)
+            raise
+        before = self._known.get(identity)
+        if before is not None and "bundle" in vars(before[1]):  # it never changes, and is ready
+            vars(fresh)["bundle"] = before[1].bundle
+        _ = fresh.bundle
+        return fresh
+
+    async def answer(self, monitor: Monitor, body: bytes, kind: str, key: str | None) -> Answer:
+        """Measure and store what a request brought.
+
+        Raises
+        ------
+        InputError
+            If the body is wrong.
+        RunFailed
+            If the database cannot be used: nothing was stored.
+        Busy
+            If too much waits already.
+        """
+        if self._queue.qsize() > _MOST_WAITING:
+            raise Busy
+        if len(body) <= _SMALL:
+            batch, rows, notes = self._prepare(monitor, body, kind, key)
+        else:
+            loop = asyncio.get_running_loop()
+            batch, rows, notes = await loop.run_in_executor(
+                self._pool, self._prepare, monitor, body, kind, key
+            )
+        stored = await asyncio.wrap_future(self._put(batch))
+        head = {
+            "batch": stored.place,
+            "people": len(batch.scored.flagged),
+            "flagged": int(batch.scored.flagged.sum()),
+            "threshold": monitor.bundle.threshold,
+            "replayed": stored.replayed,
+            "alarms": list(stored.alarms),
+            "notes": notes,
+        }
+        return Answer(f'{json.dumps(head)[:-1]}, "rows": [{rows}]}}')
+
+    def _prepare(
+        self, monitor: Monitor, body: bytes, kind: str, key: str | None
+    ) -> tuple[Batch, str, list[str]]:
+        """Read and measure; return the batch, its rows as JSON text, and notes for the sender."""
+        bundle = monitor.bundle
+        arrival = read_arrow(body, bundle.reads) if kind == "arrow" else read_json(body, bundle.reads)
+        scored = bundle.score_columns(arrival.columns, arrival.people)
+        digest = hashlib.sha256(body).hexdigest()
+        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind)
+        values, flagged, scores = (
+            each.tolist() for each in (scored.sensitivity, scored.flagged, scored.score)
+        )
+        rows = []
+        for place in range(arrival.people):
+            row: dict[str, Any] = {
+                "sensitivity": values[place],
+                "flagged": flagged[place],
+                "score": scores[place],
+                "top": dict(scored.top(place, _TOP)),
+            }
+            if arrival.ids:
+                row["id"] = arrival.ids[place]
+            if place in scored.unseen:
+                row["unseen"] = scored.unseen[place]
+            rows.append(json.dumps(row))
+        return batch, ", ".join(rows), _clock_notes(arrival)
+
+    def _put(self, batch: Batch) -> Future[Stored]:
+        future: Future[Stored] = Future()
+        self._queue.put((batch, future))
+        return future
+
+    def _write(self) -> None:
+        """Store waiting batches, as many together as there are: the life of the writing thread."""
+        while True:
+            waiting = [self._queue.get()]
+            while len(waiting) < _MOST_TOGETHER and waiting[-1] is not None:
+                try:
+                    waiting.append(self._queue.get_nowait())
+                except queue.Empty:
+                    break
+            jobs = [job for job in waiting if job is not None]
+            if jobs:
+                self._store(jobs)
+            if None in waiting:
+                return
+
+    def _store(self, jobs: Sequence[tuple[Batch, Future[Stored]]]) -> None:
+        try:
+            found = self.monitors.store([batch for batch, _ in jobs])
+        except Exception as error:  # noqa: BLE001  (each sender must hear that nothing was stored)
+            if len(jobs) > 1:  # one batch must not take the others down with it
+                for job in jobs:
+                    self._store([job])
+                return
+            _log.error("A batch of predictions could not be stored: %s", error)
+            told = (
+                error if isinstance(error, RunFailed) else RunFailed("The predictions could not be stored.")
+            )
+            for _, future in jobs:
+                future.set_exception(told)
+            return
+        for (batch, future), outcome in zip(jobs, found, strict=True):
+            if isinstance(outcome, InputError):
+                future.set_exception(outcome)
+                continue
+            future.set_result(outcome)
+            if outcome.alarms:
+                self._calls.submit(self._tell, batch.monitor)
+
+    def _tell(self, identity: str) -> None:
+        """Tell a monitor's webhook of the alarms that it was not told of; note how that went."""
+        monitor = self.monitors.get(identity)
+        for alarm in self.monitors.alarms(identity):
+            if alarm.webhook or not monitor.webhook:
+                continue
+            message = {
+                "monitor": monitor.id,
+                "name": monitor.name,
+                "person": alarm.person,
+                "raised": datetime.fromtimestamp(alarm.raised, UTC).isoformat(),
+                "sentence": alarm.sentence,
+            }
+            self.monitors.note_webhook(identity, alarm.person, _post(monitor.webhook, message))
+
+    def _tend(self) -> None:
+        """Take files dropped, and remove what is past retention: the life of the tending thread."""
+        pruned = time.monotonic()
+        while not self._stop.wait(_TICK_SECONDS):
+            try:
+                root = home() / "monitors"
+                if not root.is_dir():
+                    continue
+                prune = time.monotonic() - pruned > _PRUNE_SECONDS
+                for identity in self.monitors.identities():
+                    if inbox(root, identity).is_dir():
+                        take_files(self.monitors, identity, root)
+                    if prune:
+                        self.monitors.prune(identity)
+                if prune:
+                    pruned = time.monotonic()
+            except Exception:  # noqa: BLE001  (the thread lives on)
+                _log.exception("Monitors could not be looked after")
+
+
+def webhook_hosts() -> tuple[str, ...]:
+    """Return the hosts that alarms may be told to: ``EVENHAND_WEBHOOK_HOSTS``, separated by commas."""
+    text = os.environ.get("EVENHAND_WEBHOOK_HOSTS", "")
+    return tuple(host.strip() for host in text.split(",") if host.strip())
+
+
+def drop_folder(monitor: Monitor) -> Path:
+    """Return the folder whose files a monitor takes, made if absent."""
+    folder = inbox(home() / "monitors", monitor.id)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """An allowed host must not send us on to another."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _post(address: str, message: dict[str, Any]) -> str:
+    """Post `message` as JSON, at most three times; return in words how it went."""
+    try:
+        check_webhook(address, webhook_hosts())
+    except InputError as error:
+        return str(error)
+    data = json.dumps(message).encode()
+    opener = urllib.request.build_opener(_NoRedirect)
+    outcome = ""
+    for attempt in range(3):
+        request = urllib.request.Request(address, data, {"Content-Type": "application/json"})  # noqa: S310  (checked)
+        try:
+            with opener.open(request, timeout=_WEBHOOK_SECONDS) as response:
+                return f"told ({response.status})"
+        except OSError as error:
+            outcome = f"not told: {error}"
+            time.sleep(0.5 * 2**attempt)
+    return outcome
+
+
+def _clock_notes(arrival: Arrival) -> list[str]:
+    """Say when the sender's clock is far from ours; ours counts."""
+    if not arrival.at:
+        return []
+    apart = datetime.fromisoformat(arrival.at).timestamp() - time.time()
+    if abs(apart) <= _SKEW_SECONDS:
+        return []
+    way = "ahead of" if apart > 0 else "behind"
+    return [
+        f"The stated time is {abs(apart):,.0f} seconds {way} the server's clock; the server's time counts."
+    ]

@@ -1,0 +1,153 @@
+"""The OpenAPI description of the HTTP API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from audits.runs.monitors import MOST_PEOPLE
+from audits.runs.version import VERSION
+
+__all__ = ["document"]
+
+_FAULTS = {
+    "401": "The token is missing or wrong.",
+    "404": "No such monitor.",
+    "409": "The idempotency key was used for another content. Nothing was stored.",
+    "413": "The body is too large. Nothing was stored.",
+    "415": "The content type is none of those listed.",
+    "422": "Columns, types or values are wrong: names the row and the column. Nothing was stored.",
+    "503": "The database cannot be used, or too much waits. Nothing was stored: send it again.",
+}
+_NUMBER, _TEXT, _COUNT = {"type": "number"}, {"type": "string"}, {"type": "integer", "minimum": 0}
+
+
+def document(most_mb: int) -> dict[str, Any]:
+    """Return the description, plain data; `most_mb` is the largest body in MB."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Evenhand",
+            "version": VERSION,
+            "description": "Predictions of a deployed model in, sensitivity to protected status out. "
+            "No protected attribute is needed unless the model itself reads it, and none is kept.",
+        },
+        "paths": {
+            "/api/v1/health": {"get": {"summary": "Is the server up?", "responses": {"200": _says("Yes.")}}},
+            "/api/v1/monitors/{monitor}": {
+                "parameters": [_MONITOR],
+                "get": {
+                    "summary": "What a monitor reads, and where it stands",
+                    "security": [{"token": []}],
+                    "responses": {"200": _says("The monitor."), **_faults("401", "404", "503")},
+                },
+            },
+            "/api/v1/monitors/{monitor}/predictions": {
+                "parameters": [_MONITOR],
+                "post": {
+                    "summary": "Measure and store a batch",
+                    "description": f"At most {MOST_PEOPLE:,} people and {most_mb} MB. What is answered with 200 "
+                    "is on disk. A value that the audit never saw is measured as no known one and named under "
+                    "`unseen`.",
+                    "security": [{"token": []}],
+                    "parameters": [
+                        {
+                            "name": "Idempotency-Key",
+                            "in": "header",
+                            "schema": {**_TEXT, "maxLength": 200},
+                            "description": "A batch sent again under its key is answered again and stored "
+                            "once, for as long as the monitor keeps it.",
+                        }
+                    ],
+                    "requestBody": {
+                        "required": True,
+                        "content": {
+                            "application/json": {"schema": {"$ref": "#/components/schemas/Batch"}},
+                            "application/vnd.apache.arrow.stream": {"schema": {"type": "string"}},
+                            "application/vnd.apache.arrow.file": {"schema": {"type": "string"}},
+                        },
+                    },
+                    "responses": {
+                        "200": {
+                            "description": "Measured and stored, rows in the order sent.",
+                            "content": _json({"$ref": "#/components/schemas/Measured"}),
+                        },
+                        **_faults(*_FAULTS),
+                    },
+                },
+            },
+        },
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Batch": _BATCH, "Measured": _MEASURED, "Error": _ERROR},
+        },
+    }
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+def _says(sentence: str) -> dict[str, Any]:
+    return {"description": sentence, "content": _json({"type": "object"})}
+
+
+def _faults(*statuses: str) -> dict[str, Any]:
+    error = _json({"$ref": "#/components/schemas/Error"})
+    return {status: {"description": _FAULTS[status], "content": error} for status in statuses}
+
+
+_MONITOR = {"name": "monitor", "in": "path", "required": True, "schema": _TEXT}
+_ERROR = {"type": "object", "required": ["error"], "properties": {"error": _TEXT}}
+_BATCH = {
+    "type": "object",
+    "required": ["rows"],
+    "additionalProperties": False,
+    "properties": {
+        "rows": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MOST_PEOPLE,
+            "description": "Each with exactly the columns that the monitor reads.",
+            "items": {
+                "type": "object",
+                "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+            },
+        },
+        "ids": {
+            "type": "array",
+            "items": {**_TEXT, "maxLength": 200},
+            "description": "Your own ids, one a row; kept for the flagged.",
+        },
+        "at": {**_TEXT, "format": "date-time", "description": "Your time; the server's own counts."},
+    },
+}
+_ROW = {
+    "type": "object",
+    "required": ["sensitivity", "flagged", "score", "top"],
+    "properties": {
+        "sensitivity": {**_NUMBER, "minimum": 0},
+        "flagged": {"type": "boolean"},
+        "score": {**_NUMBER, "description": "Probability of the favourable outcome."},
+        "top": {
+            "type": "object",
+            "additionalProperties": _NUMBER,
+            "description": "The three features with the largest parts in the sensitivity.",
+        },
+        "id": _TEXT,
+        "unseen": {"type": "array", "items": _TEXT},
+    },
+}
+_MEASURED = {
+    "type": "object",
+    "required": ["batch", "people", "flagged", "threshold", "replayed", "alarms", "notes", "rows"],
+    "properties": {
+        "batch": _COUNT,
+        "people": _COUNT,
+        "flagged": _COUNT,
+        "threshold": _NUMBER,
+        "replayed": {"type": "boolean", "description": "It had been stored before, and was not again."},
+        "alarms": {"type": "array", "items": _TEXT},
+        "notes": {"type": "array", "items": _TEXT},
+        "rows": {"type": "array", "items": _ROW},
+    },
+}

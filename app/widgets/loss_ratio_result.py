@@ -1,0 +1,216 @@
+"""What a loss-ratio audit found, from the finding down to the single person."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.export import export_section
+from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.frame import page_text
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.errors import RunFailed
+from audits.figures import individual as figures
+from audits.individual import LossRatioResult, Standing
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE
+
+__all__ = ["earlier_result", "show_result"]
+
+_MOST_PEOPLE = 1000
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom; the tolerance moves verdict and figures without a new run."""
+    result: LossRatioResult = found.audits[0].result
+    top = st.container()
+    tolerance = _tolerance(result)
+    with top:
+        headline(result, result.at(tolerance))
+    figure_card("loss-ratio", figures.against_tolerance(result, tolerance), result.to_frame)
+    for warning in result.warnings:
+        notices.note(warning)
+    st.subheader("How long people were moved", anchor=False)
+    figure_card("loss-ratio-steps", figures.along_flow(result, tolerance), result.curve_frame)
+    st.subheader("Whose loss grows", anchor=False)
+    figure_card("loss-ratio-people", figures.ratios(result, tolerance), result.histogram_frame)
+    figure_card("loss-ratio-groups", figures.by_group(result), result.groups_frame)
+    st.subheader("What should not matter", anchor=False)
+    st.text(f"{result.metric['source'].capitalize()}.")
+    figure_card("loss-ratio-subspace", figures.subspace(result), result.features_frame)
+    _heat_map(result)
+    _comparison(result)
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    _people(result, data)
+    with st.expander("How to read this"):
+        st.markdown(page_text("individual_reading"))
+    with st.expander("What it cannot tell you"):
+        st.markdown(page_text("individual_limits"))
+    with st.expander("Settings used"):
+        st.code(dump_yaml(_settings(found, result)), language="yaml", wrap_lines=True)
+    with st.expander("Export"):
+        export_section(found, draft["source"].get("sample"))
+
+
+def headline(result: LossRatioResult, standing: Standing) -> None:
+    """Write the finding, its verdict, and how sure it is."""
+    with st.container(key="finding"):
+        st.text(standing.finding)
+    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+        st.badge(standing.verdict, color="primary" if standing.verdict == EVIDENCE else "gray")
+        st.text(f"{result.statistic.method} · {result.method}")
+
+
+def earlier_result(space: Workspace, spec: Mapping[str, Any]) -> None:
+    """Show the last finding of this workspace, greyed and dated, while there is none for `spec`."""
+    for record in space.runs():
+        if record["spec"].get("audits", [{}])[0].keys() != {"loss_ratio"} or record["spec"] == spec:
+            continue
+        try:
+            result = work.result(space, record["spec"]).audits[0].result
+        except (RunFailed, ValueError):
+            continue  # it was cancelled, failed, or its file is gone
+        when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
+        st.divider()
+        st.text(f"Earlier result, {when}: {record['title']}")
+        with st.container(key="earlier"):
+            headline(result, result.at(result.tolerance))
+            st.plotly_chart(
+                figures.against_tolerance(result),
+                key="figure-earlier",
+                theme=None,
+                config={"displayModeBar": False},
+            )
+        return
+
+
+def _tolerance(result: LossRatioResult) -> float:
+    """The tolerance chosen, on a slider that reaches beyond what was found."""
+    reach = max(result.tolerance, result.lower_bound or 1.0, result.statistic.value or 1.0)
+    return st.slider(
+        "Tolerance δ: the largest mean ratio you accept",
+        1.01,
+        max(3.0, round(1.2 * min(reach, 20.0), 2)),
+        min(result.tolerance, 20.0),
+        step=0.01,
+        key="delta",
+        persist_state="page",
+        help="1.25 is the four-fifths rule put the other way round.",
+    )
+
+
+def _heat_map(result: LossRatioResult) -> None:
+    if result.heat_map.empty:
+        return
+    st.subheader("Other models of these two features", anchor=False)
+    angles = sorted(result.heat_map["metric angle (degrees)"].unique().tolist())
+    angle = st.select_slider(
+        "The metric is off by (degrees)",
+        angles,
+        value=angles[0],
+        format_func=lambda item: f"{item:g}",
+        key="angle",
+    )
+    figure_card("loss-ratio-map", figures.heat_map(result, angle), lambda: result.heat_map)
+
+
+def _comparison(result: LossRatioResult) -> None:
+    if not result.comparison:
+        return
+    st.subheader("Other models on the same people", anchor=False)
+    table = result.comparison_frame().drop(columns=["average_odds_difference", "average_odds_difference_sd"])
+    odds = pd.DataFrame(
+        [
+            {f"odds difference, {name}": value for name, value in row["average_odds_difference"].items()}
+            for row in result.comparison
+        ]
+    )
+    table = pd.concat([table, odds], axis=1)
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=number_columns(table),
+        alt="Models trained anew on repeated splits: accuracy, group differences, loss ratio",
+    )
+
+
+def _people(result: LossRatioResult, data: AuditData) -> None:
+    st.subheader("People, largest ratio first", anchor=False)
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    people = result.people.sort_values("ratio", ascending=False, kind="stable")
+    raw = data.frame.loc[people.index, columns]
+    table = pd.concat(
+        [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
+    )
+    table.index.name = "row"
+    shown = table.head(_MOST_PEOPLE)
+    rows = [str(row) for row in shown.index]
+    st.dataframe(
+        shown,
+        key="ratio-people",
+        height=min(38 + 35 * len(shown), 388),
+        column_config=number_columns(shown),
+        on_select=lambda: _open(rows),
+        selection_mode="single-row",
+        alt="People moved, largest ratio first; a click shows one person before and after",
+    )
+    kept = [str(row) for row in result.worst]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            f"One of the {len(kept):,} largest ratios, by row number",
+            kept,
+            index=None,
+            placeholder="Click a row above, or choose one here",
+            width=360,
+            **state.choice("person"),
+        )
+        st.download_button(
+            "People (CSV)",
+            data=lambda: csv_bytes(table),
+            file_name="loss-ratio-people.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+    if chosen is not None:
+        _person(result, result.worst[kept.index(chosen)])
+
+
+def _open(rows: list[str]) -> None:
+    selected = state.widget("ratio-people")["selection"]["rows"]
+    state.set_widget("person", rows[selected[0]] if selected and selected[0] < len(rows) else None)
+
+
+def _person(result: LossRatioResult, row: Any) -> None:
+    moves = result.moves[result.moves["row"] == row].drop(columns="row").set_index("feature")
+    with st.container(border=True, key="person-card"):
+        st.markdown("**This person before and after the move**")
+        with st.container(key="quiet-person"):
+            st.text(
+                f"Row {row}. The moved person need not exist: categories are mixed (1 is the whole category), "
+                "and numbers may leave their range."
+            )
+        figure_card("loss-ratio-person", figures.moved_person(result, row), lambda: moves)
+        st.dataframe(moves, column_config=number_columns(moves), alt=f"Row {row} before and after the move")
+
+
+def _settings(found: RunResult, result: LossRatioResult) -> dict[str, Any]:
+    document = found.to_json()
+    return {
+        "evenhand": found.evenhand,
+        "audit": found.audits[0].options,
+        "threshold": found.spec["threshold"],
+        "seed": found.spec["seed"],
+        "data": document["data"],
+        "model": document["model"],
+        "method": result.method,
+        "metric": result.metric,
+    }

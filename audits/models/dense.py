@@ -1,0 +1,190 @@
+"""Small networks of linear layers and ReLUs as plain arrays: outputs and input gradients in NumPy.
+
+What a service needs to score people and to say how a score would move, without loading torch. The input
+gradient is one forward and one backward pass over the rows, whatever the number of features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from audits.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Dense", "Ramps", "dense_of"]
+
+_ON_A_LEVEL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Ramps:
+    """Extra inputs ``clip(z[:, columns] * scales + shifts, lows, highs)``, (r,) each: ranks that bend."""
+
+    columns: np.ndarray
+    scales: np.ndarray
+    shifts: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+
+    def append(self, z: np.ndarray) -> np.ndarray:
+        """Return the points with the ramps appended, (n, d) -> (n, d + r)."""
+        along = z[:, self.columns] * self.scales + self.shifts
+        return np.concatenate([z, np.clip(along, self.lows, self.highs)], axis=1, dtype=z.dtype)
+
+    def fold(self, gradient: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the gradient by the points alone, (n, d + r) -> (n, d).
+
+        On a level, where two ramps meet, each counts half: the slope of the central difference.
+        """
+        d = z.shape[1]
+        along = z[:, self.columns] * self.scales + self.shifts
+        below, above = along - self.lows, self.highs - along
+        inside = np.where((below > _ON_A_LEVEL) & (above > _ON_A_LEVEL), 1.0, 0.5)
+        inside[(below < -_ON_A_LEVEL) | (above < -_ON_A_LEVEL)] = 0.0
+        found = gradient[:, :d].copy()
+        for place, column in enumerate(self.columns):
+            found[:, column] += gradient[:, d + place] * inside[:, place] * self.scales[place]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """A network: linear layers with ReLUs between them.
+
+    Attributes
+    ----------
+    weights : tuple of arrays (inputs, outputs)
+    biases : tuple of arrays (outputs,)
+    ramps : Ramps, optional
+        Extra inputs of the first layer.
+
+    Examples
+    --------
+    >>> net = Dense((np.array([[2.0], [-1.0]]),), (np.array([0.5]),))
+    >>> net.outputs(np.array([[1.0, 1.0]])).tolist()
+    [[1.5]]
+    >>> outputs, hidden = net.forward(np.array([[1.0, 1.0]]))
+    >>> net.backward(np.ones((1, 1)), hidden).tolist()
+    [[2.0, -1.0]]
+    """
+
+    weights: tuple[np.ndarray, ...]
+    biases: tuple[np.ndarray, ...]
+    ramps: Ramps | None = None
+
+    @property
+    def inputs(self) -> int:
+        """Width of the points (d) that it reads."""
+        extra = 0 if self.ramps is None else len(self.ramps.columns)
+        return len(self.weights[0]) - extra
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Widths of the hidden layers."""
+        return tuple(weight.shape[1] for weight in self.weights[:-1])
+
+    def astype(self, dtype: type[np.floating]) -> Dense:
+        """Return the same network with arrays of another precision."""
+        made = replace(
+            self,
+            weights=tuple(np.ascontiguousarray(weight, dtype=dtype) for weight in self.weights),
+            biases=tuple(bias.astype(dtype) for bias in self.biases),
+        )
+        if self.ramps is not None:
+            parts = {
+                name: getattr(self.ramps, name).astype(dtype)
+                for name in ("scales", "shifts", "lows", "highs")
+            }
+            made = replace(made, ramps=replace(self.ramps, **parts))
+        return made
+
+    def outputs(self, z: np.ndarray) -> np.ndarray:
+        """Return the outputs (n, k) at points (n, d)."""
+        return self.forward(z)[0]
+
+    def forward(self, z: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """Return the outputs (n, k), and what `backward` needs: the points and the hidden values."""
+        x = z if self.ramps is None else self.ramps.append(z)
+        hidden = [z]
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            x = x @ weight
+            x += bias
+            np.maximum(x, 0, out=x)
+            hidden.append(x)
+        return x @ self.weights[-1] + self.biases[-1], tuple(hidden)
+
+    def backward(self, seed: np.ndarray, hidden: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Return ``sum_k seed[:, k] * d outputs[:, k] / d z``, (n, d).
+
+        Parameters
+        ----------
+        seed : (n, k)
+            Derivative of what is asked about by each output.
+        hidden : tuple of arrays
+            From `forward`.
+        """
+        gradient = seed
+        for layer in range(len(self.weights) - 1, -1, -1):
+            weight = self.weights[layer]
+            # with one output an outer product; a product of matrices that thin would be slower
+            gradient = gradient * weight.T if gradient.shape[1] == 1 else gradient @ weight.T
+            if layer:
+                gradient *= hidden[layer] > 0
+        return gradient if self.ramps is None else self.ramps.fold(gradient, hidden[0])
+
+
+def dense_of(module: torch.nn.Module) -> Dense:
+    """Return a torch network (as `logits_over` gives it) as arrays in float64.
+
+    Raises
+    ------
+    InputError
+        If it holds anything but linear layers, ReLUs between them, and ramps in front.
+    """
+    from torch import nn
+
+    layers = list(module) if isinstance(module, nn.Sequential) else [module]
+    ramps = None
+    if layers and hasattr(layers[0], "ends") and hasattr(layers[0], "scales"):
+        ramps = _ramps(layers.pop(0))
+    weights: list[np.ndarray] = []
+    biases: list[np.ndarray] = []
+    bent = True  # whether a ReLU lies between this layer and the last linear one
+    for layer in layers:
+        if isinstance(layer, nn.Linear):
+            weight = layer.weight.detach().cpu().double().numpy().T
+            bias = np.zeros(layer.out_features) if layer.bias is None else _array(layer.bias.detach())
+            if bent:
+                weights.append(np.ascontiguousarray(weight))
+                biases.append(bias)
+            else:  # two linear layers in a row are one
+                weights[-1], biases[-1] = weights[-1] @ weight, biases[-1] @ weight + bias
+            bent = False
+        elif isinstance(layer, nn.ReLU) and not bent:
+            bent = True
+        else:
+            bent = True
+            break
+    if bent:
+        raise InputError(
+            "model", "must be linear layers with ReLUs between them", [_name(each) for each in layers]
+        )
+    return Dense(tuple(weights), tuple(biases), ramps)
+
+
+def _name(layer: object) -> str:
+    return type(layer).__name__
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.cpu().double().numpy().copy()
+
+
+def _ramps(layer: torch.nn.Module) -> Ramps:
+    scales, ends = (_array(getattr(layer, name)) for name in ("scales", "ends"))
+    return Ramps(layer.columns.cpu().numpy().copy(), scales[0], scales[1], ends[0], ends[1])

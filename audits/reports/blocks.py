@@ -1,0 +1,185 @@
+"""What a report is made of, before it is HTML, PDF or Markdown: headings, texts, facts, tables, figures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from audits.reports.exhibits import Exhibit
+from audits.stats.words import number
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Code",
+    "Document",
+    "Facts",
+    "Figure",
+    "Finding",
+    "Grid",
+    "Heading",
+    "Text",
+    "columns_of",
+    "grid",
+    "shortened",
+]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of level 2 or 3; `anchor` is what findings link to."""
+
+    text: str
+    level: Literal[2, 3] = 2
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph of plain text."""
+
+    text: str
+    kind: Literal["plain", "quiet", "finding", "warning"] = "plain"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding with its verdict, and where its section begins."""
+
+    verdict: str
+    title: str
+    finding: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with what is known under them."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell as shown, with the exact numbers behind it (value, low, high) where it is one."""
+
+    text: str
+    exact: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: headers, rows of cells, and how many rows there are in all.
+
+    Attributes
+    ----------
+    whole : int
+        Rows of the table behind it; more than are shown where it is long.
+    name : str
+        What it shows, for a reader who cannot see where it stands.
+    """
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    whole: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its caption, and the table under it."""
+
+    exhibit: Exhibit
+    name: str
+    table: Grid
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to be copied as it is."""
+
+    text: str
+
+
+Block = Heading | Text | Finding | Facts | Grid | Figure | Code
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report."""
+
+    title: str
+    subtitle: str
+    blocks: tuple[Block, ...]
+
+
+_MOST_ROWS = 200
+
+
+def grid(frame: pd.DataFrame, *, most: int = _MOST_ROWS, name: str = "") -> Grid:
+    """Return a table as it is shown: an estimate and its interval in one cell, at most `most` rows.
+
+    Columns ``X``, ``X low``, ``X high`` (or ``X`` followed by ``low`` and ``high``) become one.
+
+    Examples
+    --------
+    >>> shown = grid(pd.DataFrame({"group": ["a"], "rate": [0.25], "rate low": [0.1], "rate high": [None]}))
+    >>> shown.head, [cell.text for cell in shown.rows[0]]
+    (('group', 'rate'), ['a', '0.25 (0.1 to –)'])
+    """
+    parts = columns_of(frame)
+    rows = [
+        tuple(_cell([line[place] for place in places]) for _, places in parts)
+        for line in frame.head(most).itertuples(index=False, name=None)
+    ]
+    return Grid(tuple(head for head, _ in parts), tuple(rows), len(frame), name)
+
+
+def columns_of(frame: pd.DataFrame) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the columns as shown: name, and the places of value (and low and high) in `frame`."""
+    names = [str(name) for name in frame.columns]
+    found: list[tuple[str, tuple[int, ...]]] = []
+    place = 0
+    while place < len(names):
+        name, after = names[place], names[place + 1 : place + 3]
+        triple = after in ([f"{name} low", f"{name} high"], ["low", "high"])
+        width = 3 if triple and frame.iloc[:, place].dtype.kind != "b" else 1
+        found.append((name, tuple(range(place, place + width))))
+        place += width
+    return found
+
+
+def shortened(text: str, most: int) -> str:
+    """Return `text` with at most `most` characters, cut between words where there are any."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > most // 2 else cut).rstrip() + "…"
+
+
+def _cell(values: list[object]) -> Cell:
+    exact = tuple(_exact(value) for value in values)
+    value = values[0]
+    if len(values) == 3:
+        ends = "" if exact[1] is None and exact[2] is None else f" ({number(exact[1])} to {number(exact[2])})"
+        return Cell(number(exact[0]) + ends, exact)
+    if isinstance(value, (bool, np.bool_)):
+        return Cell("yes" if value else "no")
+    if exact[0] is not None:
+        return Cell(number(exact[0]), exact)
+    if value is None or value is pd.NA or isinstance(value, float):
+        return Cell("–")
+    return Cell(str(value))
+
+
+def _exact(value: object) -> float | None:
+    """Return a number that exists as a float, else None."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)

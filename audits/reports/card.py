@@ -1,0 +1,89 @@
+"""A run as a model card in Markdown.
+
+Sections after Mitchell et al. (2019), *Model Cards for Model Reporting*, FAT* 2019, Section 4; what an audit
+cannot know is left for the model's owner to fill in.
+"""
+
+from __future__ import annotations
+
+import re
+
+from audits.reports.blocks import Grid, grid
+from audits.reports.contents import AID, FINDS, RunLike, sections
+from audits.stats.words import count
+
+__all__ = ["render_card"]
+
+_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
+_OWNER = "*To be filled in by the model's owner.*"
+_MOST_ROWS = 50
+
+
+def render_card(run: RunLike) -> str:
+    """Return a run as a model card; text from the data cannot become markup or links."""
+    data, model = run.data, run.model
+    lines = [
+        f"# Model card: {_plain(model['name'])}",
+        "",
+        f"> {AID}",
+        "",
+        "## Model details",
+        "",
+        f"* Model: {_plain(model['name'])}",
+        f"* SHA-256: `{model['sha256']}`",
+        f"* Decision: {_plain(model.get('rule') or 'not stated')}",
+        f"* Audited with Evenhand {run.evenhand}",
+        "",
+        "## Intended use",
+        "",
+        _OWNER,
+        "",
+        "## Factors",
+        "",
+        f"* Protected attributes: "
+        f"{_plain(', '.join(run.spec.get('data', {}).get('protected') or []) or 'none named')}",
+        "",
+        "## Evaluation data",
+        "",
+        f"* {count(data['rows_audited'])} rows audited of {count(data['rows_read'])} read",
+        *(f"* Left out, {_plain(reason)}: {count(n)}" for reason, n in data["excluded"].items()),
+        f"* SHA-256: `{data['sha256']}`",
+        "",
+        "## Training data",
+        "",
+        f"* {count(data['rows_trained'])} rows of the same source" if data.get("rows_trained") else _OWNER,
+        "",
+        "## Findings",
+        "",
+        "Worst first. Numbers in brackets are intervals.",
+        "",
+    ]
+    for audit, section in sections(run):
+        lines += [
+            f"### {_plain(section.title)}",
+            "",
+            f"**{audit.result.verdict}.** {_plain(audit.result.finding)}",
+            "",
+        ]
+        lines += [f"* {_plain(warning)}" for warning in audit.result.warnings]
+        lines += [""] if audit.result.warnings else []
+        if section.exhibits:
+            lines += [*_table(grid(section.exhibits[0].table, most=_MOST_ROWS)), ""]
+        lines += [_plain(section.limits), ""]
+    lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
+    return "\n".join(lines)
+
+
+def _table(shown: Grid) -> list[str]:
+    def line(cells: tuple[str, ...]) -> str:
+        return f"| {' | '.join(cells)} |"
+
+    rows = [line(tuple(_plain(cell.text) for cell in row)) for row in shown.rows]
+    head = line(tuple(_plain(name) for name in shown.head))
+    more = [f"\n{shown.whole - len(rows):,} more rows are in the tables."] if shown.whole > len(rows) else []
+    return [head, line(("---",) * len(shown.head)), *rows, *more]
+
+
+def _plain(text: str) -> str:
+    """Return `text` on one line with every character escaped that Markdown could read as a mark."""
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,237 @@
+"""What each kind of report holds, in order: the whole of it, two pages, and outlines for two laws."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, Protocol
+
+import yaml
+
+from audits.reports.blocks import (
+    Block,
+    Code,
+    Document,
+    Facts,
+    Figure,
+    Finding,
+    Heading,
+    Text,
+    grid,
+    shortened,
+)
+from audits.reports.exhibits import Section
+from audits.reports.sections import SECTIONS
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+from audits.stats.words import count
+
+__all__ = [
+    "AID",
+    "AuditOfRun",
+    "RunLike",
+    "Template",
+    "executive",
+    "findings",
+    "full",
+    "head",
+    "reproduce",
+    "sections",
+]
+
+Template = Literal["full", "executive", "ll144", "annex4"]
+
+AID = (
+    "This report is an aid to an assessment. It is not legal advice, and it does not state that a system "
+    "complies with any law."
+)
+FINDS = "An audit finds differences and associations; it does not prove discrimination or cause."
+_WORST_FIRST = (EVIDENCE, INSUFFICIENT, NO_EVIDENCE)
+_PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
+_EXECUTIVE_FINDINGS = 8
+_EXECUTIVE_LETTERS = 360
+_ASSUMPTIONS = (
+    "Rows are taken as independent people, and the audited rows as a sample of those the model is used on; "
+    "where they are not, intervals are too narrow or about someone else.",
+    "Intervals state sampling error alone. They do not cover wrong labels, missing people, or features that "
+    "were measured worse for one group than for another.",
+    "A verdict is corrected for the comparisons within its audit, not for audits run on other days.",
+)
+
+
+class AuditOfRun(Protocol):
+    """One audit of a run: its name in the spec, the options it ran with, and its result."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def options(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def result(self) -> Any: ...  # noqa: D102
+
+
+class RunLike(Protocol):
+    """What a report needs of a run."""
+
+    @property
+    def evenhand(self) -> str: ...  # noqa: D102
+    @property
+    def spec(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def data(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def model(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def audits(self) -> tuple[AuditOfRun, ...]: ...  # noqa: D102
+
+
+def full(run: RunLike, spec_text: str = "") -> Document:
+    """Arrange everything: findings worst first, audits with figures and tables, settings, reproduction."""
+    blocks: list[Block] = [
+        Text(AID, "quiet"),
+        Heading("Findings, worst first"),
+        *findings(run),
+        Text(FINDS, "quiet"),
+    ]
+    for place, (audit, section) in enumerate(sections(run), start=1):
+        blocks += _audit(place, audit, section)
+    blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, _ASSUMPTIONS)]
+    blocks += [Heading("Settings"), *_settings(run), *reproduce(run, spec_text)]
+    return Document("Audit report", head(run), tuple(blocks))
+
+
+def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)
+    """Arrange two pages: what was audited, the worst findings, what they rest on."""
+    ordered = list(findings(run))
+    shown = [
+        Finding(item.verdict, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
+        for item in ordered[:_EXECUTIVE_FINDINGS]
+    ]
+    blocks: list[Block] = [
+        Facts(
+            (
+                ("Findings", _tally(run)),
+                ("People", f"{count(run.data['rows_audited'])} rows audited; {_left_out(run)}"),
+                ("Model", shortened(run.model["name"], 120)),
+                ("Data, SHA-256", run.data["sha256"]),
+                ("Model, SHA-256", run.model["sha256"]),
+            )
+        ),
+        Heading("Findings, worst first"),
+        *shown,
+    ]
+    if len(ordered) > len(shown):
+        blocks.append(Text(f"{len(ordered) - len(shown)} more findings are in the full report.", "quiet"))
+    blocks += [
+        Heading("How to read this"),
+        Text(
+            f"“{EVIDENCE}”: the interval, corrected for all that was compared, excludes no difference. "
+            f"“{NO_EVIDENCE}”: it does not, though a material difference would probably have been seen. "
+            f"“{INSUFFICIENT}”: there were too few people to see one."
+        ),
+        *(Text(text) for text in _ASSUMPTIONS[:2]),
+        Text(f"{FINDS} {AID}", "quiet"),
+    ]
+    return Document("Audit summary", head(run), tuple(blocks))
+
+
+def findings(run: RunLike) -> tuple[Finding, ...]:
+    """Return every audit's finding, worst first, with the anchor of its section."""
+    return tuple(
+        Finding(audit.result.verdict, section.title, audit.result.finding, f"audit-{place}")
+        for place, (audit, section) in enumerate(sections(run), start=1)
+    )
+
+
+def sections(run: RunLike) -> list[tuple[AuditOfRun, Section]]:
+    """Return audits with their sections, worst first."""
+    ordered = sorted(run.audits, key=lambda audit: _WORST_FIRST.index(audit.result.verdict))
+    return [(audit, SECTIONS[audit.name](audit.result)) for audit in ordered]
+
+
+def head(run: RunLike) -> str:
+    """Return in a line what made the report, and of what."""
+    used, read = count(run.data["rows_used"]), count(run.data["rows_read"])
+    return f"Evenhand {run.evenhand} · model: {run.model['name']} · {used} of {read} rows used"
+
+
+def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
+    """Return how the numbers are made again: spec, command, versions."""
+    text = spec_text or yaml.safe_dump(run.spec, sort_keys=False, allow_unicode=True, width=100)
+    versions = ", ".join(f"{name} {number}" for name, number in _versions(run).items())
+    return [
+        Heading("How to reproduce it"),
+        Text(
+            "Save the spec below as spec.yaml beside the data (the digests above tell whether they are the "
+            "same), and run"
+        ),
+        Code("python -m audits run spec.yaml --out results"),
+        Code(text),
+        Text(versions, "quiet"),
+    ]
+
+
+def _audit(place: int, audit: AuditOfRun, section: Section) -> list[Block]:
+    result = audit.result
+    blocks: list[Block] = [
+        Heading(section.title, 2, f"audit-{place}"),
+        Text(section.question, "quiet"),
+        Finding(result.verdict, "", result.finding),
+        *(Text(warning, "warning") for warning in result.warnings),
+        Facts(tuple(section.facts.items())),
+    ]
+    for number, exhibit in enumerate(section.exhibits, start=1):
+        blocks.append(Figure(exhibit, f"figure-{place}-{number}", grid(exhibit.table, name=exhibit.caption)))
+    return [*blocks, Text(section.limits, "quiet")]
+
+
+def _data_and_model(run: RunLike) -> list[Block]:
+    data, model = run.data, run.model
+    rows = [("Rows read", count(data["rows_read"])), ("Rows used", count(data["rows_used"]))]
+    rows += [(f"Left out: {reason}", count(n)) for reason, n in data["excluded"].items()]
+    rows += [
+        (f"Cells filled in: {column}", count(n)) for column, n in (data.get("imputed") or {}).items() if n
+    ]
+    if data.get("rows_trained"):
+        rows += [("Trained on", count(data["rows_trained"]))]
+    rows += [("Audited", count(data["rows_audited"])), ("Data, SHA-256", data["sha256"])]
+    rows += [(f"File {item['name']}, SHA-256", item["sha256"]) for item in data.get("files") or []]
+    rows += [("Model", model["name"]), ("Model, SHA-256", model["sha256"])]
+    rows += [("Decision", model["rule"])] if model.get("rule") else []
+    notes = [*(data.get("notes") or []), *(model.get("notes") or [])]
+    return [Heading("Data and model"), Facts(tuple(rows)), *(Text(note, "quiet") for note in notes)]
+
+
+def _settings(run: RunLike) -> list[Block]:
+    """Return every option that audits ran with, defaults included, and the seed."""
+    blocks: list[Block] = [
+        Facts((("Seed", str(run.spec.get("seed", 0))), ("Threshold", _plain(run.spec.get("threshold", 0.5)))))
+    ]
+    for audit, section in sections(run):
+        options = yaml.safe_dump({audit.name: audit.options}, sort_keys=False, allow_unicode=True, width=100)
+        blocks += [Heading(section.title, 3), Code(options.rstrip())]
+    return blocks
+
+
+def _tally(run: RunLike) -> str:
+    verdicts = [audit.result.verdict for audit in run.audits]
+    return "; ".join(f"{verdicts.count(name)} × {name}" for name in _WORST_FIRST if name in verdicts)
+
+
+def _left_out(run: RunLike) -> str:
+    excluded: Mapping[str, int] = run.data["excluded"]
+    return f"{count(sum(excluded.values()))} of {count(run.data['rows_read'])} rows left out"
+
+
+def _plain(value: Any) -> str:
+    return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True).removesuffix("...\n").strip()
+
+
+def _versions(run: RunLike) -> dict[str, str]:
+    found = {"Evenhand": run.evenhand, "Python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,149 @@
+"""Reports in the shape that two laws ask evidence in. Aids to an assessment, never legal advice."""
+
+from __future__ import annotations
+
+from audits.groups import GroupsResult
+from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
+from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
+from audits.reports.contents import AID, RunLike, findings, head, reproduce
+from audits.stats.words import count
+
+__all__ = ["annex4", "ll144"]
+
+_PROVIDER = "To be added by the provider."
+
+
+def ll144(run: RunLike, spec_text: str = "") -> Document:
+    """Arrange selection and scoring rates with impact ratios as New York City's Local Law 144 asks."""
+    blocks: list[Block] = [
+        Text(
+            "Tables as described in the rules of New York City's Local Law 144 of 2021 (6 RCNY § 5-300 to § "
+            "5-304). "
+            + AID
+            + " Whether an auditor is independent, and whether these are the historical or test data that "
+            "the "
+            "rules require, cannot be told from the data.",
+            "warning",
+        )
+    ]
+    results = [audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)]
+    if not results:
+        blocks.append(
+            Text("The run holds no groups audit: add “- groups: {}” to the spec's audits and run it again.")
+        )
+    for result in results:
+        tables = bias_tables(result)
+        if not tables:
+            blocks.append(
+                Text(
+                    "No protected attribute is named after sex, gender, race or ethnicity, so no table can "
+                    "be made."
+                )
+            )
+        blocks.append(
+            Facts(
+                (
+                    ("People assessed", count(result.people["people"].sum())),
+                    ("Decision", result.outcome),
+                    ("Data, SHA-256", run.data["sha256"]),
+                    ("Model", run.model["name"]),
+                )
+            )
+        )
+        for table in tables:
+            blocks += _bias_table(table)
+    blocks += [
+        Heading("What is counted"),
+        Text(
+            "Selection rate: people decided favorably, of all in the category. Scoring rate: people whose "
+            "score lies "
+            "above the median of all scores. Impact ratio: a rate divided by the highest of the table. "
+            f"Categories under {100 * SMALL_SHARE:.0f} % of all people are left out of the impact ratios, "
+            f"because ratios of so "
+            "few people say little; their numbers and rates are shown. Numbers in brackets are 95 % "
+            "intervals unless the "
+            "spec says otherwise; the rules do not ask for them, and a ratio without its interval can "
+            "mislead."
+        ),
+        *reproduce(run, spec_text),
+    ]
+    return Document("Bias audit tables", head(run), tuple(blocks))
+
+
+def _bias_table(table: BiasTable) -> list[Block]:
+    name = " and ".join(table.attributes)
+    small = int(table.rows["under 2 %"].sum()) if len(table.rows) else 0
+    selection = ["category", "people", "selected"] + [f"selection rate{end}" for end in ("", " low", " high")]
+    selection += [f"impact ratio{end}" for end in ("", " low", " high")] + ["under 2 %"]
+    scoring = ["category", "people", "scored above median"] + [
+        f"scoring rate{end}" for end in ("", " low", " high")
+    ]
+    scoring += [f"scoring impact ratio{end}" for end in ("", " low", " high")] + ["under 2 %"]
+    unknown = f"{count(table.unknown)} people are of unknown category and in no row."
+    if not len(table.rows):
+        return [Heading(name), Text(unknown)]
+    return [
+        Heading(name),
+        grid(table.rows[selection], name=f"Selection rates by {name}"),
+        grid(table.rows[scoring], name=f"Scoring rates by {name}"),
+        Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2 % of all people.", "quiet"),
+    ]
+
+
+def annex4(run: RunLike, spec_text: str = "") -> Document:
+    """Arrange the evidence under the headings of Annex IV of the EU AI Act (Regulation (EU) 2024/1689)."""
+    data, model = run.data, run.model
+    audited = f"{count(data['rows_audited'])} rows audited of {count(data['rows_read'])} read"
+    protected = ", ".join(run.spec.get("data", {}).get("protected") or []) or "none named"
+    blocks: list[Block] = [
+        Text(
+            "An outline of the technical documentation that Annex IV of Regulation (EU) 2024/1689 "
+            "describes, with what "
+            f"this audit can contribute to it. {AID}",
+            "warning",
+        ),
+        Heading("1. General description of the system"),
+        Facts(
+            (("Model", model["name"]), ("Model, SHA-256", model["sha256"]), ("Intended purpose", _PROVIDER))
+        ),
+        Heading("2. Elements of the system and its development"),
+        Text("2 (d): data. What was audited:"),
+        Facts(
+            (
+                ("Data", audited),
+                ("Data, SHA-256", data["sha256"]),
+                *((f"Left out: {reason}", count(n)) for reason, n in data["excluded"].items()),
+                ("Protected attributes", protected),
+                ("Provenance, collection, labelling", _PROVIDER),
+            )
+        ),
+        Text(
+            "2 (g): validation and testing, with metrics for potentially discriminatory impacts. Findings, "
+            "worst first:"
+        ),
+        *findings(run),
+        Heading("3. Monitoring, functioning and control"),
+        Text(
+            "3: foreseeable sources of risks to fundamental rights and discrimination, and accuracy for "
+            "specific groups "
+            "of persons: the findings above, with the numbers of people behind them in the full report. "
+            "Human oversight "
+            "and input specifications: " + _PROVIDER.lower()
+        ),
+        Heading("4. Appropriateness of the performance metrics"),
+        Text(
+            "Every rate and difference carries its number of people, its interval and the method that made "
+            "it; verdicts are "
+            "corrected for the number of comparisons, and say when there are too few people to see a "
+            "material difference."
+        ),
+    ]
+    for title in (
+        "5. Risk management system (Article 9)",
+        "6. Changes through the lifecycle",
+        "7. Harmonised standards applied",
+        "8. EU declaration of conformity (Article 47)",
+        "9. Post-market monitoring (Article 72)",
+    ):
+        blocks += [Heading(title), Text(_PROVIDER)]
+    return Document("Annex IV evidence outline", head(run), (*blocks, *reproduce(run, spec_text)))

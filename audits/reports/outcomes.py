@@ -1,0 +1,112 @@
+"""What a report shows of an outcome-transport and of a recourse audit."""
+
+from __future__ import annotations
+
+from audits.figures import outcomes as figures
+from audits.figures import recourse as recourse_figures
+from audits.outcomes import OutcomeTransportResult, RecourseResult
+from audits.reports.exhibits import Exhibit, Section
+from audits.stats.words import count, number, p_words, percent, percent_interval
+
+__all__ = ["outcome_transport_section", "recourse_section"]
+
+
+def outcome_transport_section(result: OutcomeTransportResult) -> Section:
+    """Arrange an outcome-transport audit."""
+    flows = result.flows_frame()
+    table = result.to_frame()
+    exhibits = [
+        Exhibit(
+            "Whose outcomes are mapped onto whose: bands as wide as the mass.", figures.sankey(result), flows
+        ),
+        Exhibit("The same as shares of each row.", figures.flow_matrix(result), flows),
+        Exhibit(
+            "Mean bias by group: the thick bar is the sampling interval, the thin one holds every optimal "
+            "coupling's value.",
+            figures.bias(result),
+            table[table["level"] != "subgroup"],
+        ),
+    ]
+    if any(row.level == "subgroup" for row in result.bias):
+        exhibits.append(
+            Exhibit(
+                "The same by subgroup.",
+                figures.bias(result, level="subgroup"),
+                table[table["level"] != "group"],
+            )
+        )
+    facts = {
+        "Wasserstein distance": f"{number(result.wasserstein.value)} ({number(result.wasserstein.low)} to "
+        f"{number(result.wasserstein.high)}; {result.wasserstein.method})",
+        "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}",
+        "Coupling": f"{result.certificate['method']}; {count(result.certificate['source_outcomes'])} and "
+        f"{count(result.certificate['target_outcomes'])} different outcomes",
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+    }
+    if result.distance_p_value is not None:
+        facts["Distance by chance"] = f"p {p_words(result.distance_p_value)}"
+    if result.group_p_value is not None:
+        facts["Groups' bias by chance"] = f"p {p_words(result.group_p_value)}"
+    if max(result.unmatched.values()) > 0:
+        facts["Left unmatched"] = (
+            f"{percent(result.unmatched['source'], result.n_source)} of the source, "
+            f"{percent(result.unmatched['target'], result.n_target)} of the target people"
+        )
+    return Section(
+        title=f"Transport flows: {result.source} → {result.target}",
+        question="Which subgroup's outcomes are mapped to which, and how unlike are the people?",
+        exhibits=tuple(exhibits),
+        facts=facts,
+        limits=(
+            "Who is mapped to whom is a comparison of outcomes, not of causes. Many couplings cost equally "
+            "little; the figures of one are read together with the range over all of them. A bias is "
+            "large where "
+            "people with the same outcome differ, whatever the reason."
+        ),
+    )
+
+
+def recourse_section(result: RecourseResult) -> Section:
+    """Arrange a recourse audit."""
+    exhibits = (
+        Exhibit(
+            "Share of rejected people accepted as they move towards their accepted counterparts.",
+            recourse_figures.reclassified(result),
+            result.to_frame(),
+        ),
+        Exhibit(
+            "Scores today and at the largest step.",
+            recourse_figures.score_distribution(result, result.steps[-1]),
+            result.to_frame()[["alpha", "mean score", "score low", "score high"]],
+        ),
+        Exhibit(
+            "How far each group's people have to go until they are accepted.",
+            recourse_figures.burden(result),
+            result.groups_frame(),
+        ),
+        Exhibit(
+            "What changes on the way, on average.", recourse_figures.changes(result), result.changes_frame()
+        ),
+    )
+    last = result.by_alpha[-1]
+    facts = {
+        "Accepted at the largest step": percent_interval(last.reclassified),
+        "Can be changed": ", ".join(result.columns),
+        "Decision": result.outcome,
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+    }
+    if result.burden_p_value is not None:
+        facts["Burden by chance"] = f"p {p_words(result.burden_p_value)}"
+    return Section(
+        title="Recourse",
+        question="What could rejected people change, and does one group have further to go?",
+        exhibits=exhibits,
+        facts=facts,
+        limits=(
+            "The way to a counterpart is a direction in the data, not advice: changing a column need not be "
+            "possible in life, changes its neighbours, and the model may be retrained. Costs are standard "
+            "deviations and category changes unless weights say otherwise."
+        ),
+    )

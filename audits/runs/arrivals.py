@@ -1,0 +1,223 @@
+"""Batches of predictions as they arrive: JSON, Arrow, or files dropped into a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from audits.checks import choices
+from audits.data import read_table
+from audits.errors import InputError
+from audits.runs.monitors import MOST_PEOPLE, Batch, Monitors
+from audits.sensitivity.rows import columns_of
+
+__all__ = ["Arrival", "inbox", "read_arrow", "read_json", "take_files"]
+
+_LONGEST_ID = 200
+_MOST_BYTES = 64_000_000  # of an Arrow batch once decompressed
+_SETTLED_SECONDS = 2.0
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather", ".gz")
+_KEYS = ("rows", "ids", "at")
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """People to be measured, as columns; the sender's ids and time where given."""
+
+    columns: dict[str, list[Any]]
+    people: int
+    ids: tuple[str, ...] = ()
+    at: str = ""
+
+
+def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
+    """Read ``{"rows": [{column: value}], "ids": [text], "at": time}``, the last two optional.
+
+    Raises
+    ------
+    InputError
+        If it is no such JSON: names the key, row and column at fault.
+    """
+    try:
+        document = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("the body", f"must be JSON in UTF-8 ({str(error)[:120]})") from None
+    if not isinstance(document, dict) or "rows" not in document:
+        raise InputError("the body", 'must be an object {"rows": [...]}')
+    strange = [key for key in document if key not in _KEYS]
+    if strange:
+        raise InputError(
+            "the body", f"has unknown keys {choices(strange)}", advice=f"known are {choices(_KEYS)}"
+        )
+    rows = document["rows"]
+    if not isinstance(rows, list):
+        raise InputError("rows", "must be a list of objects", rows)
+    _check_size(len(rows))
+    return Arrival(
+        columns_of(rows, reads), len(rows), _ids(document.get("ids"), len(rows)), _at(document.get("at"))
+    )
+
+
+def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
+    """Read an Arrow IPC stream or file with exactly the columns `reads`, and ``id`` if the sender likes.
+
+    Raises
+    ------
+    InputError
+        If it is no Arrow, too large once decompressed, or has other columns.
+    """
+    import pyarrow as pa
+
+    try:
+        source = pa.BufferReader(body)
+        opened = pa.ipc.open_file(source) if body[:6] == b"ARROW1" else pa.ipc.open_stream(source)
+        if isinstance(opened, pa.ipc.RecordBatchFileReader):
+            parts = (opened.get_batch(k) for k in range(opened.num_record_batches))
+        else:
+            parts = iter(opened)
+        kept, people, size = [], 0, 0
+        for part in parts:
+            people, size = people + part.num_rows, size + part.nbytes
+            if people > MOST_PEOPLE or size > _MOST_BYTES:
+                break
+            kept.append(part)
+        _check_size(people)
+        if size > _MOST_BYTES:
+            raise InputError("the body", f"must decompress to at most {_MOST_BYTES // 10**6} MB")
+        table = pa.Table.from_batches(kept, schema=opened.schema)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("the body", f"must be an Arrow stream ({str(error)[:120]})") from None
+    return _arrival(table.column_names, lambda name: table.column(name).to_pylist(), table.num_rows, reads)
+
+
+def inbox(root: Path, monitor: str) -> Path:
+    """Return the folder of a monitor into which files are dropped."""
+    return root / monitor / "inbox"
+
+
+def take_files(monitors: Monitors, monitor: str, root: Path) -> list[Path]:
+    """Measure and store the files in a monitor's inbox; return where each went.
+
+    A file goes to ``done``, or to ``failed`` beside a text that says why. One that is still being written
+    (changed in the last two seconds) stays. The same content is counted once.
+    """
+    folder = inbox(root, monitor)
+    moved = []
+    for path in sorted(folder.iterdir()):
+        if not path.is_file() or path.is_symlink() or not path.name.endswith(_SUFFIXES):
+            continue
+        if abs(time.time() - path.stat().st_mtime) < _SETTLED_SECONDS:
+            continue
+        try:
+            _take(monitors, monitor, path)
+            place = _free(folder.parent / "done", path.name)
+        except InputError as error:
+            place = _free(folder.parent / "failed", path.name)
+            place.with_name(f"{place.name}.txt").write_text(f"{error}\n", encoding="utf-8")
+        path.rename(place)
+        moved.append(place)
+    return moved
+
+
+def _take(monitors: Monitors, monitor: str, path: Path) -> None:
+    bundle = monitors.get(monitor).bundle
+    frame = read_table(path).frame
+    if frame.empty:
+        raise InputError(path.name, "has no rows")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def values(name: str) -> list[Any]:
+        return frame[name].astype(object).where(frame[name].notna(), None).tolist()
+
+    arrival = _arrival(list(frame.columns), values, len(frame), bundle.reads)
+    batches = []
+    for place, start in enumerate(range(0, arrival.people, MOST_PEOPLE)):
+        rows = slice(start, start + MOST_PEOPLE)
+        part = {name: column[rows] for name, column in arrival.columns.items()}
+        scored = bundle.score_columns(part, min(MOST_PEOPLE, arrival.people - start))
+        batches.append(
+            Batch(
+                monitor,
+                scored,
+                digest,
+                f"file:{digest}:{place}",
+                arrival.ids[rows],
+                source=_printable(path.name),
+            )
+        )
+    for outcome in monitors.store(batches):
+        if isinstance(outcome, InputError):
+            raise outcome
+
+
+def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str]) -> Arrival:
+    """Pick the columns that are read; another one than ``id`` is an error, as is a missing one."""
+    missing = [name for name in reads if name not in names]
+    if missing:
+        raise InputError("the batch", f"lacks {choices(missing)}")
+    extra = [name for name in names if name not in reads and name != "id"]
+    if extra:
+        raise InputError("the batch", f"has columns that are not read: {choices(extra)}")
+    ids = values("id") if "id" in names and "id" not in reads else None
+    if ids is not None:
+        ids = ["" if each is None else str(each) for each in ids]
+    return Arrival({name: values(name) for name in reads}, people, _ids(ids, people))
+
+
+def _check_size(people: int) -> None:
+    if not 1 <= people <= MOST_PEOPLE:
+        raise InputError(
+            "rows", f"must hold from 1 to {MOST_PEOPLE:,} people", people, "send several batches"
+        )
+
+
+def _ids(ids: Any, people: int) -> tuple[str, ...]:
+    if ids is None:
+        return ()
+    if not isinstance(ids, list) or len(ids) != people:
+        raise InputError("ids", f"must be a list of {people:,} texts, one a row")
+    for place, each in enumerate(ids):
+        # what cannot be printed cannot be stored either: half characters, and a zero in PostgreSQL
+        if not isinstance(each, str) or len(each) > _LONGEST_ID or not each.isprintable():
+            raise InputError(
+                f"ids[{place}]", f"must be printable text of at most {_LONGEST_ID} characters", each
+            )
+    return tuple(ids)
+
+
+def _at(at: Any) -> str:
+    if at is None:
+        return ""
+    try:
+        moment = datetime.fromisoformat(at if isinstance(at, str) else "")
+        moment.timestamp()
+    except (ValueError, OverflowError):
+        raise InputError("at", "must be a time such as 2024-05-31T12:00:00+00:00", at) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+def _no_constant(text: str) -> float:
+    raise InputError("the body", "must hold numbers that JSON has; send null for a missing one", text)
+
+
+def _free(folder: Path, name: str) -> Path:
+    """Return a path in `folder` that is not taken."""
+    folder.mkdir(exist_ok=True)
+    place, turn = folder / name, 1
+    while place.exists():
+        place, turn = folder / f"{turn}-{name}", turn + 1
+    return place
+
+
+def _printable(name: str) -> str:
+    return "".join(each if each.isprintable() else "?" for each in name[:200])

@@ -1,0 +1,118 @@
+"""What changed between two runs: spec, data, model, and every number with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+
+__all__ = ["Change", "compare_runs", "comparison_frame"]
+
+_ESTIMATE = {"value", "low", "high", "n", "method"}
+_NAMES = ("attribute", "group", "feature", "rule_set", "name", "alpha", "row", "column")
+_ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that differs.
+
+    Attributes
+    ----------
+    part : str
+        ``spec``, ``data``, ``model``, ``evenhand``, or the audit's name.
+    where : str
+        Path within the part, with names for places in lists (``table[race: B].selection_rate``).
+    before, after : object
+        Values; None where the run does not have it.
+    low_before, high_before, low_after, high_after : float or None
+        Intervals, where the value is an estimate.
+    overlap : bool or None
+        Whether the two intervals share a point; None without intervals. Overlap is no test of a change.
+    """
+
+    part: str
+    where: str
+    before: Any
+    after: Any
+    low_before: float | None = None
+    high_before: float | None = None
+    low_after: float | None = None
+    high_after: float | None = None
+    overlap: bool | None = None
+
+
+def compare_runs(before: RunResult, after: RunResult) -> list[Change]:
+    """Return everything that differs between two runs, spec first; nothing if they found the same."""
+    old, new = before.to_json(), after.to_json()
+    parts = [(name, old[name], new[name]) for name in ("evenhand", "spec", "data", "model")]
+    first, second = (_by_audit(document["audits"]) for document in (old, new))
+    parts += [(name, first.get(name, {}), second.get(name, {})) for name in {**first, **second}]
+    return [change for name, a, b in parts for change in _changes(name, a, b)]
+
+
+def comparison_frame(changes: list[Change]) -> pd.DataFrame:
+    """Return changes as a table, one row a change."""
+    columns = list(Change.__dataclass_fields__)
+    rows = [[getattr(change, column) for column in columns] for change in changes]
+    frame = pd.DataFrame(rows, columns=[column.replace("_", " ") for column in columns], dtype=object)
+    return frame.dropna(axis="columns", how="all") if len(frame) else frame
+
+
+def _by_audit(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    names = [entry["audit"] for entry in entries]
+    return {
+        f"{name} {names[: place + 1].count(name)}" if names.count(name) > 1 else name: entry
+        for place, (name, entry) in enumerate(zip(names, entries, strict=True))
+    }
+
+
+def _changes(part: str, old: Any, new: Any) -> Iterator[Change]:
+    a, b = dict(_leaves(old, "")), dict(_leaves(new, ""))
+    for where in {**a, **b}:
+        before, after = a.get(where, _ABSENT), b.get(where, _ABSENT)
+        if before != after:
+            yield _change(part, where, before, after)
+
+
+def _change(part: str, where: str, before: Any, after: Any) -> Change:
+    ends = [_interval(value) for value in (before, after)]
+    overlap = None
+    if all(low is not None and high is not None for low, high in ends):
+        overlap = max(low for low, _ in ends) <= min(high for _, high in ends)
+    return Change(part, where, _value(before), _value(after), *ends[0], *ends[1], overlap)
+
+
+def _interval(value: Any) -> tuple[Any, Any]:
+    return (value["low"], value["high"]) if isinstance(value, dict) else (None, None)
+
+
+def _value(value: Any) -> Any:
+    return None if value is _ABSENT else value["value"] if isinstance(value, dict) else value
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield every plain value, and every estimate whole, with the path that leads there."""
+    if isinstance(value, dict) and not set(value) >= _ESTIMATE:
+        for key, item in value.items():
+            yield from _leaves(item, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        labels = [_label(item, place) for place, item in enumerate(value)]
+        unique = len(set(labels)) == len(labels)
+        for place, item in enumerate(value):
+            yield from _leaves(item, f"{path}[{labels[place] if unique else place}]")
+    else:
+        yield path, value
+
+
+def _label(item: Any, place: int) -> str:
+    """Name a record after what identifies it, so that another order of groups is no change."""
+    found = [
+        str(item[name]) for name in _NAMES if isinstance(item, dict) and isinstance(item.get(name), str | int)
+    ]
+    return ": ".join(found) or str(place)

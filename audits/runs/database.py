@@ -1,0 +1,245 @@
+"""The one database and its migrations: SQLite under ``EVENHAND_HOME``, or ``EVENHAND_DATABASE_URL``.
+
+SQLite runs in WAL mode, so that readers never wait for the writer; writers wait for each other. PostgreSQL
+is for several machines; they then share one ``EVENHAND_HOME``, where files lie.
+
+The schema grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that
+SQLite and PostgreSQL both understand, and what was applied is counted in the table ``schema_version``.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from audits.errors import InputError, RunFailed
+from audits.runs.store import home
+
+__all__ = ["MIGRATIONS", "Database", "database"]
+
+_BUSY_SECONDS = 30
+_LOCK = 0x45564E48  # any number that all our processes agree on
+_URL = "EVENHAND_DATABASE_URL"
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE saved_runs (
+            id VARCHAR(32) PRIMARY KEY,
+            run_key VARCHAR(64) NOT NULL,
+            title TEXT NOT NULL,
+            note TEXT NOT NULL,
+            status VARCHAR(16) NOT NULL,
+            owner VARCHAR(64) NOT NULL,
+            spec TEXT NOT NULL,
+            base_dir TEXT NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            ended DOUBLE PRECISION,
+            process TEXT NOT NULL,
+            verdict VARCHAR(40) NOT NULL,
+            finding TEXT NOT NULL,
+            error TEXT NOT NULL
+        )""",
+        "CREATE INDEX saved_runs_by_time ON saved_runs (created)",
+        """CREATE TABLE saved_files (
+            run VARCHAR(32) NOT NULL REFERENCES saved_runs (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            digest VARCHAR(64) NOT NULL,
+            size BIGINT NOT NULL,
+            PRIMARY KEY (run, name)
+        )""",
+        "CREATE INDEX saved_files_by_digest ON saved_files (digest)",
+    ),
+    (
+        """CREATE TABLE monitors (
+            id VARCHAR(32) PRIMARY KEY,
+            owner VARCHAR(64) NOT NULL,
+            name TEXT NOT NULL,
+            note TEXT NOT NULL,
+            token_sha256 VARCHAR(64) NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            keep_days INTEGER NOT NULL,
+            keep_people BIGINT NOT NULL,
+            webhook TEXT NOT NULL,
+            bundle TEXT NOT NULL,
+            weights BYTEA NOT NULL,
+            chart TEXT NOT NULL,
+            batches BIGINT NOT NULL,
+            people BIGINT NOT NULL,
+            flagged BIGINT NOT NULL,
+            chart_value BIGINT NOT NULL
+        )""",
+        "CREATE INDEX monitors_by_owner ON monitors (owner)",
+        """CREATE TABLE monitor_batches (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            place BIGINT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            stated TEXT NOT NULL,
+            source TEXT NOT NULL,
+            idempotency_key VARCHAR(200),
+            sha256 VARCHAR(64) NOT NULL,
+            first_person BIGINT NOT NULL,
+            people INTEGER NOT NULL,
+            flagged INTEGER NOT NULL,
+            unseen INTEGER NOT NULL,
+            mean DOUBLE PRECISION NOT NULL,
+            chart_high BIGINT NOT NULL,
+            chart_value BIGINT NOT NULL,
+            sensitivities BYTEA NOT NULL,
+            PRIMARY KEY (monitor, place)
+        )""",
+        "CREATE UNIQUE INDEX monitor_batches_by_key ON monitor_batches (monitor, idempotency_key)",
+        "CREATE INDEX monitor_batches_by_time ON monitor_batches (monitor, received)",
+        """CREATE TABLE monitor_flags (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            batch BIGINT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            client_id TEXT NOT NULL,
+            sensitivity DOUBLE PRECISION NOT NULL,
+            score DOUBLE PRECISION NOT NULL,
+            contributions TEXT NOT NULL,
+            PRIMARY KEY (monitor, person)
+        )""",
+        """CREATE TABLE monitor_alarms (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            raised DOUBLE PRECISION NOT NULL,
+            sentence TEXT NOT NULL,
+            webhook TEXT NOT NULL,
+            acknowledged DOUBLE PRECISION,
+            note TEXT NOT NULL,
+            PRIMARY KEY (monitor, person)
+        )""",
+    ),
+)
+"""Statements of each version of the schema, oldest first."""
+
+
+class Database:
+    """An engine whose schema is up to date.
+
+    Parameters
+    ----------
+    url : str
+        As SQLAlchemy writes it: ``sqlite:////path`` or ``postgresql+psycopg://user@host/name``.
+
+    Raises
+    ------
+    InputError
+        If the URL is wrong, the database cannot be reached, or a newer Evenhand made it.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            parsed = sa.make_url(url)
+            if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
+                raise InputError(_URL, "must name SQLite or PostgreSQL", parsed.get_backend_name())
+            if parsed.drivername == "postgresql":
+                parsed = parsed.set(drivername="postgresql+psycopg")
+            self.engine = _engine(parsed)
+        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                _URL, "must be a database address", advice="such as postgresql://user@host/name"
+            ) from None
+        try:
+            self._migrate()
+        except SQLAlchemyError as error:
+            where = parsed.render_as_string(hide_password=True)
+            raise InputError(
+                _URL, f"must name a database that can be used, {where} cannot ({_reason(error)})"
+            ) from None
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Open a connection that sees one state of the database and changes nothing."""
+        with self._told(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Open a transaction that no other `writing` anywhere overlaps; all of it counts, or nothing."""
+        with self._told(), self.engine.execution_options(writes=True).begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise RunFailed(f"The database of saved audits could not be used ({_reason(error)}).") from error
+
+    def _migrate(self) -> None:
+        with self.engine.execution_options(writes=True).begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            connection.exec_driver_sql(
+                "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY)"
+            )
+            found = connection.exec_driver_sql("SELECT MAX(version) FROM schema_version").scalar() or 0
+            if found > len(MIGRATIONS):
+                raise InputError(
+                    "the database",
+                    f"was made by a newer Evenhand (schema {found}; this one knows {len(MIGRATIONS)})",
+                    advice="update Evenhand, or choose another EVENHAND_HOME or EVENHAND_DATABASE_URL",
+                )
+            for version, statements in enumerate(MIGRATIONS[found:], start=found + 1):
+                for statement in statements:
+                    connection.exec_driver_sql(statement)
+                connection.execute(
+                    sa.text("INSERT INTO schema_version VALUES (:version)"), {"version": version}
+                )
+
+
+def database(base: Path | None = None) -> Database:
+    """Return the process's database: ``EVENHAND_DATABASE_URL``, else SQLite in the home folder `base`."""
+    url = os.environ.get(_URL)
+    if not url:
+        folder = base or home()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
+        except OSError as error:
+            raise InputError(
+                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
+            ) from None
+        url = sa.URL.create("sqlite", database=str(folder / "evenhand.sqlite")).render_as_string()
+    return _remembered(url)
+
+
+@functools.lru_cache(maxsize=8)
+def _remembered(url: str) -> Database:
+    return Database(url)
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    if url.get_backend_name() == "postgresql":
+        return sa.create_engine(url, pool_pre_ping=True)
+    engine = sa.create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
+
+    @sa.event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions begin below, not where the driver thinks fit
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        # a reader that turns writer in mid-transaction would fail instead of waiting
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    return " ".join(str(getattr(error, "orig", None) or error).split())[:200]

@@ -1,0 +1,208 @@
+"""The gate: how many verdicts of a kind a run may state before a build fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from xml.etree import ElementTree as ET
+
+from pydantic import Field
+
+from audits.checks import build
+from audits.errors import InputError
+from audits.stats import EVIDENCE, INSUFFICIENT
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+
+__all__ = ["Gate", "GateFailed", "Statement", "check", "junit_xml", "matched", "statements"]
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+Most = Annotated[int, Field(strict=True, ge=0)] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """What a spec's ``gate`` holds: the most verdicts of a kind that still pass; None is any number.
+
+    Every verdict that the results state counts, those of single groups too.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    evidence: Most = None
+    insufficient: Most = None
+
+    def limits(self) -> dict[str, int]:
+        """Return the limit of each limited verdict."""
+        found = {EVIDENCE: self.evidence, INSUFFICIENT: self.insufficient}
+        return {verdict: most for verdict, most in found.items() if most is not None}
+
+
+STRICT = Gate(evidence=0)
+"""What ``--fail-on evidence`` means."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One verdict in results.json: the audit's name and place in the spec, the path below it, the finding."""
+
+    audit: str
+    place: int
+    where: str
+    verdict: str
+    finding: str
+
+    @property
+    def name(self) -> str:
+        """Name of the audit with the path."""
+        return f"{self.audit}{self.where}"
+
+
+class GateFailed(AssertionError):
+    """More verdicts of a kind than the gate lets pass; the message names each with its finding."""
+
+
+def statements(result: RunResult) -> list[Statement]:
+    """Return every verdict that a run states, in the order of results.json."""
+    return [
+        Statement(entry["audit"], place, path, verdict, entry["finding"])
+        for place, entry in enumerate(result.to_json()["audits"])
+        for path, verdict in _verdicts(entry, "")
+    ]
+
+
+def matched(result: RunResult, gate: Gate) -> list[Statement]:
+    """Return the verdicts of each kind of which there are more than `gate` lets pass; empty if it passes."""
+    stated = statements(result)
+    over = {
+        verdict
+        for verdict, most in gate.limits().items()
+        if sum(item.verdict == verdict for item in stated) > most
+    }
+    return [item for item in stated if item.verdict in over]
+
+
+def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) -> Gate:
+    """Return the gate that `fail_on` means for a run of `spec`.
+
+    Parameters
+    ----------
+    spec : mapping
+        A checked spec as plain data.
+    fail_on : {"evidence", "gate"}, mapping or None
+        No evidence at all; what the spec's ``gate`` says; limits of one's own; or the spec's ``gate`` if
+        it has one, else no evidence at all.
+
+    Raises
+    ------
+    InputError
+        If the spec has no ``gate`` to fail on, or the limits are wrong.
+    """
+    if isinstance(fail_on, Mapping):
+        return build(Gate, fail_on, "fail_on")
+    if fail_on == "evidence" or (fail_on is None and "gate" not in spec):
+        return STRICT
+    if fail_on not in {None, "gate"}:
+        raise InputError("fail_on", "must be 'evidence', 'gate' or limits such as {evidence: 0}", fail_on)
+    if "gate" not in spec:
+        raise InputError(
+            "gate", "is missing in the spec", advice="add it, such as gate: {evidence: 0, insufficient: 3}"
+        )
+    return build(Gate, spec["gate"], "gate")
+
+
+def check(
+    spec: str | Path | Mapping[str, Any],
+    *,
+    base_dir: str | Path | None = None,
+    fail_on: str | Mapping[str, Any] | None = None,
+) -> RunResult:
+    """Run a spec in this process and raise if its verdicts do not pass: one line in a test.
+
+    Parameters
+    ----------
+    spec : path or mapping
+        Spec file, or a spec as plain data.
+    base_dir : path, optional
+        Folder that paths in a spec given as data start from; the current one by default.
+    fail_on : {"evidence", "gate"} or mapping, optional
+        As in `gate_of`.
+
+    Returns
+    -------
+    RunResult
+        All that was found, when it passes.
+
+    Raises
+    ------
+    GateFailed
+        An AssertionError that names each verdict with its finding.
+    InputError
+        If the spec is wrong.
+    RunFailed
+        If the run broke.
+    """
+    from audits.runs.documents import load_document
+    from audits.runs.inline import InlineExecutor
+
+    if isinstance(spec, Mapping):
+        document, folder = spec, Path(base_dir or ".")
+    else:
+        document, folder = load_document(Path(spec)), Path(spec).absolute().parent
+    result = InlineExecutor().submit(document, folder.absolute()).result()
+    over = matched(result, gate_of(result.spec, fail_on))
+    if over:
+        lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]
+        raise GateFailed("\n".join(["the audit does not pass", *lines]))
+    return result
+
+
+def junit_xml(result: RunResult, gate: Gate) -> str:
+    """Return a run as JUnit XML: a test case for every verdict; one that the gate stops is a failure.
+
+    Insufficient evidence that the gate lets pass is a skipped test, with the finding as the reason.
+    """
+    over = {(item.place, item.where) for item in matched(result, gate)}
+    stated = statements(result)
+    skipped = [
+        item for item in stated if item.verdict == INSUFFICIENT and (item.place, item.where) not in over
+    ]
+    counts = {
+        "tests": str(len(stated)),
+        "failures": str(len(over)),
+        "skipped": str(len(skipped)),
+        "errors": "0",
+    }
+    suite = ET.Element("testsuite", name="evenhand", **counts)
+    for item in stated:
+        where = item.where.lstrip(".") or "verdict"
+        classname = f"evenhand.{item.audit}.{item.place}"
+        case = ET.SubElement(suite, "testcase", classname=classname, name=_xml(where), time="0")
+        if (item.place, item.where) in over:
+            ET.SubElement(case, "failure", message=item.verdict, type="verdict").text = _xml(item.finding)
+        elif item in skipped:
+            ET.SubElement(case, "skipped", message=_xml(f"{item.verdict}: {item.finding}"))
+    root = ET.Element("testsuites", **counts)
+    root.append(suite)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _verdicts(value: Any, path: str) -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        found = [(path, item) for key, item in value.items() if key == "verdict" and isinstance(item, str)]
+        inner = [(f"{path}.{key}", item) for key, item in value.items() if key not in {"verdict", "options"}]
+    elif isinstance(value, list):
+        found, inner = [], [(f"{path}[{place}]", item) for place, item in enumerate(value)]
+    else:
+        return []
+    return found + [pair for name, item in inner for pair in _verdicts(item, name)]
+
+
+def _xml(text: str) -> str:
+    """Return `text` without the characters that XML 1.0 cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)

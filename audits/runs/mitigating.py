@@ -1,0 +1,42 @@
+"""The mitigation with other audits' findings before and after: only here are all audits known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from audits.checks import build, one_of
+from audits.models import Subject
+from audits.progress import Progress, silent
+from audits.rulesets import MitigationOptions, MitigationResult, mitigation_audit
+
+__all__ = ["mitigation_with_others"]
+
+
+def mitigation_with_others(
+    subject: Subject,
+    options: MitigationOptions,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> MitigationResult:
+    """Run `mitigation_audit` with the audits that ``options.also`` names, each with the same seed every time.
+
+    Raises
+    ------
+    InputError
+        For an audit that does not exist, or options that it does not have.
+    """
+    from audits.runs.registry import AUDITS
+
+    def runner(name: str, given: dict[str, Any]) -> Callable[[Subject], Any]:
+        where = f"mitigation.also.{name}"
+        known = [each for each in AUDITS if each != "mitigation"]
+        audit = AUDITS[one_of(where, name, known, what="the name of an audit")]
+        checked: Any = build(audit.options, given, where)
+        return lambda judged: audit.run(judged, checked, rng=subject.seed, progress=silent)
+
+    others = {name: runner(name, given) for name, given in options.also.items()}
+    return mitigation_audit(subject, options, others=others, rng=rng, progress=progress)

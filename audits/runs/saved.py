@@ -1,0 +1,441 @@
+"""Saved audits: every run asked for, how it ended, and what it found, for as long as its owner keeps it.
+
+What a run wrote lies in ``EVENHAND_HOME/artefacts`` under the SHA-256 of its content, so that equal tables of
+many runs are kept once; the database says which run has which file. A run whose process is gone before it
+ended is shown as interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import shutil
+import socket
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from audits.errors import InputError, RunFailed
+from audits.runs.database import Database, database
+from audits.runs.store import home
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+
+if TYPE_CHECKING:
+    from audits.runs.handle import Run
+    from audits.runs.result import RunResult
+
+__all__ = ["STATUSES", "SavedRun", "SavedRuns"]
+
+STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
+
+_LONGEST_TITLE = 200
+_LONGEST_NOTE = 10_000
+_FORGOTTEN_SECONDS = 86_400.0  # after which a run of another machine counts as interrupted
+
+_FIELDS = (
+    "id", "run_key", "title", "note", "status", "owner", "spec", "base_dir", "created", "ended",
+    "process", "verdict", "finding", "error",
+)  # fmt: skip
+_RUNS = sa.table("saved_runs", *map(sa.column, _FIELDS))
+_FILES = sa.table("saved_files", *map(sa.column, ("run", "name", "digest", "size")))
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """One saved audit, as listed.
+
+    Attributes
+    ----------
+    status : {"running", "done", "failed", "cancelled", "interrupted"}
+        Interrupted: its process ended before the run did.
+    owner : str
+        Workspace it belongs to; empty for the command line.
+    created, ended : float
+        Seconds since 1970; `ended` is None while it runs.
+    verdict, finding : str
+        Of its worst audit; empty until it is done.
+    error : str
+        Why it failed, for the user.
+    """
+
+    id: str
+    key: str
+    title: str
+    note: str
+    status: str
+    owner: str
+    spec: dict[str, Any]
+    base_dir: str
+    created: float
+    ended: float | None
+    verdict: str
+    finding: str
+    error: str
+
+
+class SavedRuns:
+    """The saved audits of a home folder; several processes may use them at once.
+
+    Parameters
+    ----------
+    base : Path, optional
+        Home folder; by default ``EVENHAND_HOME``.
+
+    Raises
+    ------
+    InputError
+        If the folder or the database cannot be used, or a newer Evenhand made it.
+    """
+
+    def __init__(self, base: Path | None = None) -> None:
+        self._database: Database = database(base)
+        self._artefacts = (base or home()) / "artefacts"
+        try:
+            self._artefacts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
+            ) from None
+
+    def begin(
+        self, spec: Mapping[str, Any], base_dir: Path, *, title: str = "", owner: str = "", key: str = ""
+    ) -> str:
+        """Note a run that starts now in this process; return its id."""
+        row = dict.fromkeys(_FIELDS, "") | {
+            "id": uuid.uuid4().hex,
+            "run_key": key,
+            "title": _title(title or _default_title(spec)),
+            "status": "running",
+            "owner": owner,
+            "spec": json.dumps(spec),
+            "base_dir": _storable(str(base_dir)),
+            "created": time.time(),
+            "ended": None,
+            "process": _this_process(),
+        }
+        with self._database.writing() as connection:
+            connection.execute(sa.insert(_RUNS), row)
+        return str(row["id"])
+
+    def begin_again(self, identity: str, owner: str | None = None) -> SavedRun:
+        """Note that a run that did not end well starts again, now in this process.
+
+        Raises
+        ------
+        InputError
+            If it is running, or done.
+        """
+        found = self.get(identity, owner)
+        change = {
+            "status": "running",
+            "process": _this_process(),
+            "created": time.time(),
+            "ended": None,
+            "error": "",
+        }
+        with self._database.writing() as connection:
+            wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
+            if connection.execute(sa.update(_RUNS).where(wanted).values(change)).rowcount == 0:
+                raise InputError(
+                    "the saved audit", f"must not be {found.status} to be started again", found.id
+                )
+        return self.get(found.id)
+
+    def finish(self, identity: str, result: RunResult) -> bool:
+        """Keep what a run found; False if it was deleted meanwhile.
+
+        Raises
+        ------
+        RunFailed
+            If there is no room on the disk; the run is then noted as failed, and nothing of it stays.
+        """
+        verdict, finding = _worst(result)
+        aside = self._artefacts / f".incoming-{uuid.uuid4().hex}"
+        try:
+            aside.mkdir()
+            result.save(aside)
+            files = [_file_row(identity, path, aside) for path in sorted(aside.rglob("*")) if path.is_file()]
+            change = {
+                "status": "done",
+                "ended": time.time(),
+                "verdict": verdict,
+                "finding": _storable(finding),
+                "error": "",
+            }
+            with self._database.writing() as connection:  # no deletion can fall between files and rows
+                if (
+                    connection.execute(sa.update(_RUNS).where(_RUNS.c.id == identity).values(change)).rowcount
+                    == 0
+                ):
+                    return False
+                connection.execute(sa.delete(_FILES).where(_FILES.c.run == identity))
+                connection.execute(sa.insert(_FILES), files)
+                for row in files:
+                    place = self._place(row["digest"])
+                    place.parent.mkdir(exist_ok=True)
+                    (aside / row["name"]).replace(place)
+        except (OSError, RunFailed) as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            sentence = f"The result could not be saved ({why}); make room and start the run again."
+            with contextlib.suppress(RunFailed):  # the disk may be too full even for this
+                self.end(identity, "failed", sentence)
+            raise RunFailed(sentence) from error
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return True
+
+    def end(self, identity: str, status: str, error: str = "") -> None:
+        """Note that a run failed or was cancelled."""
+        change = {"status": status, "ended": time.time(), "error": _storable(error)}
+        with self._database.writing() as connection:
+            connection.execute(sa.update(_RUNS).where(_RUNS.c.id == identity).values(change))
+
+    def follow(self, identity: str, run: Run) -> None:
+        """Note how `run` ends as soon as it does, from whichever thread that is."""
+        run.on_end(lambda: self._note_end(identity, run))
+
+    def list(
+        self,
+        *,
+        owner: str | None = None,
+        status: str | None = None,
+        verdict: str | None = None,
+        audit: str | None = None,
+        text: str = "",
+    ) -> list[SavedRun]:
+        """Return saved audits, latest first.
+
+        Parameters
+        ----------
+        owner, status, verdict, audit : str, optional
+            Only those of this owner, with this status or overall verdict, or that hold this audit.
+        text : str
+            Only those whose title, note or finding contains it, in any case.
+        """
+        self._sweep()
+        wanted = sa.select(*_RUNS.c).order_by(_RUNS.c.created.desc(), _RUNS.c.id)
+        for column, value in ((_RUNS.c.owner, owner), (_RUNS.c.status, status), (_RUNS.c.verdict, verdict)):
+            if value is not None:
+                wanted = wanted.where(column == value)
+        with self._database.reading() as connection:
+            found = [_saved(row) for row in connection.execute(wanted)]
+        sought = text.casefold()
+        return [
+            run
+            for run in found
+            if (audit is None or audit in _audits(run.spec))
+            and sought in "\n".join((run.title, run.note, run.finding)).casefold()
+        ]
+
+    def get(self, identity: str, owner: str | None = None) -> SavedRun:
+        """Return the saved audit whose id is, or alone begins with, `identity`.
+
+        Raises
+        ------
+        InputError
+            If there is none, or several.
+        """
+        self._sweep()
+        wanted = sa.select(*_RUNS.c).where(sa.func.substr(_RUNS.c.id, 1, len(identity)) == identity).limit(2)
+        if owner is not None:
+            wanted = wanted.where(_RUNS.c.owner == owner)
+        with self._database.reading() as connection:
+            found = connection.execute(wanted).all() if identity else []
+        if len(found) != 1:
+            rule = "names several saved audits" if found else "must be the id of a saved audit"
+            raise InputError("ID", rule, identity, "give more of it" if found else "it may have been deleted")
+        return _saved(found[0])
+
+    def load(self, identity: str, owner: str | None = None) -> RunResult:
+        """Return what a saved audit found.
+
+        Raises
+        ------
+        InputError
+            If there is no such audit, or it is not done.
+        RunFailed
+            If its files are damaged, or were deleted while they were read.
+        """
+        from audits.runs.result import RunResult
+
+        with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
+            self.export(identity, Path(folder), owner)
+            return RunResult.load(Path(folder))
+
+    def export(self, identity: str, folder: Path, owner: str | None = None) -> None:
+        """Write the files of a saved audit into `folder`, each held against its digest."""
+        run = self.get(identity, owner)
+        if run.status != "done":
+            why = f": {run.error}".rstrip(".") if run.error else ""
+            raise InputError("the saved audit", f"has no result, it is {run.status}{why}", run.id)
+        with self._database.reading() as connection:
+            files = connection.execute(sa.select(*_FILES.c).where(_FILES.c.run == run.id)).all()
+        for name, digest in ((row.name, row.digest) for row in files):
+            try:
+                content = self._place(digest).read_bytes()
+            except OSError:
+                raise RunFailed(
+                    f"The files of {run.title!r} are gone; it may have been deleted elsewhere."
+                ) from None
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise RunFailed(f"The saved file {name} of {run.title!r} is damaged; run the audit again.")
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+
+    def rename(self, identity: str, title: str, owner: str | None = None) -> None:
+        """Give a saved audit another title."""
+        if not title.strip():
+            raise InputError("title", "must not be empty", title)
+        self._set(identity, owner, title=_title(title))
+
+    def annotate(self, identity: str, note: str, owner: str | None = None) -> None:
+        """Keep a note with a saved audit; an empty one removes it.
+
+        Raises
+        ------
+        InputError
+            If it is longer than 10,000 characters.
+        """
+        if len(note) > _LONGEST_NOTE:
+            raise InputError("note", f"must have at most {_LONGEST_NOTE:,} characters", len(note))
+        self._set(identity, owner, note=_storable(note))
+
+    def delete(self, identity: str, owner: str | None = None) -> None:
+        """Forget a saved audit, and its files where no other audit has the same."""
+        found = self.get(identity, owner)
+        of_run = _FILES.c.run == found.id
+        with self._database.writing() as connection:
+            digests = set(connection.scalars(sa.select(_FILES.c.digest).where(of_run)))
+            connection.execute(sa.delete(_FILES).where(of_run))
+            connection.execute(sa.delete(_RUNS).where(_RUNS.c.id == found.id))
+        with self._database.writing() as connection:  # a crash between the two leaves files, never gaps
+            for digest in digests:
+                if (
+                    connection.execute(
+                        sa.select(_FILES.c.run).where(_FILES.c.digest == digest).limit(1)
+                    ).first()
+                    is None
+                ):
+                    self._place(digest).unlink(missing_ok=True)
+
+    def _note_end(self, identity: str, run: Run) -> None:
+        try:
+            if run.status == "done":
+                self.finish(identity, run.result())
+            elif run.status == "cancelled":
+                self.end(identity, "cancelled")
+            else:
+                self.end(identity, "failed", run.error.sentence if run.error else "")
+        except Exception:  # a thread of the executor calls this, and must go on
+            logging.getLogger("evenhand").exception(
+                "The end of the saved run %s could not be noted", identity
+            )
+
+    def _set(self, identity: str, owner: str | None, **values: str) -> None:
+        found = self.get(identity, owner)
+        with self._database.writing() as connection:
+            if (
+                connection.execute(sa.update(_RUNS).where(_RUNS.c.id == found.id).values(values)).rowcount
+                == 0
+            ):
+                raise InputError(
+                    "ID", "must be the id of a saved audit", identity, "it was deleted meanwhile"
+                )
+
+    def _sweep(self) -> None:
+        """Mark runs whose process is gone as interrupted."""
+        with self._database.reading() as connection:
+            going = connection.execute(sa.select(*_RUNS.c).where(_RUNS.c.status == "running")).all()
+        gone = [row for row in going if not _goes_on(row.process, row.created)]
+        if not gone:
+            return
+        with self._database.writing() as connection:
+            for row in gone:
+                same = (
+                    (_RUNS.c.id == row.id) & (_RUNS.c.status == "running") & (_RUNS.c.process == row.process)
+                )
+                connection.execute(
+                    sa.update(_RUNS).where(same).values(status="interrupted", ended=time.time())
+                )
+
+    def _place(self, digest: str) -> Path:
+        return self._artefacts / digest[:2] / digest
+
+
+def _saved(row: Any) -> SavedRun:
+    values = dict(row._mapping)
+    del values["process"]
+    values |= {"key": values.pop("run_key"), "spec": json.loads(values["spec"])}
+    return SavedRun(**values)
+
+
+def _audits(spec: Mapping[str, Any]) -> list[str]:
+    return [name for item in spec.get("audits", ()) for name in item]
+
+
+def _default_title(spec: Mapping[str, Any]) -> str:
+    path = spec.get("data", {}).get("path", "")
+    names = [Path(part).name for part in ([path] if isinstance(path, str) else path)]
+    return f"{', '.join(_audits(spec))} · {' + '.join(names)}"
+
+
+def _title(text: str) -> str:
+    return _storable(" ".join(text.split()))[:_LONGEST_TITLE]
+
+
+def _storable(text: str) -> str:
+    """Return `text` without what PostgreSQL cannot hold: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def _worst(result: RunResult) -> tuple[str, str]:
+    """Return verdict and finding of the audit that a reader should see first."""
+    order = (EVIDENCE, INSUFFICIENT, NO_EVIDENCE)
+    first = min((audit.result for audit in result.audits), key=lambda found: order.index(found.verdict))
+    return first.verdict, first.finding
+
+
+def _file_row(identity: str, path: Path, aside: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        "run": identity,
+        "name": path.relative_to(aside).as_posix(),
+        "digest": digest,
+        "size": path.stat().st_size,
+    }
+
+
+def _this_process() -> str:
+    return f"{socket.gethostname()} {os.getpid()} {_started(os.getpid())}"
+
+
+def _started(pid: int) -> str:
+    """Return when a process started, in the kernel's ticks: ids are used again, this is not."""
+    with contextlib.suppress(OSError):
+        facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "over" if facts[0] == "Z" else facts[19]  # a zombie has ended
+    return "?"
+
+
+def _goes_on(process: str, created: float) -> bool:
+    host, pid, started = process.rsplit(" ", 2)
+    if host != socket.gethostname():  # cannot be looked at from here
+        return time.time() - created < _FORGOTTEN_SECONDS
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return _started(int(pid)) == started

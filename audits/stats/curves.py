@@ -1,0 +1,145 @@
+"""ROC curves of several scores on the same people: bands, areas, and how the areas differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.stats.estimate import Estimate
+from audits.stats.intervals import percent_level
+
+__all__ = ["Roc", "area_within", "roc_curves"]
+
+_GRID = np.linspace(0.0, 1.0, 51)
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """Curves of m scores on a grid of false-positive rates.
+
+    Attributes
+    ----------
+    grid : (g,)
+        False-positive rates.
+    rate, low, high : (m, g)
+        True-positive rates and their pointwise bootstrap band.
+    area : (m,)
+        Areas under the curves, ties counting half.
+    draws : (draws, m)
+        Areas of the bootstrap draws, the same people in every column.
+    """
+
+    grid: np.ndarray
+    rate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    area: np.ndarray
+    draws: np.ndarray
+
+    def difference(self, first: int, second: int, n: float, *, level: float = 0.05) -> Estimate:
+        """Area of one score minus that of another, with the paired bootstrap's interval."""
+        gap = float(self.area[first] - self.area[second])
+        moves = self.draws[:, first] - self.draws[:, second]
+        low, high = np.quantile(moves, [level / 2, 1 - level / 2])
+        method = f"paired bootstrap {percent_level(level)}"
+        return Estimate(gap, float(min(low, gap)), float(max(high, gap)), n, method)
+
+
+def roc_curves(
+    scores: np.ndarray,
+    member: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    weights: np.ndarray | None = None,
+    draws: int = 300,
+    level: float = 0.05,
+) -> Roc:
+    """Return the ROC curves of `scores` (m, n) for telling `member` (n,) bool from the rest.
+
+    Members and the rest are resampled apart, so no draw is without either; both must occur.
+    """
+    counts = np.ones(len(member)) if weights is None else np.asarray(weights, dtype=float)
+    prepared = [_ranked(score, member) for score in scores]
+    whole = [_curve(each, counts, member) for each in prepared]
+    areas = np.empty((draws, len(scores)))
+    rates = np.empty((draws, len(scores), len(_GRID)))
+    for draw in range(draws):
+        resampled = np.zeros(len(member))
+        for side in (member, ~member):
+            share = counts[side] / counts[side].sum()
+            resampled[side] = rng.multinomial(max(round(counts[side].sum()), 1), share)
+        for place, each in enumerate(prepared):
+            areas[draw, place], rates[draw, place] = _curve(each, resampled, member)
+    low, high = np.quantile(rates, [level / 2, 1 - level / 2], axis=0)
+    rate = np.array([curve for _, curve in whole])
+    return Roc(
+        _GRID, rate, np.minimum(low, rate), np.maximum(high, rate), np.array([a for a, _ in whole]), areas
+    )
+
+
+def area_within(
+    score: np.ndarray,
+    member: np.ndarray,
+    band: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    weights: np.ndarray | None = None,
+    draws: int = 300,
+    level: float = 0.05,
+) -> Estimate:
+    """Area under the curve among pairs of people of the same `band` (n,) of int, pairs counting equally.
+
+    0.5 says that the score tells nothing that the band does not; None where no band has both sides.
+    """
+    counts = np.ones(len(member)) if weights is None else np.asarray(weights, dtype=float)
+    parts = [np.flatnonzero(band == value) for value in np.unique(band)]
+    parts = [rows for rows in parts if member[rows].any() and not member[rows].all()]
+    method = f"bootstrap {percent_level(level)}, within {len(parts)} bands"
+    n = float(sum(counts[rows].sum() for rows in parts))
+    if not parts:
+        return Estimate(None, None, None, 0.0, method)
+    prepared = [(rows, _ranked(score[rows], member[rows])) for rows in parts]
+
+    def pooled(weight: np.ndarray) -> float:
+        total = pairs = 0.0
+        for rows, ranked in prepared:
+            inside = member[rows]
+            here = float(weight[rows][inside].sum() * weight[rows][~inside].sum())
+            if here > 0:
+                total += here * _curve(ranked, weight[rows], inside)[0]
+                pairs += here
+        return total / pairs if pairs else 0.5
+
+    value = pooled(counts)
+    found = np.empty(draws)
+    for draw in range(draws):
+        resampled = np.zeros(len(member))
+        for rows, _ in prepared:
+            for side in (rows[member[rows]], rows[~member[rows]]):
+                resampled[side] = rng.multinomial(
+                    max(round(counts[side].sum()), 1), counts[side] / counts[side].sum()
+                )
+        found[draw] = pooled(resampled)
+    low, high = np.quantile(found, [level / 2, 1 - level / 2])
+    return Estimate(value, float(min(low, value)), float(max(high, value)), n, method)
+
+
+def _ranked(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return for each person the place of the score among the distinct ones, highest first, and how many."""
+    distinct, place = np.unique(-np.asarray(score, dtype=float), return_inverse=True)
+    return place.reshape(len(member)), len(distinct)
+
+
+def _curve(
+    ranked: tuple[np.ndarray, int], weights: np.ndarray, member: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Area and true-positive rates on the grid; both sides must have weight."""
+    place, distinct = ranked
+    good = np.bincount(place, weights * member, distinct)
+    bad = np.bincount(place, weights * ~member, distinct)
+    true = np.concatenate([[0.0], np.cumsum(good)]) / good.sum()
+    false = np.concatenate([[0.0], np.cumsum(bad)]) / bad.sum()
+    area = float(np.sum(np.diff(false) * (true[1:] + true[:-1]) / 2))
+    keep = np.append(np.diff(false) > 0, True)  # where the curve rises straight up, its upper end counts
+    return area, np.interp(_GRID, false[keep], true[keep])

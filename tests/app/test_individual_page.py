@@ -1,0 +1,55 @@
+"""The individual-fairness page through AppTest: the real executor on people brought as a file, no mocks."""
+
+from __future__ import annotations
+
+from app import work
+from audits.runs.executors import InlineExecutor
+from tests.app.test_pages import bring, space, texts, visit  # noqa: F401  (space is a fixture)
+from tests.individual.conftest import people
+
+PAGE = "views/individual.py"
+
+
+def test_without_data_the_page_asks_for_some(space) -> None:  # noqa: F811
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert "There are no data yet." in texts(at)
+
+
+def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  # noqa: F811
+    bring(
+        space,
+        people(300).to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        test_size=0.5,
+    )
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(90)
+    at.run()
+    assert not at.exception
+    result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
+    assert at.container(key="finding").text[0].value == result.finding
+    # another tolerance moves the verdict without another run
+    at.slider(key="delta").set_value(1.01).run()
+    assert not at.exception
+    assert at.container(key="finding").text[0].value == result.at(1.01).finding
+    assert len(space.runs()) == 1
+    at.selectbox(key="person").select(str(result.worst[0])).run()
+    assert not at.exception
+    assert any("need not exist" in text for text in texts(at))
+
+
+def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:  # noqa: F811
+    bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    at.selectbox(key="metric").select("expert").run()
+    assert not at.exception
+    assert any(
+        "should not matter" in element.value for element in (*at.markdown, *at.text, *at.info, *at.warning)
+    )

@@ -1,0 +1,115 @@
+"""The two rival methods against the slow obvious way, and training again on real rows."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.errors import InputError
+from audits.models import make_subject, model_spec
+from audits.results import load_result, plain, save_result
+from audits.rulesets import MitigationOptions, MitigationResult, mitigation_audit, rule_sets
+from audits.runs.mitigating import mitigation_with_others
+from tests.rulesets.conftest import crowd, subject_of
+
+
+def test_largest_pair_is_the_largest_of_all_pairs():
+    frame = crowd(1500, seed=4, effect=0.3)
+    subject = subject_of(frame, ("sex", "race"))
+    found = rule_sets(subject, support=0.05, permutations=19, samples=0).comparisons[0]
+    best, pairs = 0.0, 0
+    for names in (["sex"], ["race"], ["sex", "race"]):
+        groups = [part["decision"] for _, part in frame.groupby(names) if len(part) >= 30]
+        for first, second in itertools.combinations(groups, 2):
+            pairs += 1
+            best = max(best, abs(first.mean() - second.mean()))
+    assert found.score.value == pytest.approx(best)
+    assert f"corrected for {pairs} pairs" in found.score.method
+    assert found.score.low < found.score.value < found.score.high
+
+
+def test_linear_threshold_finds_a_linear_effect_on_the_other_half():
+    rng = np.random.default_rng(0)
+    frame = crowd(6000, seed=1)
+    older = frame["age"] >= 58
+    frame["decision"] = (rng.random(6000) < 0.3 + 0.4 * older).astype(int)
+    subject = subject_of(frame, ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)})
+    found = rule_sets(subject, support=0.05, permutations=19, samples=0).comparisons[1]
+    assert found.score.low < 0.4 < found.score.high
+    assert found.n_group == pytest.approx(older.sum() / 2, rel=0.05)
+    assert found.group.index("[age]") < 12  # the largest weight
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A logistic model that learned from labels in which people of c and d were refused."""
+    rng = np.random.default_rng(3)
+    frame = crowd(6000, seed=3)
+    frame["merit"] = rng.normal(size=6000)
+    harmed = frame["race"].isin(["c", "d"])
+    frame["decision"] = (
+        rng.random(6000) < 1 / (1 + np.exp(-(1.2 * frame["merit"] + 0.6 - 1.5 * harmed)))
+    ).astype(int)
+    spec = DataSpec(
+        label="decision",
+        favorable=1,
+        protected=("sex", "race"),
+        features=("merit", "income", "age", "sex", "race"),
+    )
+    return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
+
+
+def test_mitigation_lowers_the_difference_on_held_out_people(trained, tmp_path):
+    result = mitigation_with_others(trained, MitigationOptions(amounts=(0.05, 0.1)), rng=0)
+    assert result.rule_set == "race = c or d"
+    assert result.direction == "harmed"
+    before, after = result.steps[0], result.steps[result.chosen]
+    assert before.added == 0
+    assert [step.added for step in result.steps] == [0, 50, 210, 420]
+    assert before.difference.value < -0.3
+    assert abs(after.difference.value) < abs(before.difference.value) - 0.05
+    assert after.accuracy.value >= before.accuracy.value - 0.01
+    # the first step is the model as it was, on the held-out people
+    inside = trained.data.frame.eval("race in ['c', 'd']").to_numpy()
+    gap = trained.decisions[inside].mean() - trained.decisions[~inside].mean()
+    assert before.difference.value == pytest.approx(gap)
+    assert before.accuracy.value == pytest.approx((trained.decisions == trained.data.y).mean())
+    assert [headline.audit for headline in before.also] == ["groups"]
+    save_result(result, tmp_path, "mitigation")
+    assert plain(load_result(MitigationResult, tmp_path, "mitigation")) == plain(result)
+
+
+def test_mitigation_is_the_same_every_time(trained):
+    options = MitigationOptions(amounts=(0.02,), also={})
+    first, second = (mitigation_audit(trained, options, rng=1) for _ in range(2))
+    assert plain(first) == plain(second)
+
+
+def test_mitigation_needs_a_model_trained_here():
+    with pytest.raises(InputError, match=r"model\.train is needed to train again"):
+        mitigation_audit(subject_of(crowd(300), ("sex",)), MitigationOptions())
+
+
+def test_unknown_other_audit_is_named(trained):
+    with pytest.raises(InputError, match=r"mitigation\.also\.group .*did you mean 'groups'"):
+        mitigation_with_others(trained, MitigationOptions(also={"group": {}}))
+
+
+def test_samples_carry_the_label_against_the_trend(trained):
+    from audits.rulesets.mitigation import _augmented, _on, _samples, _worst
+
+    before = _on(trained, trained.training, trained.model)
+    group = _worst(before, MitigationOptions())
+    samples, labels, _ = _samples(before, group, MitigationOptions(), np.random.default_rng(0))
+    data = _augmented(trained.training, samples.iloc[:80], labels[:80])
+    added = data.frame.iloc[trained.training.n :]
+    assert labels.all()
+    assert (added["decision"] == 1).all()
+    assert added["race"].isin(["c", "d"]).all()
+    assert data.frame.index.is_unique
+    assert data.n == trained.training.n + 80
+    pd.testing.assert_frame_equal(data.frame.iloc[: trained.training.n], trained.training.frame)
