@@ -195,7 +195,7 @@ def _person(result: LossRatioResult, row: Any) -> None:
         st.markdown("**This person before and after the move**")
         with st.container(key="quiet-person"):
             st.text(
-                f"Row {row}. The moved person need not exist: categories are mixed (1 is the whole category), "
+                f"Row {row}. The moved person need not exist: categories are mixed (1 is the whole one), "
                 "and numbers may leave their range."
             )
         figure_card("loss-ratio-person", figures.moved_person(result, row), lambda: moves)

@@ -9,19 +9,25 @@ precision, accuracy, calibration, impact ratio (four-fifths rule, 29 CFR 1607.4 
 favourable label who are decided favourably.
 """
 
+from audits.groups.changing import at_threshold, beside
 from audits.groups.groups import groups, groups_audit
+from audits.groups.ll144 import BiasTable, bias_tables
 from audits.groups.metrics import METRICS, Counts, confusion_counts, rates
 from audits.groups.options import GroupsOptions
 from audits.groups.result import Calibration, GroupRow, GroupsResult, Spread
 
 __all__ = [
     "METRICS",
+    "BiasTable",
     "Calibration",
     "Counts",
     "GroupRow",
     "GroupsOptions",
     "GroupsResult",
     "Spread",
+    "at_threshold",
+    "beside",
+    "bias_tables",
     "confusion_counts",
     "groups",
     "groups_audit",

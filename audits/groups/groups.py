@@ -18,9 +18,9 @@ from audits.progress import Progress, silent
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
 from audits.stats.words import count, percent_interval
 
-__all__ = ["groups", "groups_audit", "groups_from_people"]
+__all__ = ["LABEL", "groups", "groups_audit", "groups_from_people"]
 
-_LABEL = "favorable label"
+LABEL = "favorable label"
 
 
 def groups(
@@ -77,7 +77,7 @@ def groups_audit(
         index=data.frame.index,
     )
     if data.y is not None:
-        people[_LABEL] = data.y
+        people[LABEL] = data.y
     people = people.join(data.groups.add_prefix("group: "))
     return groups_from_people(people, data.protected, options, subject.outcome, data.n)
 
@@ -89,7 +89,7 @@ def groups_from_people(
     attributes = _attributes(protected, options)
     score = people["score"].to_numpy(dtype=float)
     edges = np.linspace(min(score.min(), 0.0), max(score.max(), 1.0), 21)
-    y = people[_LABEL].to_numpy(dtype=bool) if _LABEL in people else None
+    y = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
     split = [
         sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges)
         for names in attributes
@@ -139,38 +139,57 @@ def _overall(table: list[GroupRow]) -> Verdict:
     return NO_EVIDENCE
 
 
+_WORDS = {
+    "selection_rate": "",
+    "true_positive_rate": " with a favorable label",
+    "false_positive_rate": " with an unfavorable label",
+}
+
+
 def _finding(table: list[GroupRow], outcome: str, verdict: Verdict, material: float) -> str:
-    low, high = _most_telling(table)
-    if (low.selection_rate.value or 0.0) > (high.selection_rate.value or 0.0):
+    low, high, rate = _most_telling(table)
+    if (getattr(low, rate).value or 0.0) > (getattr(high, rate).value or 0.0):
         low, high = high, low
-    text = (
-        f"{count((low.selection_rate.value or 0) * low.n)} of {count(low.n)} {low.group} people "
-        f"({percent_interval(low.selection_rate)}) are decided favorably ({outcome}), against "
-        f"{count((high.selection_rate.value or 0) * high.n)} of {count(high.n)} {high.group} people "
-        f"({percent_interval(high.selection_rate)})."
-    )
+    text = f"{_share_of(low, rate)} are decided favorably ({outcome}), against {_share_of(high, rate)}."
     seen = sum(row.verdict == EVIDENCE for row in table)
     if verdict == EVIDENCE:
         others = sum(not row.is_reference for row in table)
         return f"{text} {seen} of {others} groups differ from their reference."
     row = high if low.is_reference else low
-    needed = row.differences["selection_rate"].people_needed
+    needed = row.differences[rate].people_needed
     if verdict == INSUFFICIENT and needed is not None:
         points = f"{100 * material:.3g}-point"
         return f"{text} About {needed:,} people in each group would be needed to see a {points} difference."
     return text
 
 
-def _most_telling(table: list[GroupRow]) -> tuple[GroupRow, GroupRow]:
-    """Return the group whose selection rate is furthest from its reference's for sure, and the reference."""
+def _share_of(row: GroupRow, rate: str) -> str:
+    estimate = getattr(row, rate)
+    return (
+        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {row.group} people"
+        f"{_WORDS[rate]} ({percent_interval(estimate)})"
+    )
 
-    def surely(row: GroupRow) -> float:
-        gap = row.differences["selection_rate"].estimate
+
+def _most_telling(table: list[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
+    """Return the group and the rate that is furthest from the reference's for sure, and the reference.
+
+    Selection rates come first; error rates are told only where they alone differ for sure.
+    """
+
+    def surely(row: GroupRow, rate: str) -> float:
+        gap = row.differences[rate].estimate
         return -1.0 if gap.low is None or gap.high is None else max(gap.low, -gap.high)
 
-    row = max((row for row in table if not row.is_reference), key=surely)
+    others = [row for row in table if not row.is_reference]
+    rate, row = "selection_rate", max(others, key=lambda row: surely(row, "selection_rate"))
+    if surely(row, rate) <= 0:
+        pairs = [(name, item) for item in others for name in item.differences]
+        name, item = max(pairs, key=lambda pair: surely(pair[1], pair[0]))
+        if surely(item, name) > 0:
+            rate, row = name, item
     reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
-    return row, reference
+    return row, reference, rate
 
 
 def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:

@@ -85,24 +85,29 @@ class RunLike(Protocol):
     def audits(self) -> tuple[AuditOfRun, ...]: ...  # noqa: D102
 
 
+Ordered = list[tuple[AuditOfRun, Section]]
+"""Audits with their sections, worst first."""
+
+
 def full(run: RunLike, spec_text: str = "") -> Document:
     """Arrange everything: findings worst first, audits with figures and tables, settings, reproduction."""
+    ordered = sections(run)
     blocks: list[Block] = [
         Text(AID, "quiet"),
         Heading("Findings, worst first"),
-        *findings(run),
+        *findings(ordered),
         Text(FINDS, "quiet"),
     ]
-    for place, (audit, section) in enumerate(sections(run), start=1):
+    for place, (audit, section) in enumerate(ordered, start=1):
         blocks += _audit(place, audit, section)
     blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, _ASSUMPTIONS)]
-    blocks += [Heading("Settings"), *_settings(run), *reproduce(run, spec_text)]
+    blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
 
 
 def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)
     """Arrange two pages: what was audited, the worst findings, what they rest on."""
-    ordered = list(findings(run))
+    ordered = findings(sections(run))
     shown = [
         Finding(item.verdict, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
         for item in ordered[:_EXECUTIVE_FINDINGS]
@@ -135,15 +140,15 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
     return Document("Audit summary", head(run), tuple(blocks))
 
 
-def findings(run: RunLike) -> tuple[Finding, ...]:
-    """Return every audit's finding, worst first, with the anchor of its section."""
+def findings(ordered: Ordered) -> tuple[Finding, ...]:
+    """Return the findings of `sections`, in their order, with the anchors of the full report."""
     return tuple(
         Finding(audit.result.verdict, section.title, audit.result.finding, f"audit-{place}")
-        for place, (audit, section) in enumerate(sections(run), start=1)
+        for place, (audit, section) in enumerate(ordered, start=1)
     )
 
 
-def sections(run: RunLike) -> list[tuple[AuditOfRun, Section]]:
+def sections(run: RunLike) -> Ordered:
     """Return audits with their sections, worst first."""
     ordered = sorted(run.audits, key=lambda audit: _WORST_FIRST.index(audit.result.verdict))
     return [(audit, SECTIONS[audit.name](audit.result)) for audit in ordered]
@@ -202,12 +207,12 @@ def _data_and_model(run: RunLike) -> list[Block]:
     return [Heading("Data and model"), Facts(tuple(rows)), *(Text(note, "quiet") for note in notes)]
 
 
-def _settings(run: RunLike) -> list[Block]:
+def _settings(run: RunLike, ordered: Ordered) -> list[Block]:
     """Return every option that audits ran with, defaults included, and the seed."""
     blocks: list[Block] = [
         Facts((("Seed", str(run.spec.get("seed", 0))), ("Threshold", _plain(run.spec.get("threshold", 0.5)))))
     ]
-    for audit, section in sections(run):
+    for audit, section in ordered:
         options = yaml.safe_dump({audit.name: audit.options}, sort_keys=False, allow_unicode=True, width=100)
         blocks += [Heading(section.title, 3), Code(options.rstrip())]
     return blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from audits.groups import GroupsResult
 from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
 from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
-from audits.reports.contents import AID, RunLike, findings, head, reproduce
+from audits.reports.contents import AID, RunLike, findings, head, reproduce, sections
 from audits.stats.words import count
 
 __all__ = ["annex4", "ll144"]
@@ -121,7 +121,7 @@ def annex4(run: RunLike, spec_text: str = "") -> Document:
             "2 (g): validation and testing, with metrics for potentially discriminatory impacts. Findings, "
             "worst first:"
         ),
-        *findings(run),
+        *findings(sections(run)),
         Heading("3. Monitoring, functioning and control"),
         Text(
             "3: foreseeable sources of risks to fundamental rights and discrimination, and accuracy for "

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
-
 from audits.figures import flipsets as flipset_figures
 from audits.figures import groups as group_figures
 from audits.flipsets import FlipsetResult

@@ -17,7 +17,9 @@ from audits.results import load_result, save_result
 
 def subject_of(frame: pd.DataFrame, protected=("race", "sex"), **data: object) -> Subject:
     spec = DataSpec(label="y", favorable=1, protected=protected, features=("x",), **data)
-    return make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "score"}}), threshold=0.5)
+    return make_subject(
+        build_data(frame, spec), model_spec({"predictions": {"score": "score"}}), threshold=0.5
+    )
 
 
 def people(n: int = 600, seed: int = 0, gap: float = 0.2) -> pd.DataFrame:
@@ -122,7 +124,9 @@ def test_planted_difference_is_found():
 def test_without_label_only_selection_is_known():
     frame = people()
     spec = DataSpec(protected=("race",), features=("x",))
-    subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "score"}}), threshold=0.5)
+    subject = make_subject(
+        build_data(frame, spec), model_spec({"predictions": {"score": "score"}}), threshold=0.5
+    )
     result = groups(subject)
     assert result.table[0].true_positive_rate is None
     assert result.spreads[0].equalized_odds_difference is None

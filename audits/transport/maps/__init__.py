@@ -1,7 +1,8 @@
 """Maps between two groups that carry anyone, seen or unseen, and the checks that they can be trusted.
 
-``MAPS[name].fit(source, target, …)`` fits; the fitted map's ``transform`` carries people; ``to_arrays`` and
-`load_map` take it through a file. Coordinates are encoded ones; decoding is the caller's.
+``MAPS[name].fit(source, target, a=…, b=…, feature_weights=…, options=…, watch=…, progress=…, rng=…)`` fits;
+the fitted map's ``transform`` carries people; ``to_arrays`` and `load_map` take it through a file.
+Coordinates are encoded ones; decoding is the caller's.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from audits.transport.maps.validation import (
 
 __all__ = [
     "MAPS",
+    "OPTIONS",
     "EntropicMap",
     "EntropicOptions",
     "FittedMap",
@@ -49,7 +51,16 @@ __all__ = [
 ]
 
 MAPS = {kind.kind: kind for kind in (GanMap, EntropicMap, NeuralMap, LinearMap, UnbalancedMap)}
-"""Name of a method, as specs name it, to its class."""
+"""Name of a method, as specs name it, to its class; all are fitted with the same keywords."""
+
+OPTIONS = {
+    "gan": GanOptions,
+    "entropic": EntropicOptions,
+    "neural": NeuralOptions,
+    "linear": LinearOptions,
+    "unbalanced": UnbalancedOptions,
+}
+"""Name of a method to the class of its options."""
 
 
 def load_map(arrays: Mapping[str, np.ndarray]) -> FittedMap:

@@ -21,11 +21,13 @@ from audits.transport.costs import Cost
 from audits.transport.maps.potentials import ARRAYS, Potentials, Projection, cost_scales, has_atoms, thin
 from audits.transport.maps.protocol import (
     TrainingPoint,
+    Watch,
     check_feature_weights,
     check_people,
     groups,
     pack,
     unpack,
+    unwatched,
 )
 from audits.transport.maps.sinkhorn import Balance, solve
 
@@ -104,6 +106,7 @@ class EntropicMap:
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
         options: EntropicOptions = EntropicOptions(),
+        watch: Watch = unwatched,  # noqa: ARG003 - all maps are fitted alike
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,
     ) -> EntropicMap:

@@ -189,7 +189,10 @@ class GanMap:
                 f"({self.options.transport_weight:g}), or use another map."
             )
         if self.converged is None:
-            return f"The GAN ran its schedule of {self.options.iterations:,} iterations."
+            return (
+                f"The GAN ran its schedule of {self.options.iterations:,} iterations; its features then lay "
+                f"{self.history[-1].ks:.3f} from the target group's on average (KS distance, 0 is alike)."
+            )
         ended = "stopped improving" if self.converged else "was still improving when its iterations ran out"
         return (
             f"On held-out people the GAN {ended}; its best state, at iteration {self.chosen_at:,}, is used."

@@ -24,10 +24,21 @@ import numpy as np
 from pydantic import Field
 
 from audits.progress import Progress, silent
-from audits.transport.maps.protocol import TrainingPoint, by_blocks, check_people, groups, pack, unpack
+from audits.transport.maps.protocol import (
+    TrainingPoint,
+    Watch,
+    by_blocks,
+    check_feature_weights,
+    check_people,
+    groups,
+    pack,
+    unpack,
+    unwatched,
+)
 
 __all__ = ["LinearMap", "LinearOptions"]
 
+_LEAST = 1e-6  # weight of a feature, relative to the largest one, that a weight of 0 stands for
 _FLAT = 1e-10  # variance, relative to the largest one, below which a direction counts as constant
 
 
@@ -54,7 +65,7 @@ class LinearMap:
     Attributes
     ----------
     matrix : array (d, d)
-        A, symmetric.
+        A, transposed; symmetric unless features have weights.
     source_mean, target_mean : arrays (d,)
     shrinkage : tuple of float
         Applied to source and target, in [0, 1].
@@ -78,21 +89,29 @@ class LinearMap:
         *,
         a: np.ndarray | None = None,
         b: np.ndarray | None = None,
+        feature_weights: np.ndarray | None = None,
         options: LinearOptions = LinearOptions(),
+        watch: Watch = unwatched,  # noqa: ARG003
         progress: Progress = silent,
-        rng: np.random.Generator | int | None = None,  # noqa: ARG003 - all maps are fitted alike
+        rng: np.random.Generator | int | None = None,  # noqa: ARG003
     ) -> LinearMap:
         """Match means and covariances of `source` (n, d) and `target` (m, d), with weights `a`, `b`.
 
-        Nothing is drawn: `rng` is accepted so that all maps can be fitted alike. `InputError` for tables or
-        weights that `groups` refuses.
+        With `feature_weights` (d,) it is the cheapest such map under the weighted squared L2 cost; a weight of
+        0 counts as a millionth of the largest one. Nothing is drawn and there is no training to `watch`:
+        both are accepted so that all maps are fitted alike. `InputError` for tables or weights that
+        `groups` refuses.
         """
         x, y, a, b = groups(source, target, a, b)
+        weights = check_feature_weights(feature_weights, x.shape[1])
+        scale = np.sqrt(np.maximum(weights, _LEAST * weights.max()))
         progress(0.0, "fitting the linear map")
         mean_x, covariance_x, shrunk_x = _moments(x, a, options.shrinkage)
         mean_y, covariance_y, shrunk_y = _moments(y, b, options.shrinkage)
+        both = np.outer(scale, scale)
+        matrix = _monge(covariance_x * both, covariance_y * both) * (scale[:, None] / scale)
         progress(1.0, "fitting the linear map")
-        return cls(_monge(covariance_x, covariance_y), mean_x, mean_y, (shrunk_x, shrunk_y), options)
+        return cls(matrix, mean_x, mean_y, (shrunk_x, shrunk_y), options)
 
     @property
     def finding(self) -> str:

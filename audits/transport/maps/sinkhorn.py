@@ -192,6 +192,19 @@ def _lift(log_sums: np.ndarray, weights: np.ndarray, share: float) -> float:
     return float(rises[fits[0]]) if len(fits) else -float(logs[np.isfinite(logs)].min())
 
 
+def _rise(log_sums: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """By how much λ must rise for ``Σ_j b_j min(1, exp(log_sums_j + rise))`` to be `share`."""
+    order = np.argsort(-log_sums, kind="stable")
+    logs, b = log_sums[order], weights[order]
+    # with the first k at their weight, the others make up the rest
+    before = np.append(0.0, np.cumsum(b)[:-1])
+    others = np.logaddexp.accumulate((np.log(b) + logs)[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rises = np.log(np.maximum(share - before, 0)) - others
+        fits = np.flatnonzero(np.isfinite(rises) & (logs + rises <= 0))
+    return float(rises[fits[0]]) if len(fits) else -float(logs[np.isfinite(logs)].min())
+
+
 def _descent(pairs: PairCosts, epsilon: float) -> list[float]:
     """Values of ε from about the mean cost down to `epsilon`."""
     first = blocks_of_pairs(len(pairs.x_squares), len(pairs.y_squares))[0]
@@ -242,7 +255,7 @@ class _Problem:
         It ends on a source step, so that the source's marginal is as asked.
         """
         self.epsilon, self.g, self.level = epsilon, g, level
-        self.f = np.zeros(len(self.a))
+        self.f, self._unseen = np.zeros(len(self.a)), 0.0
         self.converged, first = False, 0.0
         self._absorb()
         for self.iterations in range(1, most + 1):
@@ -251,7 +264,7 @@ class _Problem:
             if self.converged or self.iterations == most:
                 return
             self.g, self.level = g, level
-            if self._drifted():
+            if self._stale():
                 self._absorb()
             first = first or self.error
             done = math.log(first / self.error) / math.log(first / tolerance)
@@ -263,55 +276,74 @@ class _Problem:
     def _absorb(self) -> None:
         """Raise both potentials in the log domain and rebuild the kernel ``exp(f₀ + λ₀ + g₀ − c / ε)``."""
         offsets, scale = self.g + np.log(self.b), self.dtype.type(-1 / self.epsilon)
-        top, total = np.full(len(self.b), -np.inf), np.zeros(len(self.b))
+        sums = np.empty(len(self.a))
         for rows in self.blocks:
             block = self.pairs.rows(rows)
             self.kernel[rows] = block
             self.kernel[rows] *= scale
-            sums = _log_sum(block, offsets, self.epsilon) + self.level
-            self.f[rows] = self.balance.potential(sums, self.epsilon)
-            lift = self.f[rows] + self.level + np.log(self.a[rows])
-            np.add(self.kernel[rows], lift[:, None].astype(self.dtype), out=block)
+            sums[rows] = _log_sum(block, offsets, self.epsilon)
+        self._raise_f(slice(None), sums + self.level)
+        top, total = np.full(len(self.b), -np.inf), np.zeros(len(self.b))
+        for rows in self.blocks:
+            lift = (self.f + np.log(self.a))[rows, None] + self.level
+            block = self.kernel[rows] + lift.astype(self.dtype)
             higher = np.maximum(top, block.max(axis=0))
             total *= np.exp(top - higher)
             block -= higher.astype(self.dtype)
             total += np.exp(block, out=block).sum(axis=0)
             top = higher
         sums = top + np.log(total)
-        self._f0, self._g0, self._level0 = self.f.copy(), -sums, self.level
+        self.g, self.level, rise = self._best_g(sums)
+        self._f0, self._g0, self._level0, self._g_then = self.f.copy(), -sums - rise, self.level, self.g
         for rows in self.blocks:
             block = self.kernel[rows]
-            block += (self._f0[rows] + self.level)[:, None].astype(self.dtype)
+            block += (self._f0[rows] + self._level0)[:, None].astype(self.dtype)
             block += self._g0.astype(self.dtype)
             np.exp(block, out=block)
-        self.g = self.balance.potential(sums, self.epsilon)
-        self._g_then = self.g.copy()
+
+    def _raise_f(self, rows: slice, log_sums: np.ndarray) -> None:
+        """Raise f of `rows`, and λ with it, given the logs of their sums, λ included."""
+        if self.balance.kind == "partial":
+            rise = _rise(log_sums, self.a, self.balance.amount)
+            self.level += rise
+            log_sums = log_sums + rise
+        f, seen = self.f[rows], np.isfinite(log_sums)
+        # a row whose sum underflows belongs to no plan; its potential stays
+        f[seen] = self.balance.potential(log_sums[seen], self.epsilon)
+        self.source_mass[rows] = self.a[rows] * np.exp(log_sums + f)
+
+    def _best_g(self, log_sums: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """What g and λ should be, given the logs of the columns' sums (m,), λ included; and λ's rise."""
+        rise = _rise(log_sums, self.b, self.balance.amount) if self.balance.kind == "partial" else 0.0
+        g, seen = self.g.copy(), np.isfinite(log_sums)
+        g[seen] = self.balance.potential(log_sums[seen] + rise, self.epsilon)
+        return g, self.level + rise, rise
 
     def _raise_source(self) -> tuple[np.ndarray, float]:
         """Raise f; return what g and λ would become, and note how much mass that would move."""
-        v, risen = np.exp(self.g - self._g0), self.level - self._level0
-        weights, lift = (self.b * v).astype(self.dtype), math.exp(risen)
+        weights = (self.b * np.exp(self.g - self._g0)).astype(self.dtype)
         sums = np.zeros(len(self.b))
-        for rows in self.blocks:
-            block = self.kernel[rows]
-            inner = (block @ weights).astype(float)
-            with np.errstate(divide="ignore"):
-                f = self.balance.potential(np.log(inner) - self._f0[rows] + risen, self.epsilon)
-            # a row whose sum underflows belongs to no plan; its potential stays
-            self.f[rows] = np.where(inner > 0, f, self.f[rows])
-            mass = self.a[rows] * np.exp(self.f[rows] - self._f0[rows])
-            self.source_mass[rows] = mass * inner * lift
-            sums += mass.astype(self.dtype) @ block
+        # λ needs all rows before any is raised; without it each block is read only once
+        blocks = [slice(None)] if self.balance.kind == "partial" else self.blocks
         with np.errstate(divide="ignore"):
-            logs = np.log(sums) - self._g0 + risen
-        lifted = _lift(logs, self.b, self.balance.amount) if self.balance.kind == "partial" else 0.0
-        g = np.where(sums > 0, self.balance.potential(logs + lifted, self.epsilon), self.g)
+            for rows in blocks:
+                block = self.kernel[rows]
+                logs = np.log((block @ weights).astype(float))
+                self._raise_f(rows, logs - self._f0[rows] + self.level - self._level0)
+                mass = self.a[rows] * np.exp(self.f[rows] - self._f0[rows])
+                sums += mass.astype(self.dtype) @ block
+            logs = np.log(sums) - self._g0 + self.level - self._level0
+        g, level, rise = self._best_g(logs)
         self.target_mass = self.b * np.exp(logs + self.g)
-        self.error = float(np.abs(self.b * np.exp(logs + g + lifted) - self.target_mass).sum())
+        self.error = float(np.abs(self.b * np.exp(logs + g + rise) - self.target_mass).sum())
+        self._unseen = max(self.a[self.source_mass == 0].sum(), self.b[self.target_mass == 0].sum())
         if self.balance.kind == "relaxed":
-            return g - self.balance.shift(self.a, self.f, self.b, g, self.epsilon), self.level
-        return g, self.level + lifted
+            g -= self.balance.shift(self.a, self.f, self.b, g, self.epsilon)
+        return g, level
 
-    def _drifted(self) -> bool:
+    def _stale(self) -> bool:
+        """Whether the kernel shows too little: scalings grew large, or people it cannot see are needed."""
         moved = (self.f - self._f0, self.g - self._g_then, np.array([self.level - self._level0]))
-        return max(np.abs(by).max() for by in moved) > _DRIFT
+        if max(np.abs(by).max() for by in moved) > _DRIFT:
+            return True
+        return self.balance.kind == "partial" and 1 - self._unseen < self.balance.amount * (1 - 1e-9)

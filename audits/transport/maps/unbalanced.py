@@ -26,11 +26,13 @@ from audits.transport.maps.entropic import chosen, ending
 from audits.transport.maps.potentials import ARRAYS, Potentials, Projection, cost_scales, thin
 from audits.transport.maps.protocol import (
     TrainingPoint,
+    Watch,
     check_feature_weights,
     check_people,
     groups,
     pack,
     unpack,
+    unwatched,
 )
 from audits.transport.maps.sinkhorn import Balance, solve
 
@@ -101,6 +103,7 @@ class UnbalancedMap:
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
         options: UnbalancedOptions = UnbalancedOptions(),
+        watch: Watch = unwatched,  # noqa: ARG003 - all maps are fitted alike
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,
     ) -> UnbalancedMap:

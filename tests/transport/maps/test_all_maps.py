@@ -9,8 +9,9 @@ import pytest
 
 from audits.errors import InputError
 from audits.transport.costs import COSTS, pairwise_cost
-from audits.transport.maps import MAPS, GanOptions, NeuralOptions, load_map
+from audits.transport.maps import MAPS, OPTIONS, GanOptions, NeuralOptions, load_map
 from audits.transport.maps.pairs import pair_costs
+from audits.transport.maps.protocol import unwatched
 
 QUICK = {
     "gan": {"options": GanOptions(iterations=20, batch=8)},
@@ -20,7 +21,14 @@ every_map = pytest.mark.parametrize("kind", sorted(MAPS))
 
 
 def fit(kind: str, source, target, **more):
-    return MAPS[kind].fit(source, target, rng=0, **QUICK.get(kind, {}), **more)
+    return MAPS[kind].fit(source, target, rng=0, watch=unwatched, **QUICK.get(kind, {}), **more)
+
+
+def test_every_map_has_its_options():
+    rng = np.random.default_rng(0)
+    for kind, options in OPTIONS.items():
+        assert isinstance(fit(kind, rng.normal(size=(9, 2)), rng.normal(size=(9, 2))).options, options)
+    assert OPTIONS.keys() == MAPS.keys()
 
 
 @every_map
@@ -45,7 +53,7 @@ def test_bad_groups_are_refused_in_words(kind: str, source, target, weights, mes
         fit(kind, source, target, a=weights)
 
 
-@pytest.mark.parametrize("kind", sorted(set(MAPS) - {"linear"}))
+@every_map
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

@@ -37,6 +37,26 @@ def test_gaussians_follow_the_closed_form():
     assert ((x - moved) ** 2).sum(1).mean() == pytest.approx(((x.mean(0) - y.mean(0)) ** 2).sum() + bures)
 
 
+def test_feature_weights_make_moving_them_dearer():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(500, 2)) @ np.array([[1.0, 0.8], [0.0, 0.6]])
+    y = rng.normal(size=(500, 2)) @ np.array([[1.0, -0.8], [0.0, 0.6]])
+    weights = np.array([100.0, 1.0])
+    plain = LinearMap.fit(x, y, options=PLAIN)
+    weighted = LinearMap.fit(x, y, feature_weights=weights, options=PLAIN)
+    for fitted in (plain, weighted):
+        np.testing.assert_allclose(np.cov(fitted.transform(x).T), np.cov(y.T), rtol=0.01)
+    moved = [((fitted.transform(x) - x) ** 2).mean(0) for fitted in (plain, weighted)]
+    assert moved[1] @ weights < moved[0] @ weights
+    assert moved[1].sum() > moved[0].sum()
+    # the same map as with the features in other units
+    units = np.sqrt(weights)
+    scaled = LinearMap.fit(x * units, y * units, options=PLAIN)
+    np.testing.assert_allclose(weighted.transform(x), scaled.transform(x * units) / units, atol=1e-9)
+    free = LinearMap.fit(x, y, feature_weights=np.array([1.0, 0.0]), options=PLAIN)
+    assert np.isfinite(free.transform(x)).all()
+
+
 def test_the_map_back_undoes_it():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(300, 3)), rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3))

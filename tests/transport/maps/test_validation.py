@@ -31,6 +31,7 @@ def test_ks_by_hand():
     assert ks_distances(x, y, a=np.array([3.0, 1.0])).tolist() == [0.75, 0.0]
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of SciPy's p-value, which is not used
 @settings(max_examples=40, deadline=None)
 @given(
     x=arrays(float, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-3, 3).map(float)),

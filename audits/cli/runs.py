@@ -1,0 +1,115 @@
+"""``runs``: the saved audits."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from audits.cli.words import counted, one_line, wrapped
+from audits.errors import InputError
+from audits.runs.compare import Change, compare_runs
+from audits.runs.documents import dump_yaml
+from audits.runs.saved import STATUSES, SavedRun, SavedRuns
+from audits.stats.words import number
+
+__all__ = ["annotate", "compare", "listed", "removed", "renamed", "shown"]
+
+_SHORT = 8
+_MOST_CHANGES = 200
+
+
+def listed(status: str | None, verdict: str | None, audit: str | None, text: str, *, as_json: bool) -> str:
+    """List saved audits, latest first."""
+    if status is not None and status not in STATUSES:
+        raise InputError("--status", f"must be one of {', '.join(STATUSES)}", status)
+    found = SavedRuns().list(status=status, verdict=verdict, audit=audit, text=text)
+    if as_json:
+        return json.dumps([_facts(run) for run in found], indent=1, ensure_ascii=False)
+    if not found:
+        return "There is no saved audit."
+    return "\n".join(
+        f"{run.id[:_SHORT]}  {_when(run.created)}  {run.status:<11}  {one_line(run.title)}"
+        + (f"  [{run.verdict}]" if run.verdict else "")
+        for run in found
+    )
+
+
+def shown(identity: str, *, as_json: bool) -> str:
+    """Show one saved audit: how it stands, its findings, its spec."""
+    saved = SavedRuns()
+    run = saved.get(identity)
+    result = saved.load(run.id) if run.status == "done" else None
+    if as_json:
+        facts = _facts(run) | ({"result": result.to_json()} if result else {})
+        return json.dumps(facts, indent=1, ensure_ascii=False)
+    lines = [f"{run.id}  {_when(run.created)}  {run.status}", one_line(run.title)]
+    lines += [wrapped(f"Note: {run.note}", "  ")] if run.note else []
+    lines += [wrapped(run.error, "  ")] if run.error else []
+    for place, audit in enumerate(result.audits if result else (), start=1):
+        lines += ["", f"{place}. {audit.name}: {audit.result.verdict}", wrapped(audit.result.finding, "   ")]
+    return "\n".join([*lines, "", dump_yaml(run.spec).rstrip()])
+
+
+def compare(first: str, second: str, *, as_json: bool) -> str:
+    """Say what changed between two saved audits."""
+    saved = SavedRuns()
+    changes = compare_runs(saved.load(first), saved.load(second))
+    if as_json:
+        return json.dumps([vars(change) for change in changes], indent=1, ensure_ascii=False)
+    if not changes:
+        return "The two found the same: equal specs, data, models and numbers."
+    lines = [f"{counted(len(changes), 'difference')}:"]
+    lines += [_worded(change) for change in changes[:_MOST_CHANGES]]
+    more = len(changes) - _MOST_CHANGES
+    return "\n".join([*lines, *([f"… and {more:,} more; --json gives all."] if more > 0 else [])])
+
+
+def renamed(identity: str, title: str) -> str:
+    """Give a saved audit another title."""
+    SavedRuns().rename(identity, title)
+    return "Renamed."
+
+
+def annotate(identity: str, note: str) -> str:
+    """Keep a note with a saved audit."""
+    SavedRuns().annotate(identity, note)
+    return "Noted." if note else "The note was removed."
+
+
+def removed(identities: list[str]) -> str:
+    """Delete saved audits."""
+    saved = SavedRuns()
+    found = [saved.get(identity) for identity in identities]  # a wrong id deletes nothing
+    for run in found:
+        saved.delete(run.id)
+    return f"Deleted {counted(len(found), 'saved audit')}."
+
+
+def base_of(run: SavedRun) -> Path:
+    """Return the folder that a saved spec's paths start from."""
+    return Path(run.base_dir)
+
+
+def _facts(run: SavedRun) -> dict[str, object]:
+    return {name: value for name, value in vars(run).items() if name not in {"base_dir", "owner"}}
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def _worded(change: Change) -> str:
+    sides = [
+        _side(change.before, change.low_before, change.high_before),
+        _side(change.after, change.low_after, change.high_after),
+    ]
+    apart = "; intervals apart" if change.overlap is False else ""
+    return one_line(f"  {change.part} {change.where}: {sides[0]} → {sides[1]}{apart}")
+
+
+def _side(value: object, low: float | None, high: float | None) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        words = number(float(value))
+        return words if low is None else f"{words} ({number(low)} to {number(high)})"
+    return "–" if value is None else str(value)[:80]

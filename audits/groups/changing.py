@@ -1,0 +1,122 @@
+"""A group comparison under other thresholds, and beside another model's, without a new run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import build
+from audits.errors import InputError
+from audits.groups.groups import LABEL, groups_from_people
+from audits.groups.options import GroupsOptions
+from audits.groups.result import GroupsResult
+from audits.models.thresholds import Threshold, cuts
+from audits.stats import Estimate
+from audits.stats.paired_shares import paired_difference
+
+__all__ = ["at_threshold", "beside"]
+
+_RATES = ("selection rate", "true positive rate", "false positive rate")
+
+
+def at_threshold(
+    result: GroupsResult,
+    threshold: Threshold,
+    *,
+    higher_is: Literal["favorable", "unfavorable"] = "favorable",
+) -> GroupsResult:
+    """Return the comparison as it would be if decisions were made at `threshold`.
+
+    Parameters
+    ----------
+    threshold : float or dict
+        As in a spec: one number, or ``{attribute: {value: number}}`` with a number for every value.
+    higher_is : {"favorable", "unfavorable"}
+        What high scores of the model mean, as results.json states under ``model``.
+
+    Raises
+    ------
+    InputError
+        If a group has no threshold, or the attribute is not protected.
+    """
+    people = result.people.copy(deep=False)
+    names = _protected(people)
+    groups = people[[f"group: {name}" for name in names]].set_axis(names, axis="columns")
+    if isinstance(threshold, dict) and not set(threshold) <= set(names):
+        raise InputError("threshold", "must be by a protected attribute", ", ".join(threshold))
+    cut = cuts(threshold, groups)
+    score = people["score"].to_numpy(dtype=float)
+    people["decision"] = score > -cut if higher_is == "unfavorable" else score >= cut
+    options = build(GroupsOptions, result.options, "groups")
+    return groups_from_people(people, tuple(names), options, result.outcome, result.rows["audited"])
+
+
+def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
+    """Return two models' rates by group on the same people, and the second minus the first.
+
+    Returns
+    -------
+    DataFrame
+        One row a group and rate: ``attribute``, ``group``, ``rate``, ``first`` and ``second``, each with
+        ends, and ``change`` with the ends of its paired interval, which is narrower than two separate ones
+        suggest. Positive: the second model's rate is higher. Levels are those of the first comparison, not
+        corrected for the number of rows.
+
+    Raises
+    ------
+    InputError
+        If the two were not made on the same rows in the same groups.
+    """
+    ours, theirs = first.people, second.people
+    same = [column for column in ours.columns if column not in {"score", "decision"}]
+    if not ours.index.equals(theirs.index) or set(same) != set(theirs.columns) - {"score", "decision"}:
+        raise InputError(
+            "the two results", "must be about the same rows", advice="run both on the same data and seed"
+        )
+    if not ours[same].equals(theirs[same]):
+        raise InputError(
+            "the two results", "must agree on groups and labels", advice="run both on the same data"
+        )
+    other = {(row.attribute, row.group): row for row in second.table}
+    rows = []
+    for row in first.table:
+        if (row.attribute, row.group) not in other:
+            raise InputError("the two results", "must compare the same attributes", row.attribute)
+        inside = _inside(ours, row.attribute.split(" × "), row.group)
+        for rate in _RATES if LABEL in ours else _RATES[:1]:
+            name = rate.replace(" ", "_")
+            line = {"attribute": row.attribute, "group": row.group, "rate": rate}
+            for side, found in (("first", row), ("second", other[row.attribute, row.group])):
+                estimate = getattr(found, name)
+                line |= {side: estimate.value, f"{side} low": estimate.low, f"{side} high": estimate.high}
+            change = _change(ours, theirs, inside & _asked(ours, rate), float(first.options["level"]))
+            rows.append(line | {"change": change.value, "change low": change.low, "change high": change.high})
+    return pd.DataFrame(rows)
+
+
+def _protected(people: pd.DataFrame) -> list[str]:
+    return [name.removeprefix("group: ") for name in people.columns if name.startswith("group: ")]
+
+
+def _inside(people: pd.DataFrame, attributes: list[str], group: str) -> np.ndarray:
+    joined = people[f"group: {attributes[0]}"].astype(str)
+    for name in attributes[1:]:
+        joined = joined + " & " + people[f"group: {name}"].astype(str)
+    return (joined == group).to_numpy()
+
+
+def _asked(people: pd.DataFrame, rate: str) -> np.ndarray:
+    """Who a rate is about: everyone, or those with (without) a favourable label."""
+    if rate == "selection rate":
+        return np.ones(len(people), dtype=bool)
+    favorable = people[LABEL].to_numpy(dtype=bool)
+    return favorable if rate == "true positive rate" else ~favorable
+
+
+def _change(ours: pd.DataFrame, theirs: pd.DataFrame, inside: np.ndarray, level: float) -> Estimate:
+    size = ours["people"].to_numpy(dtype=float)[inside]
+    a, b = (side["decision"].to_numpy(dtype=bool)[inside] for side in (theirs, ours))
+    cells = [float(size[part].sum()) for part in (a & b, a & ~b, ~a & b, ~a & ~b)]
+    return paired_difference(*cells, level=level)

@@ -1,0 +1,149 @@
+"""Selection and scoring rates with impact ratios by sex, race/ethnicity and their intersections.
+
+The tables that New York City's Local Law 144 of 2021 asks of a bias audit of an automated employment
+decision tool, as its rules define them (6 RCNY § 5-300 and § 5-301): the *selection rate* of a category is
+the share of its people decided favourably; its *scoring rate* the share with a score above the median of
+all scores; the *impact ratio* a category's rate divided by the highest category's. Categories under 2 % of
+the people are left out of the impact ratios, with their numbers and rates still shown (§ 5-301 (d)), and
+people of unknown category are counted (§ 5-301 (b) (5), (c) (5)). The intervals are ours: the rules ask for
+none.
+
+An aid, not legal advice: whether the data are those that the rules require is for the auditor to judge.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from audits.groups.result import GroupsResult
+from audits.stats import Estimate, share_ratio, wilson
+
+__all__ = ["SMALL_SHARE", "BiasTable", "bias_tables"]
+
+SMALL_SHARE = 0.02
+_SEX = re.compile(r"\b(sex|gender)", re.IGNORECASE)
+_RACE = re.compile(r"race|ethnic", re.IGNORECASE)
+_UNKNOWN = {
+    "",
+    "(missing)",
+    "unknown",
+    "not disclosed",
+    "undisclosed",
+    "not specified",
+    "declined",
+    "prefer not to say",
+    "n/a",
+    "na",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class BiasTable:
+    """One table: a row a category, largest first.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+        One attribute, or the two that intersect.
+    unknown : float
+        People whose category (or one of the two) is not known; in no row.
+    rows : DataFrame
+        ``category``, ``people``, ``selected``, ``selection rate`` and ``impact ratio`` with ends, ``scored
+        above median``, ``scoring rate`` and ``scoring impact ratio`` with ends, ``under 2 %``.
+    """
+
+    attributes: tuple[str, ...]
+    unknown: float
+    rows: pd.DataFrame
+
+
+def bias_tables(
+    result: GroupsResult, *, sex: str | None = None, race: str | None = None
+) -> tuple[BiasTable, ...]:
+    """Return the tables for sex, race/ethnicity and both together, as far as the data have them.
+
+    Parameters
+    ----------
+    result : GroupsResult
+        Its people's table is what is counted.
+    sex, race : str, optional
+        Protected attributes that hold them; by default the first whose names say so.
+    """
+    names = [name.removeprefix("group: ") for name in result.people.columns if name.startswith("group: ")]
+    chosen = [
+        given or next((name for name in names if pattern.search(name)), None)
+        for given, pattern in ((sex, _SEX), (race, _RACE))
+    ]
+    single = [(name,) for name in chosen if name is not None]
+    both = [tuple(name for (name,) in single)] if len(single) == 2 else []
+    level = float(result.options["level"])
+    return tuple(_table(result.people, attributes, level) for attributes in [*single, *both])
+
+
+def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> BiasTable:
+    size = people["people"].to_numpy(dtype=float)
+    values = [people[f"group: {name}"].astype(str) for name in attributes]
+    known = np.logical_and.reduce(
+        [~value.str.strip().str.casefold().isin(_UNKNOWN).to_numpy() for value in values]
+    )
+    above = people["score"].to_numpy(dtype=float) > _median(people["score"].to_numpy(dtype=float), size)
+    decided = people["decision"].to_numpy(dtype=bool)
+    category = values[0] if len(values) == 1 else values[0] + " & " + values[1]
+    counted = pd.DataFrame(
+        {
+            "category": category,
+            "people": size,
+            "selected": size * decided,
+            "scored above median": size * above,
+        }
+    )[known]
+    found = counted.groupby("category", sort=True).sum().sort_values("people", ascending=False, kind="stable")
+    found["under 2 %"] = found["people"] < SMALL_SHARE * size.sum()
+    rows = [{"category": name, "people": n} for name, n in found["people"].items()]
+    for part, rate, ratio in (
+        ("selected", "selection rate", "impact ratio"),
+        ("scored above median", "scoring rate", "scoring impact ratio"),
+    ):
+        for row, (_, line), estimate in zip(rows, found.iterrows(), _ratios(found, part, level), strict=True):
+            share = wilson(float(line[part]), float(line["people"]), level=level)
+            row |= {part: line[part]} | _ends(rate, share) | _ends(ratio, estimate)
+    for row, small in zip(rows, found["under 2 %"], strict=True):
+        row["under 2 %"] = bool(small)
+    return BiasTable(attributes, float(size[~known].sum()), pd.DataFrame(rows))
+
+
+def _ratios(found: pd.DataFrame, part: str, level: float) -> list[Estimate]:
+    """Return each category's impact ratio; none for those under 2 %, which set no highest rate either."""
+    counted = found[~found["under 2 %"]]
+    if counted.empty or not counted[part].any():
+        return [Estimate(None, None, None, float(n), "no highest rate to divide by") for n in found["people"]]
+    best = counted.loc[(counted[part] / counted["people"]).idxmax()]
+    return [_ratio(row, best, part, level, is_best=bool(name == best.name)) for name, row in found.iterrows()]
+
+
+def _ratio(row: pd.Series, best: pd.Series, part: str, level: float, *, is_best: bool) -> Estimate:
+    n = float(row["people"])
+    if row["under 2 %"]:
+        return Estimate(None, None, None, n, "category under 2 %")
+    if is_best:
+        return Estimate(1.0, 1.0, 1.0, n, "the highest rate by itself")
+    return share_ratio(float(row[part]), n, float(best[part]), float(best["people"]), level=level)
+
+
+def _ends(name: str, estimate: Estimate) -> dict[str, float | None]:
+    return {name: estimate.value, f"{name} low": estimate.low, f"{name} high": estimate.high}
+
+
+def _median(score: np.ndarray, size: np.ndarray) -> float:
+    """Return the median of scores of people, each row counted as often as it stands for people."""
+    order = np.argsort(score, kind="stable")
+    reached = np.cumsum(size[order])
+    half = reached[-1] / 2
+    place = int(np.searchsorted(reached, half))
+    if np.isclose(reached[place], half) and place + 1 < len(order):
+        return float((score[order[place]] + score[order[place + 1]]) / 2)
+    return float(score[order[place]])

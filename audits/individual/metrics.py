@@ -1,0 +1,132 @@
+"""Fair metrics: squared distances that ignore the directions in which a person's place should not matter.
+
+Every metric is a sum of squares, d²(x, y) = |R (x - y)|², so that its gradient exists where the
+distance is 0 (a norm's square through a root has NaN there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from audits.checks import finite, one_of
+from audits.errors import InputError
+from audits.models.subspaces import RANK_TOLERANCE, orthonormal
+
+__all__ = ["FairMetric", "direction_of", "matrix_metric", "projection_metric"]
+
+
+@dataclass(frozen=True, eq=False)
+class FairMetric:
+    """A fair metric on points of d coordinates.
+
+    Attributes
+    ----------
+    root : array (r, d)
+        d²(x, y) = |root (x - y)|².
+    basis : array (d, k)
+        Orthonormal directions in which people may move at no distance: the sensitive subspace.
+    source : str
+        How the metric came about, in words.
+    doubts : tuple of str
+        What speaks against it, in sentences.
+    """
+
+    root: np.ndarray
+    basis: np.ndarray
+    source: str
+    doubts: tuple[str, ...] = ()
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The matrix M (d, d) of d²(x, y) = (x - y)ᵀ M (x - y)."""
+        return self.root.T @ self.root
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest eigenvalue of the matrix: squared fair distance per squared length, at most."""
+        return float(np.linalg.norm(self.root, 2) ** 2)
+
+    def squared_distance(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Squared fair distances of the rows of `x` and `y`, both (n, d): (n,)."""
+        return np.square((x - y) @ self.root.T).sum(axis=1)
+
+    def loadings(self) -> np.ndarray:
+        """Share of each coordinate's unit vector that lies in the sensitive subspace, (d,) in [0, 1]."""
+        return np.square(self.basis).sum(axis=1)
+
+
+def projection_metric(vectors: np.ndarray, source: str, *, where: str = "loss_ratio.metric") -> FairMetric:
+    """Metric d²(x, y) = |(I - Π)(x - y)|², with Π the projection on the span of the rows of `vectors`.
+
+    Parameters
+    ----------
+    vectors : array (m, d)
+        Directions that should not matter; they need be neither orthogonal nor independent.
+    source : str
+        How they came about, in words.
+
+    Raises
+    ------
+    InputError
+        If the directions are all zero, or span everything: then any two people are alike.
+    """
+    vectors = np.atleast_2d(finite(where, vectors))
+    basis = orthonormal(vectors)
+    d, k = basis.shape
+    if k == 0:
+        raise InputError(where, "gives no direction in which people may move", advice="name other attributes")
+    if k >= d:
+        raise InputError(
+            where,
+            f"must leave at least one direction that matters, but the sensitive subspace spans all {d} of "
+            "the encoded features, so any two people would be alike",
+            advice="name fewer attributes or directions, or use more features",
+        )
+    return FairMetric(np.eye(d) - basis @ basis.T, basis, source)
+
+
+def matrix_metric(matrix: np.ndarray, source: str, *, where: str = "loss_ratio.matrix") -> FairMetric:
+    """Metric d²(x, y) = (x - y)ᵀ M (x - y) of a symmetric positive semidefinite M (d, d).
+
+    Directions at less than 1e-8 of the largest eigenvalue count as free.
+
+    Raises
+    ------
+    InputError
+        If M is not square, symmetric and positive semidefinite, or is zero.
+    """
+    matrix = finite(where, matrix)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(where, "must be a square matrix", matrix.shape)
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
+        raise InputError(where, "must be symmetric")
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    top = float(np.abs(values).max(initial=0.0))
+    if top == 0:
+        raise InputError(where, "must not be zero: any two people would be alike")
+    if values[0] < -1e-9 * top:
+        raise InputError(where, "must have no negative eigenvalue", float(values[0]))
+    free = values <= RANK_TOLERANCE * top
+    root = np.sqrt(values[~free])[:, None] * vectors[:, ~free].T
+    return FairMetric(root, vectors[:, free], source)
+
+
+def direction_of(
+    coefficients: Mapping[str, float], names: Sequence[str], *, where: str = "loss_ratio.directions"
+) -> np.ndarray:
+    """Direction (d,) that `coefficients` give by encoded feature; features not named have 0.
+
+    Raises
+    ------
+    InputError
+        For a name that is no encoded feature.
+    """
+    direction = np.zeros(len(names))
+    for name, value in coefficients.items():
+        one_of(where, name, names, what="an encoded feature")
+        direction[list(names).index(name)] = value
+    return direction

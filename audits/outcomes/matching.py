@@ -1,0 +1,191 @@
+"""Outcomes coupled with outcomes: who is mapped to whom, with equal outcomes sharing evenly.
+
+Between outcomes on a line the coupling keeps order, which is optimal for both orders of the distance
+(Eq. 4). Equal outcomes are one atom, and an atom's mass is spread evenly over its people, so that no number
+depends on the order of rows or on the solver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from audits.progress import Progress, silent
+from audits.transport import Cost, exact_coupling
+from audits.transport.atoms import Atoms, checked_weights
+from audits.transport.costs import gathered_cost
+from audits.transport.maps import EntropicMap, EntropicOptions, UnbalancedMap, UnbalancedOptions
+
+__all__ = ["Matched", "Matching", "OutcomeCost", "match_outcomes"]
+
+OutcomeCost = Literal["euclidean", "squared_euclidean"]
+Matching = Literal["exact", "entropic", "unbalanced", "partial"]
+_GROUND: dict[OutcomeCost, Cost] = {"euclidean": "l2", "squared_euclidean": "l2_squared"}
+_NEGLIGIBLE = 1e-9  # share of an atom's people below which its mass counts as unmatched altogether
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Outcomes of two sides and the mass between them.
+
+    Attributes
+    ----------
+    x, y : arrays (k, c), (l, c)
+        The different outcomes of each side; in increasing order where c is 1.
+    source, target : Atoms
+        Which of them each person has, and the people each stands for.
+    flow : csr_array (k, l)
+        Mass between outcomes; sums to 1, or to the matched share.
+    cost : float
+        Mean cost per unit of mass matched, in units of the ground cost.
+    slack : float or None
+        Proof: the cost lies at most this far above the least possible one; None for a blurred coupling.
+    exact : bool
+        Whether the coupling is the optimal one of balanced transport.
+    unmatched : (float, float)
+        Share of source and of target people without counterpart.
+    duals : (array (k,), array (l,)) or None
+        Dual values of the outcomes, where exact and c is above 1.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    source: Atoms
+    target: Atoms
+    flow: sparse.csr_array
+    cost: float
+    ground: OutcomeCost
+    slack: float | None
+    method: str
+    exact: bool
+    unmatched: tuple[float, float]
+    duals: tuple[np.ndarray, np.ndarray] | None
+
+    @property
+    def on_a_line(self) -> bool:
+        """Whether outcomes are single numbers."""
+        return self.x.shape[1] == 1
+
+    @property
+    def shares(self) -> sparse.csr_array:
+        """Each source outcome's mass divided among target outcomes (k, l); rows sum to 1, or are empty."""
+        mass = self.flow.sum(axis=1)
+        scale = np.divide(1.0, mass, out=np.zeros(len(mass)), where=mass > 0)
+        return sparse.csr_array(sparse.diags_array(scale) @ self.flow)
+
+    @property
+    def matched_share(self) -> np.ndarray:
+        """Part of each source outcome's people that is matched, (k,), in [0, 1]."""
+        weights = self.source.weights / self.source.weights.sum()
+        share = np.divide(self.flow.sum(axis=1), weights, out=np.zeros(len(weights)), where=weights > 0)
+        return np.minimum(share, 1.0)
+
+    def mean_cost(self, ground: OutcomeCost) -> float:
+        """Mean of a ground cost over this coupling, per unit of mass matched; optimal on a line for both."""
+        cells = sparse.coo_array(self.flow)
+        costs = gathered_cost(self.x, self.y, cells.row, cells.col, _GROUND[ground])
+        return float(costs @ cells.data / cells.data.sum())
+
+
+def match_outcomes(
+    outcomes: np.ndarray,
+    others: np.ndarray,
+    *,
+    a: np.ndarray | None = None,
+    b: np.ndarray | None = None,
+    ground: OutcomeCost = "euclidean",
+    matching: Matching = "exact",
+    share: float = 0.9,
+    price: float = 1.0,
+    epsilon: float = 0.02,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> Matched:
+    """Couple `outcomes` (n, c) with `others` (m, c), of weights `a` (n,) and `b` (m,).
+
+    Raises
+    ------
+    InputError
+        If outcomes or weights are not finite, or a side is empty.
+    """
+    cost = _GROUND[ground]
+    if matching == "exact":
+        found = exact_coupling(outcomes, others, cost=cost, a=a, b=b, progress=progress)
+        duals = found.dual_source[found.source.first], found.dual_target[found.target.first]
+        return Matched(
+            x=outcomes[found.source.first],
+            y=others[found.target.first],
+            source=found.source,
+            target=found.target,
+            flow=found.flow,
+            cost=found.cost,
+            ground=ground,
+            slack=found.slack,
+            method=found.method,
+            exact=True,
+            unmatched=(0.0, 0.0),
+            duals=None if outcomes.shape[1] == 1 else duals,
+        )
+    source = Atoms.merge(outcomes, checked_weights("a", a, len(outcomes)))
+    target = Atoms.merge(others, checked_weights("b", b, len(others)))
+    x, y = outcomes[source.first], others[target.first]
+    weights = source.weights, target.weights
+    fitted: EntropicMap | UnbalancedMap
+    if matching == "entropic":
+        blurred = EntropicOptions(cost=cost, epsilon=epsilon)
+        fitted = EntropicMap.fit(
+            x, y, a=weights[0], b=weights[1], options=blurred, rng=rng, progress=progress
+        )
+        name = "entropic"
+    else:
+        relaxation: Literal["partial", "relaxed"] = "partial" if matching == "partial" else "relaxed"
+        options = UnbalancedOptions(
+            cost=cost, relaxation=relaxation, share=share, price=price, epsilon=epsilon
+        )
+        fitted = UnbalancedMap.fit(
+            x, y, a=weights[0], b=weights[1], options=options, rng=rng, progress=progress
+        )
+        name = matching
+    flow = _placed(fitted, len(x), len(y))
+    flow = _without_dust(flow, source.weights / source.weights.sum())
+    state = "converged" if fitted.converged else "did not converge"
+    cells = sparse.coo_array(flow)
+    costs = gathered_cost(x, y, cells.row, cells.col, cost)
+    return Matched(
+        x=x,
+        y=y,
+        source=source,
+        target=target,
+        flow=flow,
+        cost=float(costs @ cells.data / cells.data.sum()),
+        ground=ground,
+        slack=None,
+        method=f"{name}, {state} in {fitted.iterations:,} iterations",
+        exact=False,
+        unmatched=(_missed(flow.sum(axis=1), source.weights), _missed(flow.sum(axis=0), target.weights)),
+        duals=None,
+    )
+
+
+def _placed(fitted: EntropicMap | UnbalancedMap, k: int, l: int) -> sparse.csr_array:  # noqa: E741
+    """The fitted plan between all atoms: a map may have been fitted on a part of them."""
+    cells = sparse.coo_array(fitted.plan())
+    rows, columns = fitted.potentials.x_rows[cells.row], fitted.potentials.y_rows[cells.col]
+    return sparse.csr_array((cells.data, (rows, columns)), shape=(k, l))
+
+
+def _without_dust(flow: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:
+    """Leave out rows that are matched only by the blur's tail."""
+    kept = flow.sum(axis=1) > _NEGLIGIBLE * weights
+    flow = sparse.csr_array(sparse.diags_array(kept.astype(float)) @ flow)
+    flow.eliminate_zeros()
+    flow.sort_indices()
+    return flow
+
+
+def _missed(mass: np.ndarray, weights: np.ndarray) -> float:
+    """Share of people that `mass` falls short of."""
+    return float(np.maximum(weights / weights.sum() - mass, 0.0).sum())

@@ -1,0 +1,181 @@
+"""What an auditor can choose in the outcome-transport and the recourse audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+__all__ = ["Limit", "OutcomeTransportOptions", "Policy", "RecourseOptions"]
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+Members = dict[str, Any] | Literal["rejected", "accepted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Another policy to hold the model against: exactly one of the three.
+
+    Attributes
+    ----------
+    score, label : str, optional
+        A column of the data with scores (higher is better for the person), or with decisions, of which the
+        data's favorable values are favourable.
+    train : {"logistic", "forest", "boosting"}, optional
+        Another model, trained on the rows that the audited one was trained on here.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    score: str | None = None
+    label: str | None = None
+    train: Literal["logistic", "forest", "boosting"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomeTransportOptions:
+    """Options of the outcome-transport audit, as a spec names them.
+
+    Attributes
+    ----------
+    by : tuple of str, optional
+        Protected attributes whose combinations are the groups; all of them by default.
+    against : "label", "equal_opportunity" or Policy, optional
+        Compare two policies on the same people: this reference, and the model. ``"label"`` is what happened;
+        ``"equal_opportunity"`` the model with a threshold for each group that equalises true positive rates.
+        The default where no source and target are given.
+    source, target : dict, "rejected" or "accepted"
+        Compare one policy on two groups of people: a protected attribute and its value each, as in the
+        flipset audit, or the people the model rejects and accepts.
+    outcome : {"automatic", "decision", "probability", "score", "classes"}
+        What is compared: decisions (0 and 1), favourable probabilities, scores on any scale, or the vector of
+        class probabilities. Automatic: decisions against labels and equal opportunity; otherwise classes
+        where the model has more than two, probabilities or scores where it gives them, else decisions.
+    cost : {"euclidean", "squared_euclidean"}
+        Cost between two outcomes: the unsquared norm of Eq. 10 (Wasserstein distance of order 1), or its
+        square (order 2). A binary outcome or probability p is the vector (p, 1 - p), so that its norm is
+        √2 |p - q|.
+    distance : {"l2", "l1", "l2_squared", "l1_squared"}
+        Distance between two people, in standardised features.
+    features : {"all", "actionable", "mutable", "immutable"}
+        Features that distance is taken over.
+    split_by : {"outcome", "label", "prediction", "none"}
+        What splits groups into subgroups: each side's own outcome (favourable or not; the likeliest class),
+        the label, or the model's decision.
+    matching : {"exact", "entropic", "unbalanced", "partial"}
+        How outcomes are coupled. Unbalanced and partial leave people unmatched (section 6).
+    share : float
+        Share of people that partial matching matches.
+    price : float
+        Price of leaving people unmatched, as a multiple of the mean cost of pairing at random (unbalanced).
+    epsilon : float
+        Blur of the entropic, unbalanced and partial coupling, as a share of that mean cost.
+    level : float
+        Error rate of intervals and verdict.
+    material : float
+        Smallest difference that matters to the auditor: of outcomes (in standard deviations where they are
+        scores of any scale), and of a group's bias as a share of the mean bias.
+    permutations : int
+        Permutations behind each p-value; 0 leaves them out.
+    draws : int
+        Bootstrap draws behind the intervals; 0 leaves them out.
+    max_people : int
+        People of each side at most; of larger sides so many are drawn.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    by: tuple[str, ...] | None = None
+    against: Literal["label", "equal_opportunity"] | Policy | None = None
+    source: Members | None = None
+    target: Members | None = None
+    outcome: Literal["automatic", "decision", "probability", "score", "classes"] = "automatic"
+    cost: Literal["euclidean", "squared_euclidean"] = "euclidean"
+    distance: Literal["l2", "l1", "l2_squared", "l1_squared"] = "l2"
+    features: Literal["all", "actionable", "mutable", "immutable"] = "all"
+    split_by: Literal["outcome", "label", "prediction", "none"] = "outcome"
+    matching: Literal["exact", "entropic", "unbalanced", "partial"] = "exact"
+    share: Annotated[float, Field(gt=0, le=1)] = 0.9
+    price: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    epsilon: Annotated[float, Field(ge=1e-5, le=1e3)] = 0.02
+    level: Share = 0.05
+    material: Share = 0.10
+    permutations: Annotated[int, Field(ge=0, le=9999)] = 199
+    draws: Annotated[int, Field(ge=0, le=9999)] = 200
+    max_people: Annotated[int, Field(ge=2)] = 50_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """What a person can do about one column.
+
+    Attributes
+    ----------
+    direction : {"up", "down"}, optional
+        The value may only rise or only fall (numbers, dates, ranks).
+    at_least, at_most : float, optional
+        Bounds of a number. A person who is beyond one already keeps the value.
+    among : tuple, optional
+        Values of a category that a person can move to.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    direction: Literal["up", "down"] | None = None
+    at_least: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    at_most: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    among: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecourseOptions:
+    """Options of the recourse audit, as a spec names them.
+
+    Attributes
+    ----------
+    steps : tuple of float
+        Values of α that are reported, in [0, 1].
+    by : tuple of str, optional
+        Protected attributes whose combinations are the groups; all of them by default.
+    actionable : tuple of str, optional
+        Columns that a person can change; those whose role in the data is actionable by default.
+    preset : {"german_credit"}, optional
+        Roles of the paper's Table A1.
+    limits : dict
+        Column to `Limit`.
+    cost_weights : dict
+        Column to what a change of one standard deviation (numbers) or to another value (categories) costs; 1
+        where not given.
+    resolution : float
+        Step of the grid on which the smallest α is looked for.
+    fewest : bool
+        Also look for the fewest columns that a person has to change.
+    level, material : float
+        Error rate of intervals and verdict; smallest difference of shares that matters to the auditor.
+    permutations : int
+        Permutations behind the p-value of the burden.
+    max_people : int
+        Rejected people at most; of more so many are drawn.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    steps: Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(min_length=1, max_length=101)] = (
+        0.0,
+        0.25,
+        0.5,
+        0.75,
+        1.0,
+    )
+    by: tuple[str, ...] | None = None
+    actionable: tuple[str, ...] | None = None
+    preset: Literal["german_credit"] | None = None
+    limits: dict[str, Limit] = field(default_factory=dict)
+    cost_weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = field(default_factory=dict)
+    resolution: Annotated[float, Field(ge=0.005, le=0.5)] = 0.02
+    fewest: bool = True
+    level: Share = 0.05
+    material: Share = 0.10
+    permutations: Annotated[int, Field(ge=19, le=9999)] = 999
+    max_people: Annotated[int, Field(ge=2)] = 2000

@@ -1,0 +1,230 @@
+"""What an outcome-transport audit found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from audits.results import plain
+from audits.stats import Estimate, Verdict
+
+__all__ = ["BiasRow", "Decomposition", "Flows", "OutcomeTransportResult", "RoleBias", "TieRange"]
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Mass from each source subgroup to each target subgroup (Figure 3).
+
+    Attributes
+    ----------
+    share : matrix (rows, columns)
+        Of the row's matched mass; rows sum to 1.
+    mass : matrix
+        Of all source people.
+    low, high : matrix or None
+        Smallest and largest share over all optimal couplings; None where they are not known.
+    row_people, column_people : tuple of float
+        People of each subgroup.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    share: Matrix
+    mass: Matrix
+    low: Matrix | None
+    high: Matrix | None
+    row_people: tuple[float, ...]
+    column_people: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class BiasRow:
+    """Bias of one group of source people.
+
+    Attributes
+    ----------
+    level : {"all", "group", "subgroup"}
+    mean : float or None
+        Mean individual bias (Eq. 12), in the distance's unit; None where nobody is matched.
+    low, high : float or None
+        Interval of the mean; all intervals of a result hold together.
+    normalised : float or None
+        Mean of Eq. 18, in [0, 1].
+    total : float
+        Group bias, the sum over people (Eq. 13).
+    adjusted_p : float or None
+        Permutation p-value of the group's difference from everybody, corrected for all groups; groups only.
+    """
+
+    group: str
+    level: str
+    n: float
+    mean: float | None
+    low: float | None
+    high: float | None
+    normalised: float | None
+    total: float | None
+    adjusted_p: float | None
+    method: str
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Remark 3.1: how much of each row subgroup's mean bias comes from counterparts in each column subgroup.
+
+    A row of `amount` sums to that subgroup's mean bias; `share` is the same as a part of it.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    amount: Matrix
+    share: Matrix
+
+
+@dataclass(frozen=True)
+class TieRange:
+    """Smallest and largest mean bias of a group over all optimal couplings.
+
+    `value` is that of the even coupling. `exact` says whether both ends are reached by an optimal coupling;
+    otherwise they enclose every optimal coupling's value.
+    """
+
+    group: str
+    level: str
+    value: float
+    low: float
+    high: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class RoleBias:
+    """Mean bias of a group when distance is taken over one role's features only (Figure 5)."""
+
+    role: str
+    group: str
+    level: str
+    columns: tuple[str, ...]
+    bias: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeTransportResult:
+    """Result of an outcome-transport audit.
+
+    Attributes
+    ----------
+    wasserstein : Estimate
+        Distance between the two sets of outcomes with the chosen cost: order 1 for Eq. 10's unsquared norm,
+        order 2 for the squared one. 0: the same outcomes.
+    wasserstein_orders : dict
+        Both orders, ``order_1`` and ``order_2``, each with its estimate; order 2 None for a blurred coupling.
+    distance_p_value : float or None
+        Chance of a distance at least as large if outcomes did not depend on the side.
+    group_p_value : float or None
+        Chance of groups' mean bias as far apart if bias did not depend on the group.
+    unmatched : dict
+        Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
+    certificate : dict
+        Mean ``cost``, proved ``slack`` above the least possible one (None for a blurred coupling),
+        ``method``.
+    people, counterparts : DataFrame, indexed by the user's row number
+        One row a person of each side: group, subgroup, outcome, atom; source people with bias, its normalised
+        form and its range over optimal couplings, and the most similar of their counterparts.
+    links : DataFrame
+        Share of each target atom (people of equal outcome) among the counterparts of each source atom.
+    """
+
+    options: dict[str, Any]
+    comparison: str
+    source: str
+    target: str
+    outcome: str
+    verdict: Verdict
+    finding: str
+    warnings: tuple[str, ...]
+    n_source: float
+    n_target: float
+    rows: dict[str, Any]
+    wasserstein: Estimate
+    wasserstein_orders: dict[str, Estimate | None]
+    distance_p_value: float | None
+    group_p_value: float | None
+    people_needed: int | None
+    unmatched: dict[str, float]
+    flows: Flows
+    bias: tuple[BiasRow, ...]
+    decomposition: Decomposition
+    tie_range: tuple[TieRange, ...]
+    by_role: tuple[RoleBias, ...]
+    certificate: dict[str, Any]
+    people: pd.DataFrame
+    counterparts: pd.DataFrame
+    links: pd.DataFrame
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json; the people stay in their tables."""
+        return plain(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return bias by group with its interval and its range over optimal couplings."""
+        ranges = {(item.level, item.group): item for item in self.tie_range}
+        rows = []
+        for row in self.bias:
+            tie = ranges.get((row.level, row.group))
+            rows.append(
+                {
+                    "group": row.group,
+                    "level": row.level,
+                    "people": row.n,
+                    "mean bias": row.mean,
+                    "low": row.low,
+                    "high": row.high,
+                    "normalised": row.normalised,
+                    "least optimal": None if tie is None else tie.low,
+                    "most optimal": None if tie is None else tie.high,
+                    "adjusted p": row.adjusted_p,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def flows_frame(self) -> pd.DataFrame:
+        """Return the flows as a table, one row a pair of subgroups, largest mass first."""
+        rows = [
+            {
+                "from": source,
+                "to": target,
+                "share": self.flows.share[r][c],
+                "least optimal": None if self.flows.low is None else self.flows.low[r][c],
+                "most optimal": None if self.flows.high is None else self.flows.high[r][c],
+                "mass": self.flows.mass[r][c],
+                "part of the bias": self.decomposition.share[r][c],
+            }
+            for r, source in enumerate(self.flows.rows)
+            for c, target in enumerate(self.flows.columns)
+        ]
+        return pd.DataFrame(rows).sort_values("mass", ascending=False, ignore_index=True, kind="stable")
+
+    def cell(self, row: str, column: str) -> pd.DataFrame:
+        """Return the people of subgroup `row` who have counterparts in subgroup `column`.
+
+        The column ``share`` says how much of each person's counterparts are there; largest first.
+        """
+        theirs = self.counterparts
+        inside = theirs["subgroup"] == column
+        part = (theirs["people"] * inside).groupby(theirs["atom"]).sum() / theirs.groupby("atom")[
+            "people"
+        ].sum()
+        reach = (
+            (self.links["share"] * self.links["target_atom"].map(part))
+            .groupby(self.links["source_atom"])
+            .sum()
+        )
+        ours = self.people[self.people["subgroup"] == row]
+        share = ours["atom"].map(reach).fillna(0.0)
+        found = ours.assign(share=share)[share > 0]
+        return found.sort_values("share", ascending=False, kind="stable")

@@ -1,0 +1,265 @@
+"""The outcome-transport audit: compare, couple, measure, say how sure, pack."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import numpy as np
+
+from audits.checks import build, generator
+from audits.data import FeatureSpace
+from audits.errors import InputError
+from audits.models import Subject
+from audits.outcomes.comparison import Comparison, compare
+from audits.outcomes.inference import distance_null, group_test, resample
+from audits.outcomes.matching import Matched, match_outcomes
+from audits.outcomes.measuring import Groups, Measured, group_list, measure, measure_flows, tie_ranges
+from audits.outcomes.options import OutcomeTransportOptions, Policy
+from audits.outcomes.packing import Parts, Space, Sure, pack
+from audits.outcomes.result import OutcomeTransportResult
+from audits.outcomes.ties import Face, optimal_face
+from audits.progress import Progress, part, silent
+
+__all__ = ["outcome_transport", "outcome_transport_audit"]
+
+_ROLES = ("actionable", "mutable", "immutable")
+
+
+def outcome_transport(
+    subject: Subject,
+    *,
+    by: tuple[str, ...] | None = None,
+    against: Literal["label", "equal_opportunity"] | Policy | dict[str, str] | None = None,
+    source: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
+    target: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
+    outcome: Literal["automatic", "decision", "probability", "score", "classes"] = "automatic",
+    cost: Literal["euclidean", "squared_euclidean"] = "euclidean",
+    distance: Literal["l2", "l1", "l2_squared", "l1_squared"] = "l2",
+    features: Literal["all", "actionable", "mutable", "immutable"] = "all",
+    split_by: Literal["outcome", "label", "prediction", "none"] = "outcome",
+    matching: Literal["exact", "entropic", "unbalanced", "partial"] = "exact",
+    share: float = 0.9,
+    price: float = 1.0,
+    epsilon: float = 0.02,
+    level: float = 0.05,
+    material: float = 0.10,
+    permutations: int = 199,
+    draws: int = 200,
+    max_people: int = 50_000,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> OutcomeTransportResult:
+    """Map one set of outcomes onto another: how far apart they are, and who gets whose.
+
+    Parameters
+    ----------
+    subject : Subject
+        Data, model and threshold under audit.
+    rng : Generator, int or None
+        Draws of bootstrap, permutations and a subsample; None is seed 0.
+    progress : callable
+        Told how far the work is; may raise to cancel it.
+
+    Other parameters are those of `OutcomeTransportOptions`.
+
+    Returns
+    -------
+    OutcomeTransportResult
+        A distance of 0 says that both sides have the same outcomes; a bias of 0 that everybody's outcome is
+        that of somebody with the same features.
+
+    Raises
+    ------
+    InputError
+        If the options name no comparison or two, a group is empty or the two overlap, a label or role is
+        missing, or outcomes said to be probabilities are not.
+
+    Notes
+    -----
+    Kwegyir-Aggrey, Santorella, Brown (2021), sections 3 and 4 and appendix.
+    """
+    options = {
+        "by": by,
+        "against": dataclasses.asdict(against) if isinstance(against, Policy) else against,
+        "source": source,
+        "target": target,
+        "outcome": outcome,
+        "cost": cost,
+        "distance": distance,
+        "features": features,
+        "split_by": split_by,
+        "matching": matching,
+        "share": share,
+        "price": price,
+        "epsilon": epsilon,
+        "level": level,
+        "material": material,
+        "permutations": permutations,
+        "draws": draws,
+        "max_people": max_people,
+    }
+    checked = build(OutcomeTransportOptions, options, "outcome_transport")
+    return outcome_transport_audit(subject, checked, rng=rng, progress=progress)
+
+
+def outcome_transport_audit(
+    subject: Subject,
+    options: OutcomeTransportOptions,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> OutcomeTransportResult:
+    """Run `outcome_transport` with checked options: what a spec's run calls."""
+    rng = generator(rng)
+    progress(0.0, "Gathering outcomes")
+    comparison = compare(subject, options, rng)
+    every = np.ones(subject.data.n) if subject.data.weights is None else subject.data.weights
+    a, b = every[comparison.source.positions], every[comparison.target.positions]
+    matched = match_outcomes(
+        comparison.source.outcomes,
+        comparison.target.outcomes,
+        a=a,
+        b=b,
+        ground=options.cost,
+        matching=options.matching,
+        share=options.share,
+        price=options.price,
+        epsilon=options.epsilon,
+        rng=rng,
+        progress=part(progress, 0.02, 0.1),
+    )
+    spaces = _spaces(subject, options, comparison)
+    groups = group_list(comparison.source)
+    face = optimal_face(matched)
+    measured = _measure(comparison, matched, spaces, face, options, part(progress, 0.1, 0.4))
+    ranges = tie_ranges(
+        matched,
+        measured[0],
+        groups,
+        distance=options.distance,
+        face=face,
+        progress=part(progress, 0.4, 0.6),
+    )
+    parts = Parts(
+        comparison=comparison,
+        matched=matched,
+        spaces=spaces,
+        groups=groups,
+        measured=measured,
+        ranges=ranges,
+        cells=measure_flows(comparison, matched),
+        sure=_infer(
+            comparison, matched, spaces, groups, measured, a, b, options, rng, part(progress, 0.6, 1.0)
+        ),
+        a=a,
+        b=b,
+    )
+    return pack(subject, options, parts)
+
+
+def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comparison) -> dict[str, Space]:
+    """Features that bias is taken over: those asked for first, then each role's."""
+    data = subject.data
+    by_role = {
+        role: tuple(
+            name
+            for name, given in data.roles.items()
+            if given == role and name != data.label and data.kinds[name] not in {"text", "identifier"}
+        )
+        for role in _ROLES
+    }
+    if options.features == "all":
+        chosen = {"all": tuple(data.features)}
+    elif by_role[options.features]:
+        chosen = {options.features: by_role[options.features]}
+    else:
+        raise InputError(
+            "outcome_transport.features",
+            f"names the {options.features} columns, but the data give no column that role",
+            advice="set data.roles",
+        )
+    chosen |= {role: columns for role, columns in by_role.items() if columns and role not in chosen}
+    spaces = {}
+    for name, columns in chosen.items():
+        space = subject.space if name == "all" else FeatureSpace.fit(data, columns)
+        encoded = space.encode(data.frame)
+        spaces[name] = Space(
+            columns, encoded[comparison.source.positions], encoded[comparison.target.positions]
+        )
+    return spaces
+
+
+def _measure(
+    comparison: Comparison,
+    matched: Matched,
+    spaces: dict[str, Space],
+    face: Face | None,
+    options: OutcomeTransportOptions,
+    progress: Progress,
+) -> list[Measured]:
+    steps = np.linspace(0, 1, len(spaces) + 1)
+    return [
+        measure(
+            comparison,
+            matched,
+            space.x,
+            space.y,
+            distance=options.distance,
+            face=face if k == 0 else None,
+            progress=part(progress, steps[k], steps[k + 1]),
+        )
+        for k, space in enumerate(spaces.values())
+    ]
+
+
+def _infer(
+    comparison: Comparison,
+    matched: Matched,
+    spaces: dict[str, Space],
+    groups: Groups,
+    measured: list[Measured],
+    a: np.ndarray,
+    b: np.ndarray,
+    options: OutcomeTransportOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Sure:
+    resampled = None
+    if options.draws and matched.exact:
+        resampled = resample(
+            comparison,
+            [(space.x, space.y) for space in spaces.values()],
+            groups.members,
+            a=a,
+            b=b,
+            ground=options.cost,
+            distance=options.distance,
+            draws=options.draws,
+            rng=rng,
+            progress=part(progress, 0.0, 0.7),
+        )
+    observed, null = None, None
+    if options.permutations:
+        observed, null = distance_null(
+            comparison,
+            a=a,
+            b=b,
+            ground=options.cost,
+            permutations=options.permutations,
+            rng=rng,
+            progress=part(progress, 0.7, 0.9),
+        )
+    bias = measured[0].value
+    known = np.isfinite(bias)
+    mean = float(np.average(bias[known], weights=a[known]))
+    tested = group_test(
+        bias,
+        a,
+        comparison.source.group,
+        material=options.material * mean,
+        level=options.level,
+        permutations=options.permutations,
+        rng=rng,
+    )
+    return Sure(resampled, tested, observed, null)

@@ -1,0 +1,135 @@
+"""The finding of an outcome-transport audit in words, and what to beware of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.outcomes.comparison import Comparison
+from audits.outcomes.options import OutcomeTransportOptions
+from audits.outcomes.result import OutcomeTransportResult
+from audits.stats import INSUFFICIENT, NO_EVIDENCE, Verdict
+from audits.stats.words import count, number, p_words, percent
+
+__all__ = ["Judged", "finding", "warnings_for"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict, the p-values behind it, and the people that a better one would need."""
+
+    verdict: Verdict
+    distance_p: float | None
+    group_p: float | None
+    people_needed: int | None
+
+
+def finding(
+    result: OutcomeTransportResult, comparison: Comparison, judged: Judged, options: OutcomeTransportOptions
+) -> str:
+    """Say how far outcomes lie apart, which subgroup is mapped where, and how sure that is."""
+    distance = result.wasserstein
+    between = "" if distance.low is None else f" ({number(distance.low)} to {number(distance.high)})"
+    order = "order 1" if options.cost == "euclidean" else "order 2"
+    p = "" if judged.distance_p is None else f", p {p_words(judged.distance_p)}"
+    text = (
+        f"Outcomes of {count(result.n_source)} people ({comparison.source.name}) and "
+        f"{count(result.n_target)} "
+        f"({comparison.target.name}) lie {number(distance.value)} apart{between}, Wasserstein distance "
+        f"of {order}{p}."
+    )
+    text += _largest_stranger(result)
+    if comparison.same_people:
+        text += _groups(result, judged)
+    if judged.verdict == INSUFFICIENT:
+        if judged.people_needed is not None:
+            unit = "in the smallest group" if comparison.same_people else "in each group"
+            text += (
+                f" About {judged.people_needed:,} people {unit} would be needed to see a material difference."
+            )
+    elif judged.verdict == NO_EVIDENCE:
+        text += " A material difference would have been seen at this size."
+    return text
+
+
+def _largest_stranger(result: OutcomeTransportResult) -> str:
+    """The largest flow between two different subgroups."""
+    flows = result.flows
+    mass = np.array(flows.mass)
+    same = np.array([[row == column for column in flows.columns] for row in flows.rows])
+    mass = np.where(same, 0.0, mass)
+    if not mass.any():
+        return ""
+    r, c = np.unravel_index(int(mass.argmax()), mass.shape)
+    people = flows.row_people[r]
+    between = ""
+    if flows.low is not None and flows.high is not None and flows.high[r][c] - flows.low[r][c] > 0.005:
+        low = percent(flows.low[r][c], people).removesuffix(" %")
+        between = f" ({low}–{percent(flows.high[r][c], people)} over all optimal couplings)"
+    return (
+        f" {percent(flows.share[r][c], people)} of the outcomes of {flows.rows[r]} ({count(people)} "
+        f"people) are "
+        f"mapped to {flows.columns[c]}{between}."
+    )
+
+
+def _groups(result: OutcomeTransportResult, judged: Judged) -> str:
+    rows = [row for row in result.bias if row.level == "group" and row.mean is not None]
+    if len(rows) < 2 or judged.group_p is None:
+        return ""
+    top, low = max(rows, key=lambda row: row.mean or 0.0), min(rows, key=lambda row: row.mean or 0.0)
+    return (
+        f" Bias is largest for {top.group} (mean {number(top.mean)}) and smallest for {low.group} "
+        f"({number(low.mean)}); p {p_words(judged.group_p)} that groups differ by chance."
+    )
+
+
+def warnings_for(
+    result: OutcomeTransportResult, comparison: Comparison, options: OutcomeTransportOptions
+) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = []
+    both = np.concatenate([comparison.source.outcomes, comparison.target.outcomes])
+    if (both == both[0]).all():
+        found.append(
+            "All outcomes are the same, so every person is mapped to everybody and the distance is 0."
+        )
+    if not result.tie_range:
+        why = (
+            "the coupling is blurred"
+            if result.certificate["slack"] is None
+            else "there are too many outcomes"
+        )
+        found.append(f"The range over all optimal couplings is not known, because {why}.")
+    elif not all(item.exact for item in result.tie_range):
+        found.append(
+            "For some groups the range over all optimal couplings is an outer bound: it holds every optimal "
+            "coupling's bias, but may be wider than need be."
+        )
+    everybody = next((item for item in result.tie_range if item.level == "all"), None)
+    if everybody is not None and everybody.high - everybody.low > 0.1 * max(everybody.value, 1e-300):
+        found.append(
+            f"The optimal coupling is far from unique: everybody's mean bias can be anything from "
+            f"{number(everybody.low)} to {number(everybody.high)}; the even coupling gives "
+            f"{number(everybody.value)}."
+        )
+    if max(result.unmatched.values()) > 0.001:
+        found.append(
+            f"{percent(result.unmatched['source'], result.n_source)} of the source and "
+            f"{percent(result.unmatched['target'], result.n_target)} of the target people are left "
+            f"unmatched; bias "
+            "and flows are those of the matched."
+        )
+    if result.certificate["slack"] is None and "did not converge" in result.certificate["method"]:
+        found.append("The blurred coupling did not converge: raise epsilon.")
+    if result.certificate["slack"] is None:
+        found.append("A blurred coupling has no intervals here, and its cost is not the least possible one.")
+    alone = [row.group for row in result.bias if row.level != "all" and row.n < 2]
+    if alone:
+        found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")
+    if not options.permutations:
+        found.append(
+            "Chance was not measured: permutations is 0, so there is no verdict but insufficient evidence."
+        )
+    return tuple(found)

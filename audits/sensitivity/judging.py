@@ -1,0 +1,173 @@
+"""From sensitivities to baseline, threshold, groups, features and verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.data import AuditData
+from audits.sensitivity.options import SensitivityOptions
+from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
+from audits.stats import INSUFFICIENT, Estimate, Verdict, ratio_means, verdict, wilson
+from audits.stats.means import MeanTest, mean_test
+from audits.stats.quantiles import quantile
+from audits.stats.ratios import mean_ratio, power_of_ratio, times_people_needed
+
+__all__ = ["Judged", "baseline_of", "feature_shares", "histogram_of", "judge_groups", "threshold_of"]
+
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+_BINS = 40
+_FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Groups with the verdict on them, and the people needed for a better one."""
+
+    groups: tuple[GroupSensitivity, ...]
+    verdict: Verdict
+    people_needed: int | None
+    looks: int
+
+
+def baseline_of(sensitivity: np.ndarray, weights: np.ndarray, level: float) -> Baseline:
+    """Describe the reference people's sensitivity (n,)."""
+    test = mean_test(sensitivity, weights)
+    found = {f"{share:g}": quantile(sensitivity, share, weights, level=level) for share in QUANTILES}
+    return Baseline(
+        test.interval(level), found, test.deviation, float(weights @ (sensitivity == 0) / weights.sum())
+    )
+
+
+def threshold_of(sensitivity: np.ndarray, weights: np.ndarray, options: SensitivityOptions) -> Estimate:
+    """Return the sensitivity that the chosen share of people exceeds, or the one given."""
+    if options.threshold is not None:
+        return Estimate(options.threshold, None, None, float(weights.sum()), "given")
+    return quantile(sensitivity, 1 - options.false_alarm_rate, weights, level=options.level)
+
+
+def judge_groups(
+    sensitivity: np.ndarray,
+    flagged: np.ndarray,
+    data: AuditData,
+    weights: np.ndarray,
+    attributes: tuple[str, ...],
+    options: SensitivityOptions,
+) -> Judged:
+    """Compare each group's mean sensitivity with everyone else's.
+
+    Two groups of one attribute are one look, k > 2 groups are k; intervals share the level among all
+    looks. Groups of fewer than two people have no ratio and are no look.
+    """
+    sides = []
+    for attribute in attributes:
+        group = data.groups[attribute].to_numpy(dtype=str)
+        names = np.unique(group)
+        for name in names:
+            inside = group == name
+            enough = min(np.count_nonzero(inside), np.count_nonzero(~inside)) >= _FEWEST
+            sides.append((attribute, str(name), inside, enough))
+    looks = 0
+    for attribute in attributes:
+        count = sum(enough for each, _, _, enough in sides if each == attribute)
+        looks += 1 if count == 2 else count
+    level = options.level / max(looks, 1)
+    groups, seen, pairs = [], False, []
+    for attribute, name, inside, enough in sides:
+        n, mine = float(weights[inside].sum()), mean_test(sensitivity[inside], weights[inside])
+        ratio = Estimate(None, None, None, float(weights.sum()), "too few people")
+        if enough:
+            rest = mean_test(sensitivity[~inside], weights[~inside])
+            ratio = mean_ratio(mine, rest, level=level)
+            pairs.append((mine, rest))
+            seen = seen or _excludes_one(ratio)
+        share = wilson(float(weights[inside] @ flagged[inside]), n, level=options.level)
+        groups.append(GroupSensitivity(attribute, name, n, mine.interval(options.level), ratio, share))
+    power = min((power_of_ratio(a, b, options.material, level=level) for a, b in pairs), default=0.0)
+    judged = verdict(excludes_no_difference=seen, power=power)
+    needed = _needed(pairs, options.material, level) if judged == INSUFFICIENT else None
+    return Judged(tuple(groups), judged, needed, looks)
+
+
+def _excludes_one(ratio: Estimate) -> bool:
+    return (ratio.low is not None and ratio.low > 1) or (ratio.high is not None and ratio.high < 1)
+
+
+def _needed(pairs: list[tuple[MeanTest, MeanTest]], material: float, level: float) -> int | None:
+    """People in the smaller side of the comparison that knows least; None where no spread is known."""
+    found = []
+    for mine, rest in pairs:
+        times = times_people_needed(mine, rest, material, level=level)
+        if times is not None:
+            found.append(times * min(mine.n, rest.n))
+    return int(np.ceil(max(found))) if found else None
+
+
+def feature_shares(
+    contributions: np.ndarray,
+    columns: tuple[str, ...],
+    flagged: np.ndarray,
+    weights: np.ndarray,
+    options: SensitivityOptions,
+    rng: np.random.Generator,
+) -> tuple[FeatureShare, ...]:
+    """Return each column's part of all sensitivity, largest first."""
+    weighted = contributions * weights[:, None]
+    total = weighted.sum()
+    means = weighted.sum(axis=0) / weights.sum()
+    n = float(weights.sum())
+    if total > 0:
+        shares = _shares(weighted, weights, options, rng, n)
+    else:
+        shares = [Estimate(None, None, None, n, "nobody has any sensitivity")] * len(columns)
+    above = weighted[flagged].sum(axis=0)
+    among = above / above.sum() if above.sum() > 0 else [None] * len(columns)
+    listed = [
+        FeatureShare(name, float(mean), share, None if part is None else float(part))
+        for name, mean, share, part in zip(columns, means, shares, among, strict=True)
+    ]
+    return tuple(sorted(listed, key=lambda item: -item.mean))
+
+
+def _shares(
+    weighted: np.ndarray, weights: np.ndarray, options: SensitivityOptions, rng: np.random.Generator, n: float
+) -> list[Estimate]:
+    """Shares of the columns of `weighted` (n, c) in its sum, with intervals that hold together.
+
+    A column with the same share in everybody (0, or between two linear models any) has no width; its
+    spread is rounding, which a studentised bootstrap would blow up.
+    """
+    sums = weighted.sum(axis=1)
+    value = weighted.sum(axis=0) / sums.sum()
+    varies = np.abs(weighted - sums[:, None] * value).max(axis=0) > 1e-9 * sums.max()
+    low, high = value.copy(), value.copy()
+    if varies.any():
+        found = ratio_means(
+            weighted[:, varies], sums, rng, people=weights, draws=options.bootstrap, level=options.level
+        )
+        low[varies], high[varies] = np.maximum(found.low, 0.0), np.minimum(found.high, 1.0)
+    method = f"simultaneous bootstrap, {options.bootstrap} draws"
+    return [Estimate(*map(float, ends), n, method) for ends in zip(value, low, high, strict=True)]
+
+
+def histogram_of(
+    sensitivity: np.ndarray,
+    data: AuditData,
+    weights: np.ndarray,
+    attributes: tuple[str, ...],
+    threshold: float,
+) -> Histogram:
+    """Count people by sensitivity; the last bin begins where the furthest hundredth does."""
+    top = max(float(np.quantile(sensitivity, 0.99)), 1.1 * threshold) or 1.0
+    edges = np.append(np.linspace(0.0, top, _BINS), max(float(sensitivity.max()), top * (1 + 1 / _BINS)))
+    place = np.clip(np.searchsorted(edges, sensitivity, side="right") - 1, 0, _BINS - 1)
+
+    def counts(rows: np.ndarray) -> tuple[float, ...]:
+        return tuple(np.bincount(place[rows], weights[rows], _BINS).tolist())
+
+    groups = {}
+    for attribute in attributes:
+        values = data.groups[attribute].to_numpy(dtype=str)
+        groups |= {f"{attribute}: {name}": counts(values == name) for name in np.unique(values)}
+    return Histogram(tuple(edges.tolist()), counts(np.ones(len(place), dtype=bool)), groups)

@@ -1,0 +1,193 @@
+"""Match sets (sections 5 and 6): does sensitivity find the people whom an unbiased twin decides otherwise?
+
+The match set holds everybody whom the audited model and its twin decide alike; sensitivity is meant to be
+high outside. Two rivals that know nothing of groups are always held beside it, |grad F| and closeness to
+the decision threshold, because a person near the threshold is decided otherwise by almost any second model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.models.quality import area_under_curve
+from audits.stats import Estimate, wilson
+from audits.stats.curves import area_within, roc_curves
+from audits.stats.words import count, number, percent_interval
+
+__all__ = ["Band", "Curve", "MatchSet", "match_set"]
+
+FEWEST = 10
+"""Non-members below which no curve is drawn."""
+
+NAMES = ("sensitivity", "gradient", "boundary")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The ROC curve of one score for telling non-members from members, with its band and area."""
+
+    name: str
+    auc: Estimate
+    false_positive: tuple[float, ...]
+    true_positive: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Band:
+    """People about equally far from the decision threshold: |p - threshold| from `low` to `high`."""
+
+    low: float
+    high: float
+    n: float
+    mismatched: float
+    auc: Estimate
+
+
+@dataclass(frozen=True)
+class MatchSet:
+    """Sensitivity held against the decisions of an unbiased twin.
+
+    Attributes
+    ----------
+    twin : str
+        How the twin was made.
+    mismatched : Estimate
+        Share of people whom the twin decides otherwise: the non-members.
+    by_chance : Estimate or None
+        Share that a model trained anew on the same data decides otherwise: what is not about groups.
+    auc : Estimate
+        Area under the curve of sensitivity; 0.5 says that it finds nothing.
+    curves : tuple of Curve
+        Sensitivity, |grad F| ("gradient"), closeness to the threshold ("boundary"); empty for too few.
+    against : dict of str to Estimate
+        Area of sensitivity minus the rival's.
+    bands : tuple of Band
+    within_bands : Estimate
+        Area among pairs of the same band: what sensitivity adds to the distance from the threshold.
+    adds : bool or None
+        Whether the interval of `within_bands` lies above 0.5; None for too few people.
+    sentence : str
+    """
+
+    twin: str
+    n: float
+    mismatched: Estimate
+    by_chance: Estimate | None
+    auc: Estimate
+    curves: tuple[Curve, ...]
+    against: dict[str, Estimate]
+    bands: tuple[Band, ...]
+    within_bands: Estimate
+    adds: bool | None
+    sentence: str
+
+
+def match_set(
+    sensitivity: np.ndarray,
+    influence: np.ndarray,
+    distance: np.ndarray,
+    mismatched: np.ndarray,
+    *,
+    twin: str,
+    by_chance: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    bands: int = 5,
+    draws: int = 300,
+    level: float = 0.05,
+    rng: np.random.Generator,
+) -> MatchSet:
+    """Hold sensitivity (n,) and its two rivals against `mismatched` (n,) bool.
+
+    Parameters
+    ----------
+    influence, distance : (n,)
+        |grad F|, and |p - threshold|.
+    mismatched, by_chance : (n,) bool
+        Whom the twin, and a model merely trained anew, decide otherwise.
+    bands : int
+        Bands of `distance`, with about equally many mismatched people each.
+    """
+    size = np.ones(len(sensitivity)) if weights is None else weights
+    n, missed = float(size.sum()), float(size @ mismatched)
+    scores = np.array([sensitivity, influence, -distance])
+    areas = [area_under_curve(score, mismatched, size, level=level) for score in scores]
+    share = wilson(missed, n, level=level)
+    chance = None if by_chance is None else wilson(float(size @ by_chance), n, level=level)
+    if min(np.count_nonzero(mismatched), np.count_nonzero(~mismatched)) < FEWEST:
+        nothing = Estimate(None, None, None, n, "too few people")
+        text = (
+            f"{count(missed)} of {count(n)} people ({percent_interval(share)}) are decided otherwise by "
+            f"the twin: "
+            "too few on one side to say whether sensitivity finds them."
+        )
+        return MatchSet(twin, n, share, chance, areas[0], (), {}, (), nothing, None, text)
+    curves = roc_curves(scores, mismatched, rng, weights=weights, draws=draws, level=level)
+    shown = tuple(
+        Curve(
+            name,
+            areas[k],
+            tuple(curves.grid.tolist()),
+            *(tuple(each[k].tolist()) for each in (curves.rate, curves.low, curves.high)),
+        )
+        for k, name in enumerate(NAMES)
+    )
+    against = {NAMES[k]: curves.difference(0, k, n, level=level) for k in (1, 2)}
+    place, edges = _bands(distance, mismatched, bands)
+    within = area_within(sensitivity, mismatched, place, rng, weights=weights, draws=draws, level=level)
+    parts = []
+    for each in range(len(edges) - 1):
+        rows = place == each
+        auc = area_under_curve(sensitivity[rows], mismatched[rows], size[rows], level=level)
+        here = float(size[rows].sum())
+        parts.append(
+            Band(float(edges[each]), float(edges[each + 1]), here, float(size[rows] @ mismatched[rows]), auc)
+        )
+    adds = within.low is not None and within.low > 0.5
+    text = _sentence(n, missed, share, areas, within, adds, against)
+    return MatchSet(twin, n, share, chance, areas[0], shown, against, tuple(parts), within, adds, text)
+
+
+def _bands(distance: np.ndarray, mismatched: np.ndarray, bands: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return each person's band (n,), -1 beyond the furthest mismatched one, and the bands' edges."""
+    inner = np.quantile(distance[mismatched], np.linspace(0, 1, bands + 1))
+    inner[0] = 0.0
+    edges = np.unique(inner)
+    if len(edges) == 1:
+        edges = np.array([0.0, max(float(edges[0]), 1e-12)])
+    place = np.clip(np.searchsorted(edges, distance, side="left") - 1, 0, len(edges) - 2)
+    return np.where(distance > edges[-1], -1, place), edges
+
+
+def _sentence(
+    n: float,
+    missed: float,
+    share: Estimate,
+    areas: list[Estimate],
+    within: Estimate,
+    adds: bool,
+    against: dict[str, Estimate],
+) -> str:
+    """Say plainly whether sensitivity adds anything here."""
+    rest = f"AUC {number(within.value)}, {number(within.low)}–{number(within.high)}"
+    judged = (
+        f"Sensitivity adds to it: among people about equally far from the threshold it still tells the "
+        f"two apart ({rest})."
+        if adds
+        else "Sensitivity adds nothing to distance from the threshold here: among people about equally "
+        "far from it "
+        f"it does not tell the two apart ({rest})."
+    )
+    gap = against["gradient"]
+    low, high = gap.low or 0.0, gap.high or 0.0
+    beside = "better than" if low > 0 else "worse than" if high < 0 else "no better than"
+    return (
+        f"The twin decides {count(missed)} of {count(n)} people ({percent_interval(share)}) otherwise. "
+        f"Sensitivity ranks "
+        f"them above the rest with an AUC of {number(areas[0].value)}, {beside} the plain gradient |∇F| "
+        f"({number(areas[1].value)}); closeness to the decision threshold alone has "
+        f"{number(areas[2].value)}. {judged}"
+    )

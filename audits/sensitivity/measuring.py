@@ -1,0 +1,222 @@
+"""Prediction sensitivity of many people at once: one forward and one backward pass for each model.
+
+Definition 3.2, PS(x) = |grad A(x)| . |grad F(x)| over the points of a `FeatureSpace`: numbers in standard
+deviations, a category as a pair of entries of 0.5. F's gradient is that of its probability of the
+favourable outcome. A's is that of the log-odds of a group against the rest: of the second group where
+there are two (either gives the same), of the likeliest group where there are more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from audits.models.dense import Dense
+
+__all__ = ["Audited", "Measured", "Status", "measure", "smoothing_noise", "totals"]
+
+CHUNK = 1024
+"""Rows a pass: their points and gradients stay in a core's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """The audited model F as a network.
+
+    Attributes
+    ----------
+    network : Dense
+        One output, the log-odds of the favourable outcome; or logits of several classes.
+    favorable : (k,) bool, optional
+        Which of several classes are favourable.
+    """
+
+    network: Dense
+    favorable: np.ndarray | None = None
+
+    def head(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probability (n,) and its derivative by the outputs (n, k)."""
+        if self.favorable is None:
+            p = expit(outputs[:, 0])
+            return p, (p * (1.0 - p))[:, None]
+        shares = softmax(outputs, axis=1)
+        p = shares @ self.favorable.astype(outputs.dtype)
+        return p, shares * (self.favorable - p[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Status:
+    """A protected-status model A (Definition 3.1) as a network.
+
+    Attributes
+    ----------
+    attribute : str
+    groups : tuple of str
+        Values in the order of the classes; two groups have one output, the log-odds of the second.
+    network : Dense
+    """
+
+    attribute: str
+    groups: tuple[str, ...]
+    network: Dense
+
+    def probabilities(self, z: np.ndarray) -> np.ndarray:
+        """Return the probability of each group, (n, k)."""
+        out = self.network.outputs(z)
+        if out.shape[1] == 1:
+            second = expit(out[:, 0])
+            return np.column_stack([1.0 - second, second])
+        return softmax(out, axis=1)
+
+    def head(self, outputs: np.ndarray, *, literal: bool) -> np.ndarray:
+        """Return the derivative of what A's gradient is taken of by the outputs, (n, k)."""
+        if outputs.shape[1] == 1:
+            if not literal:
+                return np.ones_like(outputs)
+            p = expit(outputs)
+            return p * (1.0 - p)
+        likeliest = np.argmax(outputs, axis=1)
+        rows = np.arange(len(outputs))
+        if literal:
+            shares = softmax(outputs, axis=1)
+            own = shares[rows, likeliest]
+            seed = -own[:, None] * shares
+            seed[rows, likeliest] += own
+            return seed
+        # log p - log(1 - p) by the other logits: minus their softmax among themselves, which cannot saturate
+        others = outputs.copy()
+        others[rows, likeliest] = -np.inf
+        seed = -softmax(others, axis=1)
+        seed[rows, likeliest] = 1.0
+        return seed
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What one pass says about n people.
+
+    Attributes
+    ----------
+    score : (n,)
+        F's probability of the favourable outcome.
+    by_attribute : (n, a)
+        Sensitivity for each protected-status model.
+    contributions : (n, c)
+        Parts of the largest of them by raw column; they sum to the person's sensitivity.
+    influence : (n,)
+        |grad F| summed over the encoded columns: the rival that knows nothing of groups.
+    """
+
+    score: np.ndarray
+    by_attribute: np.ndarray
+    contributions: np.ndarray
+    influence: np.ndarray
+
+    @property
+    def sensitivity(self) -> np.ndarray:
+        """Largest sensitivity of each person, (n,)."""
+        return self.by_attribute.max(axis=1)
+
+
+def measure(
+    z: np.ndarray,
+    audited: Audited,
+    statuses: Sequence[Status],
+    blocks: Sequence[slice],
+    *,
+    literal: bool = False,
+    noise: np.ndarray | None = None,
+) -> Measured:
+    """Return sensitivities and their parts at points `z` (n, d).
+
+    Parameters
+    ----------
+    blocks : sequence of slice
+        Encoded columns of each raw column, in order and without gaps.
+    noise : (s, d), optional
+        Shifts over which gradients are averaged, the same for everybody: neither the order of rows nor
+        the size of a batch changes a result.
+    """
+    starts = [block.start for block in blocks]
+    found = [_chunk(part, audited, statuses, starts, literal, noise) for part in _chunks(z)]
+    if not found:
+        k = len(statuses)
+        return Measured(np.empty(0), np.empty((0, k)), np.empty((0, len(starts))), np.empty(0))
+    return Measured(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def totals(
+    z: np.ndarray, audited: Audited, status: Status, *, literal: bool = False, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return score and sensitivity (n,) alone: the fast pass over very many people, in z's precision."""
+
+    def one(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        score, by_score = _score_gradient(part, audited)
+        by_status = _status_gradient(part, status, literal)
+        np.abs(by_score, out=by_score)
+        np.abs(by_status, out=by_status)
+        return score, np.einsum("ij,ij->i", by_score, by_status)
+
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(one, _chunks(z)))
+    else:
+        found = [one(part) for part in _chunks(z)]
+    if not found:
+        return np.empty(0, z.dtype), np.empty(0, z.dtype)
+    return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
+
+
+def smoothing_noise(space_numbers: np.ndarray, draws: int, scale: float, seed: int) -> np.ndarray | None:
+    """Return SmoothGrad's shifts (draws, d): normal on columns of numbers, else 0; None for no draws."""
+    if not draws:
+        return None
+    shifts = np.random.default_rng(seed).normal(0.0, scale, (draws, len(space_numbers)))
+    return shifts * space_numbers
+
+
+def _chunks(z: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(z), CHUNK):
+        yield z[start : start + CHUNK]
+
+
+def _chunk(
+    z: np.ndarray,
+    audited: Audited,
+    statuses: Sequence[Status],
+    starts: list[int],
+    literal: bool,
+    noise: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    score, by_score = _score_gradient(z, audited)
+    if noise is not None:
+        by_score = np.mean([_score_gradient(z + shift, audited)[1] for shift in noise], axis=0)
+    by_score = np.abs(by_score)
+    parts, sums = [], []
+    for status in statuses:
+        if noise is None:
+            by_status = _status_gradient(z, status, literal)
+        else:
+            by_status = np.mean([_status_gradient(z + shift, status, literal) for shift in noise], axis=0)
+        part = np.add.reduceat(by_score * np.abs(by_status), starts, axis=1)  # (n, d) -> (n, c)
+        parts.append(part)
+        sums.append(part.sum(axis=1))
+    by_attribute = np.column_stack(sums)
+    largest = by_attribute.argmax(axis=1)
+    contributions = np.stack(parts)[largest, np.arange(len(z))]
+    return score, by_attribute, contributions, by_score.sum(axis=1)
+
+
+def _score_gradient(z: np.ndarray, audited: Audited) -> tuple[np.ndarray, np.ndarray]:
+    outputs, hidden = audited.network.forward(z)
+    score, seed = audited.head(outputs)
+    return score, audited.network.backward(seed, hidden)
+
+
+def _status_gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
+    outputs, hidden = status.network.forward(z)
+    return status.network.backward(status.head(outputs, literal=literal), hidden)

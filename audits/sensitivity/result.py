@@ -1,0 +1,205 @@
+"""What an audit of prediction sensitivity found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from audits.results import plain
+from audits.sensitivity.matching import MatchSet
+from audits.sensitivity.protected import StatusQuality
+from audits.stats import Estimate, Verdict
+
+__all__ = ["Baseline", "FeatureShare", "GroupSensitivity", "Histogram", "SensitivityResult"]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Sensitivity of the reference people: what a monitor holds new people against.
+
+    Attributes
+    ----------
+    mean : Estimate
+    quantiles : dict of str to Estimate
+        ``"0.5"`` and so on.
+    deviation : float
+    zeros : float
+        Share of people whose sensitivity is exactly 0.
+    """
+
+    mean: Estimate
+    quantiles: dict[str, Estimate]
+    deviation: float
+    zeros: float
+
+
+@dataclass(frozen=True)
+class GroupSensitivity:
+    """One group: mean sensitivity, how many times everyone else's that is, and how many are flagged.
+
+    `ratio` has an interval corrected for all groups looked at; 1 is no difference, above 1 says that this
+    group's predictions depend more on what tells the groups apart.
+    """
+
+    attribute: str
+    group: str
+    n: float
+    mean: Estimate
+    ratio: Estimate
+    flagged: Estimate
+
+
+@dataclass(frozen=True)
+class FeatureShare:
+    """A feature's part of all sensitivity, with an interval that holds for all features together."""
+
+    feature: str
+    mean: float
+    share: Estimate
+    share_flagged: float | None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """People by sensitivity: counts per bin for everybody and for each group (``attribute: group``).
+
+    The last bin holds everybody above its lower edge.
+    """
+
+    edges: tuple[float, ...]
+    people: tuple[float, ...]
+    groups: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityResult:
+    """Result of a sensitivity audit.
+
+    Attributes
+    ----------
+    method : str
+        How gradients were taken, in words.
+    estimated : bool
+        Whether finite differences stand in for the model's gradient.
+    status : tuple of StatusQuality
+        The protected-status models, on people they have not seen.
+    baseline : Baseline
+    threshold : Estimate
+        Sensitivity above which a person is flagged.
+    false_alarm_rate : float
+        Share of the reference people above it.
+    above : float
+        Reference people above it.
+    flagged : Estimate
+        Their share.
+    groups : tuple of GroupSensitivity
+    by_feature : tuple of FeatureShare
+        Largest first.
+    match_set : MatchSet or None
+    match_set_note : str
+        Why there is none; empty otherwise.
+    people : DataFrame, indexed by the user's row number
+        Sensitivity, flagged, score, decision, |grad F|, distance from the threshold.
+    contributions : DataFrame, indexed alike
+        Parts of each person's sensitivity by feature.
+    reads : tuple of str
+        Columns that F or an A reads: what a monitor must be sent.
+    status_groups : dict of str to list of str
+        Values that each protected-status model tells apart, in the order of its classes.
+    encoding : list of dict
+        How raw rows become points; with `parameters` all that a monitor needs.
+    parameters : DataFrame
+        Every weight of F (where it is a network) and of each A, in order.
+    """
+
+    options: dict[str, Any]
+    protected: tuple[str, ...]
+    method: str
+    estimated: bool
+    model: dict[str, Any]
+    verdict: Verdict
+    finding: str
+    warnings: tuple[str, ...]
+    rows: dict[str, Any]
+    people_needed: int | None
+    status: tuple[StatusQuality, ...]
+    baseline: Baseline
+    threshold: Estimate
+    false_alarm_rate: float
+    above: float
+    flagged: Estimate
+    groups: tuple[GroupSensitivity, ...]
+    by_feature: tuple[FeatureShare, ...]
+    histogram: Histogram
+    match_set: MatchSet | None
+    match_set_note: str
+    reads: tuple[str, ...]
+    status_groups: dict[str, list[str]]
+    encoding: list[dict[str, Any]]
+    people: pd.DataFrame
+    contributions: pd.DataFrame
+    parameters: pd.DataFrame
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json; people, weights and encoding stay beside it."""
+        values = plain(self)
+        del values["encoding"]
+        values["flagged"] = {"size": values.pop("above"), "share": values["flagged"]}
+        return values
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the groups as a table."""
+        columns = ["attribute", "group", "people", "mean", "low", "high", "times everyone else's"]
+        columns += ["times low", "times high", "share flagged", "flagged low", "flagged high"]
+        rows = [
+            (
+                *(item.attribute, item.group, item.n, item.mean.value, item.mean.low, item.mean.high),
+                *(item.ratio.value, item.ratio.low, item.ratio.high),
+                *(item.flagged.value, item.flagged.low, item.flagged.high),
+            )
+            for item in self.groups
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    def features_frame(self) -> pd.DataFrame:
+        """Return the features' parts as a table."""
+        rows = [
+            (item.feature, item.mean, item.share.value, item.share.low, item.share.high, item.share_flagged)
+            for item in self.by_feature
+        ]
+        columns = ["feature", "mean contribution", "share", "low", "high", "share among flagged"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def histogram_frame(self) -> pd.DataFrame:
+        """Return the histogram as a table, one row a bin."""
+        edges = self.histogram.edges
+        return pd.DataFrame(
+            {"from": edges[:-1], "to": edges[1:], "people": self.histogram.people, **self.histogram.groups}
+        )
+
+    def status_frame(self) -> pd.DataFrame:
+        """Return how well each protected-status model tells each group, as a table."""
+        rows = [
+            (each.attribute, group.group, group.n, group.auc.value, group.auc.low, group.auc.high)
+            for each in self.status
+            for group in each.groups
+        ]
+        return pd.DataFrame(rows, columns=["attribute", "group", "people", "auc", "low", "high"])
+
+    def calibration_frame(self) -> pd.DataFrame:
+        """Return stated and observed probabilities of each protected-status model, as a table."""
+        rows = [
+            (
+                each.attribute,
+                item.stated,
+                item.observed.value,
+                item.observed.low,
+                item.observed.high,
+                item.observed.n,
+            )
+            for each in self.status
+            for item in each.calibration
+        ]
+        return pd.DataFrame(rows, columns=["attribute", "stated", "observed", "low", "high", "people"])

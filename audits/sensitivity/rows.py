@@ -1,0 +1,191 @@
+"""Rows from outside to points, in plain Python and NumPy: the encoder of a deployed monitor.
+
+Gives what `FeatureSpace.encode(..., unknown="zero")` gives for the same values (tested against it), but
+checks each value as it comes in, names row and column of the first that is wrong, and is quick for one row.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from audits.checks import choices
+from audits.data.values import text_of
+from audits.errors import InputError
+
+__all__ = ["RowEncoder", "columns_of"]
+
+_NUMBERS = frozenset({int, float, type(None)})
+_TEXTS = frozenset({str, int, float, bool, type(None)})
+_EPOCH = datetime.datetime(1970, 1, 1)
+_LONGEST_TEXT = 1000
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]], expected: Sequence[str]) -> dict[str, list[Any]]:
+    """Turn rows into columns; every row must have exactly the `expected` ones.
+
+    Raises
+    ------
+    InputError
+        Naming the first row (from 0) that is no object, lacks a column or has another.
+    """
+    wanted = frozenset(expected)
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise InputError(f"rows[{place}]", "must be an object of column names to values", row)
+        if row.keys() != wanted:
+            missing = [name for name in expected if name not in row]
+            if missing:
+                raise InputError(f"rows[{place}]", f"lacks {choices(missing)}")
+            extra = sorted(str(name) for name in row if name not in wanted)
+            advice = f"send only {choices(list(expected), most=60)}"
+            raise InputError(
+                f"rows[{place}]", f"has columns that are not read: {choices(extra)}", advice=advice
+            )
+    return {name: [row[name] for row in rows] for name in expected}
+
+
+class RowEncoder:
+    """Encodes columns of values into points (n, d).
+
+    Parameters
+    ----------
+    encoding : list of dict
+        From `describe_space`: one entry a raw column.
+    reads : sequence of str
+        Columns that are sent; the others' points stay 0, where no network looks.
+
+    Raises
+    ------
+    InputError
+        If the description does not make sense.
+    """
+
+    def __init__(self, encoding: Sequence[Mapping[str, Any]], reads: Sequence[str]) -> None:
+        self.reads = tuple(reads)
+        self.columns = tuple(str(entry["column"]) for entry in encoding)
+        self._parts: list[tuple[Mapping[str, Any], int, dict[str, int], int | None]] = []
+        self.starts: list[int] = []
+        at = 0
+        for entry in encoding:
+            texts = {text: code for code, text in enumerate(entry["levels"]) if text is not None}
+            missing = entry["levels"].index(None) if None in entry["levels"] else None
+            self._parts.append((entry, at, texts, missing))
+            self.starts.append(at)
+            at += _width(entry)
+        self.width = at
+        unknown = [name for name in self.reads if name not in self.columns]
+        if unknown:
+            raise InputError("bundle.reads", "must be encoded columns", unknown)
+
+    def movable(self) -> np.ndarray:
+        """Return which points hold numbers that can move a little, (d,) of 0 and 1."""
+        found = np.zeros(self.width)
+        for entry, at, _, _ in self._parts:
+            if entry["kind"] not in {"categorical", "boolean"}:
+                found[at] = 1.0
+        return found
+
+    def encode(self, columns: Mapping[str, Sequence[Any]], n: int) -> tuple[np.ndarray, dict[int, list[str]]]:
+        """Return the points (n, d), and by row the columns whose value was never seen before.
+
+        Raises
+        ------
+        InputError
+            Naming row and column of the first value of a wrong type or that is not finite.
+        """
+        z = np.zeros((n, self.width))
+        unseen: dict[int, list[str]] = {}
+        for entry, at, texts, missing in self._parts:
+            name = entry["column"]
+            if name not in self.reads:
+                continue
+            values = columns[name]
+            if entry["kind"] == "categorical":
+                codes = [_code(value, texts, missing, name, place) for place, value in enumerate(values)]
+                for place, code in enumerate(codes):
+                    if code >= 0:
+                        z[place, at + code] = 0.5
+                    else:
+                        unseen.setdefault(place, []).append(name)
+                continue
+            if entry["levels"]:
+                codes = [_code(value, texts, None, name, place) for place, value in enumerate(values)]
+                x = np.array([math.nan if code < 0 else float(code) for code in codes])
+                strange = [
+                    place for place, code in enumerate(codes) if code < 0 and values[place] is not None
+                ]
+            else:
+                x, strange = _numbers(values, entry, name), []
+            gone = np.isnan(x)
+            own = (x - entry["mean"]) / entry["sd"]
+            own[gone] = entry["fill"]
+            z[:, at] = own
+            if entry["marks_missing"]:
+                z[:, at + 1] = gone
+            else:
+                strange = np.flatnonzero(gone).tolist()
+            for place in strange:
+                unseen.setdefault(place, []).append(name)
+        return z, unseen
+
+
+def _width(entry: Mapping[str, Any]) -> int:
+    if entry["kind"] == "categorical":
+        return len(entry["levels"])
+    return 2 if entry["marks_missing"] else 1
+
+
+def _code(value: Any, texts: Mapping[str, int], missing: int | None, name: str, place: int) -> int:
+    """Return the place of a level, -1 for one never seen."""
+    if type(value) is str:
+        if len(value) > _LONGEST_TEXT:
+            raise InputError(f"rows[{place}].{name}", f"must be at most {_LONGEST_TEXT} characters", value)
+        return texts.get(value, -1)
+    if value is None or (type(value) is float and math.isnan(value)):
+        return -1 if missing is None else missing
+    if type(value) not in _TEXTS and not isinstance(value, (datetime.date, np.generic)):
+        raise InputError(f"rows[{place}].{name}", "must be text, a number, true, false or null", value)
+    return texts.get(text_of(value), -1)
+
+
+def _numbers(values: Sequence[Any], entry: Mapping[str, Any], name: str) -> np.ndarray:
+    """Return numbers (n,), NaN where missing; dates as days since 1970."""
+    if entry["kind"] == "datetime":
+        return np.array([_days(value, name, place) for place, value in enumerate(values)])
+    if not set(map(type, values)) <= _NUMBERS:
+        for place, value in enumerate(values):
+            if isinstance(value, (bool, np.bool_)) or not isinstance(
+                value, (int, float, np.number, type(None))
+            ):
+                raise InputError(f"rows[{place}].{name}", "must be a number or null", value)
+    try:
+        x = np.array([math.nan if value is None else value for value in values], dtype=float)
+    except OverflowError:
+        place = next(k for k, value in enumerate(values) if isinstance(value, int) and abs(value) > 10**308)
+        raise InputError(f"rows[{place}].{name}", "must be a number that is not this large") from None
+    if np.isinf(x).any():
+        place = int(np.argmax(np.isinf(x)))
+        raise InputError(f"rows[{place}].{name}", "must be a finite number or null", float(x[place]))
+    return x
+
+
+def _days(value: Any, name: str, place: int) -> float:
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        try:
+            value = datetime.datetime.fromisoformat(value[:64])
+        except ValueError:
+            value = None
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        value = datetime.datetime.combine(value, datetime.time())
+    if not isinstance(value, datetime.datetime):
+        raise InputError(f"rows[{place}].{name}", "must be a date such as 2024-05-31, or null", value)
+    if value != value:  # pandas' NaT
+        return math.nan
+    return (value.replace(tzinfo=None) - _EPOCH) / datetime.timedelta(days=1)

@@ -1,0 +1,133 @@
+"""The finding of a sensitivity audit, and what to beware of."""
+
+from __future__ import annotations
+
+from audits.data import group_name
+from audits.sensitivity.judging import Judged
+from audits.sensitivity.options import SensitivityOptions
+from audits.sensitivity.protected import StatusQuality
+from audits.sensitivity.result import Baseline, GroupSensitivity
+from audits.stats import EVIDENCE, Estimate
+from audits.stats.words import count, number, percent
+
+__all__ = ["finding", "warnings_for"]
+
+_PERFECT, _WEAK, _MISCALIBRATED = 0.995, 0.6, 0.1
+
+
+def finding(
+    judged: Judged,
+    baseline: Baseline,
+    threshold: Estimate,
+    above: float,
+    n: float,
+    options: SensitivityOptions,
+) -> str:
+    """Say whose predictions depend most on what tells the groups apart, and how many are flagged."""
+    text = _compared(judged)
+    flagged = (
+        f"{count(above)} of {count(n)} people ({percent(above / n, n)}) lie above the threshold of "
+        f"{number(threshold.value)}; the mean is {number(baseline.mean.value)} "
+        f"({number(baseline.mean.low)}–{number(baseline.mean.high)})."
+    )
+    if judged.verdict == EVIDENCE:
+        return f"{text} {flagged}"
+    ratio = f"{options.material:.3g} times as sensitive"
+    if judged.people_needed is not None:
+        return (
+            f"{text} {flagged} About {judged.people_needed:,} people in the smaller group would be needed "
+            f"to see "
+            f"a group that is {ratio}."
+        )
+    return f"{text} {flagged} A group that is {ratio} would have been seen at this size."
+
+
+def _compared(judged: Judged) -> str:
+    known = [item for item in judged.groups if item.ratio.value is not None]
+    if not known:
+        return "No two groups could be compared."
+    clear = [item for item in known if _clear(item)]
+    item = max(clear or known, key=_strength)
+    name, ratio = group_name({item.attribute: item.group}), item.ratio
+    times = f"{number(ratio.value)} times ({number(ratio.low)}–{number(ratio.high)})"
+    return f"Predictions about {name} people are {times} as sensitive to protected status as everyone else's."
+
+
+def _clear(item: GroupSensitivity) -> bool:
+    low, high = item.ratio.low, item.ratio.high
+    return (low is not None and low > 1) or (high is not None and high < 1)
+
+
+def _strength(item: GroupSensitivity) -> float:
+    value = item.ratio.value or 0.0
+    # of two groups the larger ratio is told: the same comparison from the other side
+    return value if value >= 1 else (1 / value if value > 0 else 0.0) - 1e-9
+
+
+def warnings_for(
+    options: SensitivityOptions,
+    status: tuple[StatusQuality, ...],
+    baseline: Baseline,
+    threshold: Estimate,
+    estimated: str,
+    reads_protected: tuple[str, ...],
+) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = []
+    if estimated:
+        found.append(estimated)
+    if options.gradient == "literal":
+        found.append(
+            "A's gradient is taken at its probability, as Definition 3.1 is written: where A is sure it "
+            "vanishes, and "
+            f"sensitivity with it ({percent(baseline.zeros, baseline.mean.n)} of the people are at "
+            f"exactly 0). "
+            "The log-odds do not saturate."
+        )
+    elif baseline.zeros > 0.05:
+        found.append(
+            f"{percent(baseline.zeros, baseline.mean.n)} of the people have a sensitivity of exactly 0."
+        )
+    for name in reads_protected:
+        if not options.give_protected:
+            found.append(
+                f"The audited model reads {name} itself. The protected-status model was not given it, so "
+                f"what the audited "
+                f"model does with {name} directly is not counted here, only what works through other "
+                f"features; "
+                "give_protected counts it."
+            )
+    for each in status:
+        found += _about(each)
+    if threshold.value is not None and threshold.high is None and options.threshold is None:
+        found.append(
+            f"There are too few people for the upper end of a threshold that "
+            f"{percent(options.false_alarm_rate, 0)} exceed."
+        )
+    return tuple(found)
+
+
+def _about(status: StatusQuality) -> list[str]:
+    auc, found = status.auc, []
+    if auc.value is None:
+        return [f"The people audited have one group of {status.attribute} only: A could not be judged."]
+    words = f"held-out AUC {number(auc.value)}, {number(auc.low)}–{number(auc.high)}"
+    if auc.value >= _PERFECT:
+        because = "it is given the column itself" if status.given_protected else "some feature gives it away"
+        found.append(f"A tells {status.attribute} almost without error ({words}): {because}.")
+    elif auc.low is not None and auc.low < _WEAK:
+        found.append(
+            f"A hardly tells {status.attribute} from the features ({words}): sensitivity is only as good "
+            f"as A."
+        )
+    if status.calibration_error > _MISCALIBRATED:
+        found.append(
+            f"A's probabilities of {status.attribute} are off by "
+            f"{percent_points(status.calibration_error)} on average."
+        )
+    return found
+
+
+def percent_points(value: float) -> str:
+    """Word a difference of shares: ``12 percentage points``."""
+    return f"{100 * value:.0f} percentage points"

@@ -1,0 +1,74 @@
+"""Coverage of 95 % intervals and Type I error at 5 %, default against the paper's formulas.
+
+    python benchmarks/individual_calibration.py [REPLICATIONS]
+
+2,000 replications have a Monte-Carlo error of 0.005. At the true ratio the test must reject in at most 5 %.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+from audits.stats.means import mean_test
+from audits.stats.paired import PairedRatio
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+MEANS: dict[str, tuple[Draw, float]] = {
+    "lognormal, σ 0.5": (lambda rng, n: np.exp(0.5 * rng.normal(size=n)), float(np.exp(0.125))),
+    "lognormal, σ 1": (lambda rng, n: np.exp(rng.normal(size=n)), float(np.exp(0.5))),
+    "lognormal, σ 1.5": (lambda rng, n: np.exp(1.5 * rng.normal(size=n)), float(np.exp(1.125))),
+    "10 % of people far above 1": (
+        lambda rng, n: 1 + np.where(rng.random(n) < 0.1, rng.exponential(5, n), 0.02 * rng.random(n)),
+        1.509,
+    ),
+    "Pareto, index 3": (lambda rng, n: 1 + rng.pareto(3, n), 1.5),
+}
+# share wrong before, share wrong after only, share wrong before only
+RATIOS = ((0.05, 0.03, 0.0), (0.1, 0.05, 0.01), (0.2, 0.1, 0.02), (0.15, 0.04, 0.005), (0.3, 0.3, 0.0))
+
+
+def judge(tests: list, truth: float) -> str:
+    """Shares of tests whose interval covers the truth, and that reject it."""
+    covered = rejected = 0
+    for test in tests:
+        interval, bound = test.interval(0.05), test.lower_bound(0.05)
+        low = -np.inf if interval.low is None else interval.low
+        high = np.inf if interval.high is None else interval.high
+        # without a ratio there is no interval to cover with
+        covered += interval.value is not None and low <= truth <= high
+        rejected += bound is not None and bound > truth
+    return f"{covered / len(tests):.3f} {rejected / len(tests):.3f}"
+
+
+def main(replications: int = 2000) -> None:
+    print(f"{replications:,} replications; coverage and Type I error\n")
+    print(f"{'mean ratio':28s} {'n':>5s}  default      paper")
+    for name, (draw, truth) in MEANS.items():
+        for n in (30, 100, 400, 2000):
+            rng = np.random.default_rng(n)
+            samples = [draw(rng, n) for _ in range(replications)]
+            found = [
+                judge([mean_test(values, method=method) for values in samples], truth)
+                for method in ("skewness", "normal")
+            ]
+            print(f"{name:28s} {n:5d}  {found[0]}  {found[1]}")
+    print(f"\n{'ratio of error rates':28s} {'n':>5s}  default      paper")
+    for wrong, new, gone in RATIOS:
+        for n in (100, 400, 2000):
+            rng = np.random.default_rng(n)
+            counts = rng.multinomial(n, [wrong - gone, new, gone, 1 - wrong - new], replications).astype(
+                float
+            )
+            truth = (wrong - gone + new) / wrong
+            found = [
+                judge([PairedRatio(*row, method=method) for row in counts], truth)
+                for method in ("score", "delta")
+            ]
+            print(f"{wrong:.2f} wrong, ratio {truth:.2f}".ljust(28) + f" {n:5d}  {found[0]}  {found[1]}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,257 @@
+"""Speed and quality of the transport maps, against a peer in the same process, printed as ratios.
+
+python benchmarks/maps.py gan          WGAN passes against the same loop in plain autograd torch
+python benchmarks/maps.py transform    people a second that a fitted map carries
+python benchmarks/maps.py adult        entropic and neural map on Adult, women to men (needs the shared data)
+python benchmarks/maps.py hiring       the paper's GAN on the hiring data, seed by seed (minutes)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from audits.data import FeatureSpace, data_spec, load_data, public_section  # noqa: E402
+from audits.data.samples import hiring  # noqa: E402
+from audits.transport.maps import (  # noqa: E402
+    MAPS,
+    EntropicMap,
+    GanMap,
+    GanOptions,
+    NeuralMap,
+    NeuralOptions,
+    exact_cost,
+    ks_distances,
+    mean_cost,
+    regression_gaps,
+)
+from audits.transport.maps.networks import layers  # noqa: E402
+from audits.transport.maps.wgan import Wgan  # noqa: E402
+
+
+class TorchTwin:
+    """The same WGAN in plain autograd torch: modules, ``backward()``, ``torch.optim.RMSprop``, l1_squared."""
+
+    def __init__(self, gan: Wgan, *, rate: float, clip: float, transport_weight: float) -> None:
+        import torch
+
+        self.torch, self.clip, self.transport_weight = torch, clip, transport_weight
+        d, width = gan.widths[0], gan.widths[1]
+        self.generator = self._module(gan.generator, (d, width, width, d))
+        self.critic = self._module(gan.critic, (d, width, width, 1))
+        settings = {"lr": rate, "alpha": 0.9, "eps": 1e-7}
+        self.descend_generator = torch.optim.RMSprop(self.generator.parameters(), **settings)
+        self.descend_critic = torch.optim.RMSprop(self.critic.parameters(), **settings)
+
+    def _module(self, flat: np.ndarray, widths: tuple[int, ...]):
+        nn = self.torch.nn
+        module = nn.Sequential(
+            nn.Linear(*widths[:2]), nn.ReLU(), nn.Linear(*widths[1:3]), nn.ReLU(), nn.Linear(*widths[2:])
+        )
+        with self.torch.no_grad():
+            for layer, (weights, bias) in zip(module[::2], layers(flat, widths), strict=True):
+                layer.weight.copy_(self.torch.from_numpy(weights.T.copy()))
+                layer.bias.copy_(self.torch.from_numpy(bias.copy()))
+        return module
+
+    def critic_step(self, real: np.ndarray, source: np.ndarray) -> float:
+        """One critic step: two updates, then clipping."""
+        with self.torch.no_grad():
+            generated = self.generator(self.torch.from_numpy(source))
+        scores = []
+        for people, sign in ((self.torch.from_numpy(real), 1), (generated, -1)):
+            self.descend_critic.zero_grad()
+            score = self.critic(people).mean()
+            (sign * score).backward()
+            self.descend_critic.step()
+            scores.append(score.item())
+        with self.torch.no_grad():
+            for parameter in self.critic.parameters():
+                parameter.clamp_(-self.clip, self.clip)
+        return scores[0] - scores[1]
+
+    def generator_step(self, x: np.ndarray) -> float:
+        """One generator step."""
+        people = self.torch.from_numpy(x)
+        self.descend_generator.zero_grad()
+        moved = self.generator(people)
+        cost = ((people - moved).abs().sum(dim=1) ** 2).mean()
+        loss = self.critic(moved).mean() + self.transport_weight * cost
+        loss.backward()
+        self.descend_generator.step()
+        return loss.item()
+
+
+def one_pass(
+    player: Wgan | TorchTwin, source: np.ndarray, target: np.ndarray, last: np.ndarray
+) -> list[float]:
+    """Five critic steps on `source`, `target` (5, batch, d), one generator step on `last`; the six losses."""
+    if isinstance(player, TorchTwin):
+        losses = [player.critic_step(real, people) for real, people in zip(target, source, strict=True)]
+        return [*losses, player.generator_step(last)]
+    size = len(last)
+    generated = player.generate(source.reshape(-1, source.shape[2]))
+    losses = [player.critic_step(real, generated[k * size : (k + 1) * size]) for k, real in enumerate(target)]
+    return [*losses, player.generator_step(last)]
+
+
+def players(d: int, seed: int = 0) -> tuple[Wgan, TorchTwin]:
+    """A WGAN with the paper's settings, and its twin with the same parameters."""
+    settings = {"rate": 5e-5, "clip": 0.01, "transport_weight": 1e-4}
+    gan = Wgan(
+        d,
+        width=128,
+        batch=64,
+        critic_steps=5,
+        cost="l1_squared",
+        weights=np.ones(d),
+        residual=False,
+        rng=np.random.default_rng(seed),
+        **settings,
+    )
+    return gan, TorchTwin(gan, **settings)
+
+
+def gan_speed(passes: int) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    women, men = hiring_people()
+    rng = np.random.default_rng(0)
+    gan, twin = players(2)
+    seconds = {gan: [], twin: []}
+    worst = 0.0
+    with threadpool_limits(1):
+        for _ in range(10):  # in turns, so that both see the same load of the machine
+            batches = [batch(women, men, rng) for _ in range(passes // 10)]
+            losses = {}
+            for player in (gan, twin):
+                start = time.perf_counter()
+                losses[player] = [one_pass(player, *drawn) for drawn in batches]
+                seconds[player].append(time.perf_counter() - start)
+            if not worst:
+                worst = float(np.abs(np.array(losses[gan]) - losses[twin])[:50].max())
+    ours, theirs = (np.median(seconds[player]) / (passes // 10) for player in (gan, twin))
+    print(f"WGAN, 2-D, batch 64, one thread: {ours * 1e3:.2f} ms a pass ({ours * 20001:.0f} s for 20,001)")
+    print(f"the same in autograd torch:      {theirs * 1e3:.2f} ms a pass ({theirs * 20001:.0f} s)")
+    print(f"ratio {theirs / ours:.1f} (wanted 2.5); first 50 passes: losses differ by {worst:.1e} at most")
+
+
+def batch(women: np.ndarray, men: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def draw(people: np.ndarray, *shape: int) -> np.ndarray:
+        return people[rng.integers(0, len(people), shape)].astype(np.float32)
+
+    return draw(women, 5, 64), draw(men, 5, 64), draw(women, 64)
+
+
+def hiring_people(n: int = 10_000) -> tuple[np.ndarray, np.ndarray]:
+    """Women and men (n, 2), standardised over both together."""
+    people = hiring.standardise(hiring.generate(n))
+    z = people[["work_years", "hair_length"]].to_numpy()
+    return z[(people["gender"] == "female").to_numpy()], z[(people["gender"] == "male").to_numpy()]
+
+
+def transform_speed(n: int = 1_000_000, d: int = 8) -> None:
+    rng = np.random.default_rng(0)
+    source, target, crowd = (
+        rng.normal(size=(2000, d)),
+        rng.normal(size=(2000, d)) + 1,
+        rng.normal(size=(n, d)),
+    )
+    options = {
+        "gan": {"options": GanOptions(iterations=100)},
+        "neural": {"options": NeuralOptions(dual_steps=20, map_steps=20)},
+    }
+    for name, kind in MAPS.items():
+        fitted = kind.fit(source, target, rng=0, **options.get(name, {}))
+        people = crowd if name in {"gan", "neural", "linear"} else crowd[:20_000]
+        fitted.transform(people[:10_000])
+        start, worked = time.perf_counter(), time.process_time()
+        fitted.transform(people)
+        rate, busy = (
+            len(people) / spent for spent in (time.perf_counter() - start, time.process_time() - worked)
+        )
+        print(f"{name:11s}{rate:>12,.0f} people a second, {busy:>12,.0f} a second of processor time (8-D)")
+
+
+def adult(n: int) -> None:
+    data = load_data(data_spec(public_section("adult", ROOT.parent / "shared" / "data")))
+    space = FeatureSpace.fit(data, [name for name in data.features if name != "sex"])
+    z = space.encode(data.frame)
+    rng = np.random.default_rng(0)
+    sides = (rng.permutation(np.flatnonzero(data.members({"sex": sex})))[:n] for sex in ("Female", "Male"))
+    women, men = (z[rows] for rows in sides)
+    print(f"Adult: {len(women):,} women to {len(men):,} men, {z.shape[1]} encoded features")
+    few = exact_cost(women, men, rng=rng)
+    for kind in (EntropicMap, NeuralMap):
+        start, worked = time.perf_counter(), time.process_time()
+        fitted = kind.fit(women, men, rng=0)
+        raw = fitted.transform(women)
+        seconds, worked = time.perf_counter() - start, time.process_time() - worked
+        z_men = space.encode(space.decode(raw))
+        ks = ks_distances(z_men, men)
+        print(f"{kind.kind}: {seconds:.0f} s (wanted 60), {worked:.0f} s of processor time. {fitted.finding}")
+        print(f"  KS mean {ks.mean():.4f}, largest " + _largest(ks, space.names))
+        print("  regression gaps: " + _largest(np.abs(regression_gaps(men, z_men)), space.names, 3))
+        moved = mean_cost(women[:2000], z_men[:2000])
+        print(f"  mean cost on 2,000 women {moved:.2f}, exact coupling of 2,000 with 2,000 {few:.2f}")
+
+
+def _largest(values: np.ndarray, names: tuple[str, ...], count: int = 5) -> str:
+    return ", ".join(f"{names[k]} {values[k]:.3f}" for k in np.argsort(-values)[:count])
+
+
+def hiring_runs(seeds: list[int]) -> None:
+    women, men = hiring_people()
+    model = hiring.PUBLISHED[10_000]
+
+    def hired(z: np.ndarray) -> np.ndarray:
+        return model.work * z[:, 0] + model.hair * z[:, 1] > model.cut
+
+    print(
+        "women to men, F+ / F-: paper 1,215 / 715, public notebook 1,377 / 604, exact coupling 1,785 / 1,398"
+    )
+    for seed in seeds:
+        start = time.perf_counter()
+        fitted = GanMap.fit(women, men, rng=seed)
+        seconds = time.perf_counter() - start
+        z = fitted.transform(women)
+        plus, minus = hired(women) & ~hired(z), ~hired(women) & hired(z)
+        work, hair = ks_distances(z, men)
+        print(
+            f"seed {seed}: {plus.sum():,} / {minus.sum():,}, KS work {work:.3f} hair {hair:.3f}, "
+            f"mean cost {mean_cost(women, z):.2f} (plain L1 {mean_cost(women, z, cost='l1'):.2f}), "
+            f"differences (work, hair) F+ {(women - z)[plus].mean(0).round(2)}, "
+            f"F- {(women - z)[minus].mean(0).round(2)}, {seconds:.0f} s"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["gan", "transform", "adult", "hiring"])
+    parser.add_argument("--passes", type=int, default=1000, help="of the WGAN's loop")
+    parser.add_argument("--people", type=int, default=20_000, help="of each group of Adult at most")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3], help="of the hiring runs")
+    given = parser.parse_args()
+    if given.what == "gan":
+        gan_speed(given.passes)
+    elif given.what == "transform":
+        transform_speed()
+    elif given.what == "adult":
+        adult(given.people)
+    else:
+        hiring_runs(given.seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""``runs``, ``report`` and the gate on the command line: exit status, files, words."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import audits
+from audits.runs.gate import junit_xml
+from audits.runs.result import AuditResult, RunResult
+from audits.runs.saved import SavedRuns
+from tests.cli.conftest import write_spec
+from tests.runs.extra_audits import PlainResult
+
+GROUPS = [{"groups": {}}]
+
+
+@pytest.fixture
+def apart(project) -> Path:
+    """people.csv in which the two groups differ beyond doubt."""
+    rng = np.random.default_rng(1)
+    group = np.repeat(["north", "south"], 120)
+    skill = rng.normal(0, 1, 240) + 3.0 * (group == "north")
+    score = (1 / (1 + np.exp(-skill))).round(4)
+    frame = pd.read_csv(project / "people.csv").assign(group=group, skill=skill.round(3), score=score)
+    frame.to_csv(project / "people.csv", index=False)
+    return project
+
+
+def run(cli, folder: Path, *more: object, **changes: object):
+    spec = write_spec(folder, **{"audits": GROUPS, **changes})
+    return cli("run", spec, "--out", folder / "out", "--executor", "inline", *more)
+
+
+def ids(cli) -> list[str]:
+    return (
+        [item["id"] for item in json.loads(cli("runs", "list", "--json").out)]
+        if cli("runs", "list").out[:5] != "There"
+        else []
+    )
+
+
+def test_a_run_is_saved_listed_shown_and_removed(cli, project):
+    answer = run(cli, project, "--title", "First try")
+    assert answer.status == 0
+    [name] = ids(cli)
+    assert f"Saved as {name[:8]}" in answer.out
+    assert "First try" in cli("runs", "list").out
+    finding = json.loads((project / "out" / "results.json").read_text())["audits"][0]["finding"]
+    shown = cli("runs", "show", name[:8])
+    assert shown.status == 0
+    assert " ".join(finding.split()) in " ".join(shown.out.split())
+    saved = json.loads(cli("runs", "show", name, "--json").out)
+    assert saved["result"] == json.loads((project / "out" / "results.json").read_text())
+    assert cli("runs", "rm", name).out.strip() == "Deleted 1 saved audit."
+    assert cli("runs", "list").out.strip() == "There is no saved audit."
+    gone = cli("runs", "show", name)
+    assert (gone.status, gone.out) == (2, "")
+    assert re.search(r"ID must be the id of a saved audit, got '.*'; it may have been deleted", gone.err)
+
+
+def test_no_save_leaves_nothing(cli, project):
+    assert run(cli, project, "--no-save").status == 0
+    assert ids(cli) == []
+
+
+def test_a_run_that_cannot_be_saved_still_gives_its_results(cli, project, monkeypatch):
+    monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://127.0.0.1:1/none")
+    answer = run(cli, project)
+    assert answer.status == 0
+    assert "the run is not saved: EVENHAND_DATABASE_URL must name a database that can be used" in answer.err
+    assert (project / "out" / "results.json").is_file()
+
+
+def test_a_failed_run_is_kept_with_its_reason_and_starts_again(cli, project):
+    people = (project / "people.csv").read_bytes()
+    (project / "people.csv").write_text("group,skill,hours,paid,score\n")
+    failed = run(cli, project)
+    assert failed.status == 2
+    [name] = ids(cli)
+    assert SavedRuns().get(name).status == "failed"
+    assert SavedRuns().get(name).error in failed.err
+    told = cli("report", project / "out")
+    assert told.status == 2
+    assert "DIR must hold a finished run" in told.err
+    assert cli("runs", "compare", name, name).status == 2
+    (project / "people.csv").write_bytes(people)
+    again = cli("runs", "start", name[:8], "--out", project / "again", "--executor", "inline")
+    assert (again.status, again.err) == (0, "")
+    assert SavedRuns().get(name).status == "done"
+    assert (project / "again" / "report.html").is_file()
+    assert cli("runs", "start", name[:8], "--out", project / "again").status == 2
+
+
+def test_rename_note_filter_compare(cli, project):
+    run(cli, project)
+    run(cli, project, threshold=0.6)
+    second, first = ids(cli)
+    assert cli("runs", "rename", first, "Before").status == 0
+    assert cli("runs", "note", first, "=looks odd").status == 0
+    assert "Note: =looks odd" in cli("runs", "show", first).out
+    assert cli("runs", "list", "--text", "befo").out.startswith(first[:8])
+    assert cli("runs", "list", "--audit", "flipset").out.strip() == "There is no saved audit."
+    assert cli("runs", "list", "--status", "dune").status == 2
+    same = cli("runs", "compare", first, first).out
+    assert same.startswith("The two found the same")
+    told = cli("runs", "compare", first, second).out
+    assert "spec threshold: 0.5 → 0.6" in told
+    changes = json.loads(cli("runs", "compare", first, second, "--json").out)
+    one, two = (SavedRuns().load(name).to_json() for name in (first, second))
+    rates = [
+        {row["group"]: row["selection_rate"] for row in document["audits"][0]["table"]}
+        for document in (one, two)
+    ]
+    change = next(item for item in changes if item["where"] == "table[group: south].selection_rate")
+    assert (change["before"], change["after"]) == (rates[0]["south"]["value"], rates[1]["south"]["value"])
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "start"),
+    [
+        ("html", "report.html", b"<!doctype html>"),
+        ("pdf", "report.pdf", b"%PDF-"),
+        ("json", "report.json", b"{"),
+        ("card", "model-card.md", b"# Model card"),
+    ],
+)
+def test_report_renders_a_finished_run_again(cli, project, form, name, start):
+    assert run(cli, project).status == 0
+    before = (project / "out" / "results.json").read_bytes()
+    answer = cli("report", project / "out", "--format", form)
+    assert (answer.status, answer.err) == (0, "")
+    content = (project / "out" / name).read_bytes()
+    assert content.startswith(start)
+    if form == "json":
+        assert content == before
+    assert cli("report", project / "out", "--format", form, "--out", project / "no" / "where").status == 2
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda document: document | {"schema": 99}, "holds results of schema 99, and this version reads 1"),
+        (lambda document: {"schema": 1}, "does not hold a whole result of this version"),
+    ],
+)
+def test_report_of_a_newer_or_damaged_result_is_one_sentence(cli, project, damage, words):
+    assert run(cli, project).status == 0
+    path = project / "out" / "results.json"
+    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
+    answer = cli("report", project / "out", "--format", "pdf")
+    assert (answer.status, answer.out) == (2, "")
+    assert words in answer.err
+    assert len(answer.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("limit", "status"), [(0, 1), (1, 0), (5, 0)])
+def test_the_specs_gate_says_how_many_pass(cli, apart, limit, status):
+    answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": limit + 2})
+    document = json.loads((apart / "out" / "results.json").read_text())
+    stated = json.dumps(document["audits"][0]).count('"verdict": "evidence of a difference"')
+    assert stated >= 3
+    answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": stated - 1 + limit})
+    assert answer.status == status
+    assert ("--fail-on gate: matched by groups, groups.table[1]" in answer.out) is (status == 1)
+    assert document["spec"]["gate"] == {"evidence": limit + 2}
+
+
+def test_a_gate_changes_no_key_and_a_wrong_one_is_told(cli, project):
+    run(cli, project)
+    run(cli, project, gate={"insufficient": 3})
+    for gate, words in (
+        ({"evidence": -1}, "gate.evidence must be greater than or equal to 0"),
+        ({"proof": 1}, "gate.proof is not a known key"),
+        ([1], "gate must be a mapping"),
+    ):
+        answer = run(cli, project, gate=gate)
+        assert answer.status == 2
+        assert words in answer.err
+    answer = run(cli, project, "--fail-on", "gate")
+    assert answer.status == 2
+    assert "gate is missing in the spec" in answer.err
+
+
+def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
+    answer = run(cli, apart, "--fail-on", "evidence", "--junit", apart / "junit.xml")
+    assert answer.status == 1
+    root = ET.parse(apart / "junit.xml").getroot()
+    cases = root.findall("testsuite/testcase")
+    failed = [case.get("name") for case in cases if case.find("failure") is not None]
+    document = json.loads((apart / "out" / "results.json").read_text())
+    stated = json.dumps(document["audits"]).count('"verdict": "evidence of a difference"')
+    assert len(failed) == stated == int(root.get("failures"))
+    assert len(cases) == int(root.get("tests"))
+    assert failed[0] == "verdict"
+    assert root.find("testsuite/testcase/failure").text == document["audits"][0]["finding"]
+    assert (
+        cli("run", apart / "spec.yaml", "--junit", apart / "no" / "x.xml", "--out", apart / "o").status == 2
+    )
+
+
+def test_junit_holds_no_character_that_xml_cannot():
+    nasty = PlainResult("evidence of a difference", "a\x00\x1b<b>&\ud800 ok", ())
+    text = junit_xml(RunResult("0", {}, {}, {}, (AuditResult("plain", {}, nasty),)), audits.runs.gate.STRICT)
+    assert ET.fromstring(text).find(".//failure").text == "a\ufffd\ufffd<b>&\ufffd ok"
+
+
+def test_check_is_one_line_in_a_test(apart):
+    spec = write_spec(apart, audits=GROUPS)
+    with pytest.raises(AssertionError, match="the audit does not pass") as caught:
+        audits.check(spec)
+    assert isinstance(caught.value, audits.GateFailed)
+    assert "groups: evidence of a difference. " in str(caught.value)
+    result = audits.check(spec, fail_on={"evidence": 50})
+    assert isinstance(result, RunResult)
+    assert (
+        audits.check({**result.spec, "gate": {"evidence": 50}}, base_dir=apart).to_json()["audits"]
+        == result.to_json()["audits"]
+    )
+    with pytest.raises(audits.errors.InputError, match="fail_on must be 'evidence', 'gate' or limits"):
+        audits.check(spec, fail_on="anything")

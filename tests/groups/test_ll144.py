@@ -1,0 +1,91 @@
+"""Local Law 144 tables, counted by hand and again with pandas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.groups import bias_tables, groups
+from audits.models import make_subject, model_spec
+
+
+def audit(frame: pd.DataFrame, protected=("ethnicity", "gender"), **data: object):
+    spec = DataSpec(protected=protected, features=("x",), **data)
+    model = model_spec({"predictions": {"score": "score"}})
+    return groups(make_subject(build_data(frame.assign(x=0.0), spec), model, threshold=0.5))
+
+
+def test_by_hand():
+    """10 people: 4 women (3 chosen), 5 men (2 chosen), one not stated; median score 0.45."""
+    frame = pd.DataFrame(
+        {
+            "gender": ["f"] * 4 + ["m"] * 5 + ["Prefer not to say"],
+            "score": [0.9, 0.8, 0.7, 0.1, 0.6, 0.5, 0.4, 0.3, 0.2, 0.0],
+        }
+    )
+    [table] = bias_tables(audit(frame, protected=("gender",)))
+    rows = table.rows.set_index("category")
+    assert table.attributes == ("gender",)
+    assert table.unknown == 1
+    assert rows["people"].to_dict() == {"m": 5, "f": 4}
+    assert rows["selected"].to_dict() == {"m": 2, "f": 3}
+    assert rows["selection rate"].to_dict() == {"m": 0.4, "f": 0.75}
+    assert rows["impact ratio"].to_dict() == {"m": pytest.approx(0.4 / 0.75), "f": 1.0}
+    assert rows["scored above median"].to_dict() == {"m": 2, "f": 3}
+    assert rows["scoring impact ratio"]["m"] == pytest.approx(0.4 / 0.75)
+
+
+def test_all_tables_against_pandas_with_small_and_unknown_categories():
+    rng = np.random.default_rng(0)
+    n = 1000
+    frame = pd.DataFrame(
+        {
+            "gender": rng.choice(["f", "m"], n),
+            "ethnicity": rng.choice(["A", "B", "C", "unknown"], n, p=[0.6, 0.33, 0.015, 0.055]),
+            "score": rng.uniform(size=n).round(2),
+        }
+    )
+    single_sex, single_race, both = bias_tables(audit(frame))
+    assert single_sex.attributes == ("gender",)
+    assert single_race.attributes == ("ethnicity",)
+    assert both.attributes == ("gender", "ethnicity")
+    known = frame[frame["ethnicity"] != "unknown"].assign(
+        chosen=lambda part: part["score"] >= 0.5, above=lambda part: part["score"] > frame["score"].median()
+    )
+    assert single_race.unknown == both.unknown == n - len(known)
+    expected = known.groupby("ethnicity")[["chosen", "above"]].mean()
+    rows = single_race.rows.set_index("category")
+    assert rows["selection rate"].to_dict() == pytest.approx(expected["chosen"].to_dict())
+    assert rows["scoring rate"].to_dict() == pytest.approx(expected["above"].to_dict())
+    assert rows["under 2 %"].to_dict() == {"A": False, "B": False, "C": True}
+    best = expected["chosen"][["A", "B"]].max()
+    assert rows["impact ratio"][["A", "B"]].to_dict() == pytest.approx(
+        (expected["chosen"][["A", "B"]] / best).to_dict()
+    )
+    assert pd.isna(rows["impact ratio"]["C"])
+    assert both.rows["people"].sum() == len(known)
+
+
+def test_weights_stand_for_people():
+    frame = pd.DataFrame({"gender": ["f", "m", "f", "m"], "score": [0.9, 0.6, 0.2, 0.4], "w": [5, 1, 1, 3]})
+    [weighted] = bias_tables(audit(frame, protected=("gender",), weights="w"))
+    repeated = frame.loc[frame.index.repeat(frame["w"])].reset_index(drop=True)
+    [plain] = bias_tables(audit(repeated, protected=("gender",)))
+    pd.testing.assert_frame_equal(weighted.rows, plain.rows)
+
+
+def test_attributes_of_other_names_give_no_table_unless_named():
+    frame = pd.DataFrame({"region": ["n", "s"] * 10, "score": np.linspace(0, 1, 20)})
+    result = audit(frame, protected=("region",))
+    assert bias_tables(result) == ()
+    [table] = bias_tables(result, race="region")
+    assert table.rows["people"].tolist() == [10, 10]
+
+
+def test_nobody_chosen_gives_no_ratio():
+    frame = pd.DataFrame({"gender": ["f", "m"] * 10, "score": [0.1] * 20})
+    [table] = bias_tables(audit(frame, protected=("gender",)))
+    assert table.rows["impact ratio"].isna().all()
+    assert table.rows["scoring rate"].tolist() == [0.0, 0.0]

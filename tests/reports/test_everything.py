@@ -1,0 +1,298 @@
+"""Every audit in every kind of report: the same numbers, nothing that runs, nothing left out in silence."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+import pandas as pd
+import pypdfium2
+import pytest
+
+from audits.cli.main import main
+from audits.reports.blocks import Document, Figure, Finding, Grid
+from audits.reports.card import render_card
+from audits.reports.html import TEMPLATES, arrange, html_of, render_report
+from audits.reports.pdf import render_pdf
+from audits.reports.sections import SECTIONS
+from audits.runs.registry import AUDITS
+from audits.runs.result import RunResult
+from audits.runs.tables import result_tables
+from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "audits/reports/results.schema.json").read_text())
+NAMES = [
+    "groups",
+    "flipset",
+    "loss_ratio",
+    "outcome_transport",
+    "recourse",
+    "rule_sets",
+    "sensitivity",
+    "mitigation",
+]
+
+
+class Tables(HTMLParser):
+    """The exact numbers in a report's tables, by the table's label, and every text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[list[float | None]]]] = {}
+        self.scripts = 0
+        self.text: list[str] = []
+        self._open: list[list[list[float | None]]] | None = None
+        self._inside = ""
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self._inside = tag
+        if tag == "script":
+            self.scripts += 1
+        assert not any(name.startswith("on") for name in found), found
+        assert tag not in {"img", "iframe", "object", "embed", "link", "form", "base"}
+        if tag == "table":
+            self._open = self.tables.setdefault(found.get("aria-label", ""), [])
+        elif tag == "tr" and self._open is not None:
+            self._open.append([])
+        elif tag == "td" and "data-exact" in found and self._open is not None:
+            self._open[-1].append(
+                [None if part == "-" else float(part) for part in found["data-exact"].split()]
+            )
+
+    def handle_data(self, data):
+        if self._inside not in {"script", "style"}:
+            self.text.append(data)
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    """What the command line writes for a run of every audit."""
+    folder = tmp_path_factory.mktemp("everything")
+    spec = write_project(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVENHAND_HOME", str(folder / "home"))
+        assert main(["run", str(spec), "--out", str(folder / "out"), "--executor", "inline"]) == 0
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def run(out) -> RunResult:
+    return RunResult.load(out)
+
+
+@pytest.fixture(scope="module")
+def parsed(out) -> Tables:
+    found = Tables()
+    found.feed((out / "report.html").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def document(run) -> Document:
+    return arrange(run)
+
+
+@pytest.fixture(scope="module")
+def pdf(run) -> bytes:
+    return render_pdf(run)
+
+
+@pytest.fixture(scope="module")
+def pdf_text(pdf) -> str:
+    return _pdf_text(pdf)
+
+
+@pytest.fixture(scope="module")
+def card(run) -> str:
+    """The model card without its escapes."""
+    return re.sub(r"\\(.)", r"\1", render_card(run))
+
+
+def test_every_audit_of_the_registry_is_here():
+    assert sorted(NAMES) == sorted(AUDITS) == sorted(SECTIONS)
+
+
+def test_results_follow_the_published_schema(out):
+    document = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(document, SCHEMA)
+    # the schema can fail: every key that it requires of an audit is missed when it is gone
+    for entry in document["audits"]:
+        rules = [
+            rule
+            for rule in SCHEMA["$defs"]["audit"]["allOf"]
+            if rule["if"]["properties"]["audit"]["const"] == entry["audit"]
+        ]
+        for key in rules[0]["then"]["required"] if rules else ["finding"]:
+            short = {name: value for name, value in entry.items() if name != key}
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate({**document, "audits": [short]}, SCHEMA)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, parsed, pdf_text, card):
+    """The finding word for word in each; every number of every table in the report equal to the result's."""
+    entry = next(
+        item for item in json.loads((out / "results.json").read_text())["audits"] if item["audit"] == name
+    )
+    result = next(audit.result for audit in run.audits if audit.name == name)
+    assert entry["finding"] == result.finding
+    assert entry["verdict"] == result.verdict
+    shown = " ".join(" ".join(parsed.text).split())
+    assert " ".join(result.finding.split()) in shown
+    digits = re.findall(r"\d[\d,.]*\d|\d", result.finding.replace(LONG, ""))
+    assert " ".join(result.finding.split()) in card
+    assert [number for number in digits if number not in pdf_text] == []
+    compared = 0
+    for exhibit in SECTIONS[name](result).exhibits:
+        expected = [
+            number
+            for row in exhibit.table.head(200).itertuples(index=False)
+            for number in map(_number, row)
+            if number is not None
+        ]
+        found = [
+            value
+            for row in parsed.tables[exhibit.caption]
+            for cell in row
+            for value in cell
+            if value is not None
+        ]
+        assert sorted(found) == sorted(expected), exhibit.caption
+        compared += len(expected)
+    assert compared > 0
+
+
+def _number(value):
+    value = value.item() if hasattr(value, "item") else value
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if good else None
+
+
+def _pdf_text(content: bytes) -> str:
+    document = pypdfium2.PdfDocument(content)
+    return "\n".join(page.get_textpage().get_text_range() for page in document)
+
+
+def test_report_is_one_small_file_where_nothing_from_the_data_runs(out, parsed):
+    text = (out / "report.html").read_text(encoding="utf-8")
+    figures = text.count('class="figure"')
+    assert len(text.encode()) < 6_000_000
+    assert text.count("plotly.js v") == 1
+    assert parsed.scripts == text.count("</script>") == 2 + figures
+    assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
+
+
+def test_a_table_stands_under_every_figure(run, document):
+    figures = [block for block in document.blocks if isinstance(block, Figure)]
+    assert len(figures) == sum(len(SECTIONS[audit.name](audit.result).exhibits) for audit in run.audits)
+    assert all(figure.table.rows for figure in figures if len(figure.exhibit.table))
+
+
+def test_findings_are_worst_first(run, document):
+    order = ["evidence of a difference", "insufficient evidence", "no evidence at this size"]
+    verdicts = [block.verdict for block in document.blocks if isinstance(block, Finding) and block.title]
+    assert len(verdicts) == len(run.audits)
+    assert verdicts == sorted(verdicts, key=order.index)
+
+
+def test_the_whole_is_there_scope_digests_excluded_settings_seed_versions_command(run):
+    text = render_report(run)
+    for needed in (
+        run.data["sha256"],
+        run.model["sha256"],
+        "Rows read",
+        "Assumptions and limits",
+        "Seed",
+        "scikit-learn",
+    ):
+        assert needed in text
+    assert "python -m audits run spec.yaml --out results" in text
+    assert "not legal advice" in text
+
+
+@pytest.mark.parametrize("template", list(TEMPLATES))
+def test_every_template_says_that_it_is_no_legal_advice_in_html_and_pdf(template, run, pdf):
+    parser = Tables()
+    html = html_of(arrange(run, template))
+    parser.feed(html)
+    assert "not legal advice" in html
+    content = pdf if template == "full" else render_pdf(run, template=template)
+    pages = pypdfium2.PdfDocument(content)
+    assert "not legal advice" in " ".join(_pdf_text(content).split())
+    if template == "executive":
+        assert len(pages) <= 2
+    if template != "full":
+        assert len(html) < 200_000
+
+
+def test_pdf_is_the_same_each_time_and_says_what_its_font_lacks(run, pdf, pdf_text):
+    assert pdf == render_pdf(run)
+    assert "characters that this PDF's font lacks" in " ".join(pdf_text.split())
+    assert "Ω Ж" in pdf_text
+
+
+def test_ll144_report_shows_the_tables_numbers(run):
+    from audits.groups import bias_tables
+
+    result = next(audit.result for audit in run.audits if audit.name == "groups")
+    grids = [block for block in arrange(run, "ll144").blocks if isinstance(block, Grid)]
+    tables = bias_tables(result)
+    assert len(tables) == 3
+    assert len(grids) == 6
+    for place, table in enumerate(tables):
+        shown = [row[3].exact[0] for row in grids[2 * place].rows]
+        assert shown == table.rows["selection rate"].tolist()
+
+
+def test_csv_tables_are_safe_and_hold_the_results_numbers(out, run):
+    for path in (out / "tables").glob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.reader(file):
+                for cell in row:
+                    assert not re.match(r"[=+@\t]|-(?!\d|\.)", cell), (path.name, cell[:40])
+    result = next(audit.result for audit in run.audits if audit.name == "groups")
+    written = pd.read_csv(out / "tables" / "groups-table.csv")
+    expected = result_tables(result)["table"]
+    assert written["selection_rate value"].tolist() == expected["selection_rate value"].tolist()
+    assert any(name.startswith("'=HYPERLINK") for name in written["group"])
+
+
+def test_names_are_shown_as_they_are(parsed):
+    shown = "".join(parsed.text)
+    assert HTML in shown
+    assert FORMULA in shown
+    assert EMOJI in shown
+    assert LONG in shown
+
+
+def test_three_hundred_groups_are_counted_and_said_not_to_be_all_shown(tmp_path, monkeypatch):
+    """60 towns × 5 jobs; the data package takes no more than 100 values of one attribute."""
+    lines = "".join(f"t{k % 60},j{k // 60 % 5},{k},{(k * 37 % 101) / 100},{k % 2}\n" for k in range(3000))
+    (tmp_path / "people.csv").write_text("town,job,age,score,paid\n" + lines)
+    spec = {
+        "data": {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["town", "job"]},
+        "model": {"predictions": {"score": "score"}},
+        "audits": [{"groups": {"by": [["town", "job"]]}}],
+    }
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
+    assert (
+        main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--executor", "inline"])
+        == 0
+    )
+    run = RunResult.load(tmp_path / "out")
+    assert len(run.audits[0].result.table) == 300
+    assert "The first 200 of 300 rows; the CSV tables hold all." in render_report(run)
+    assert "of 300 rows" in _pdf_text(render_pdf(run))
+    assert len(pd.read_csv(tmp_path / "out" / "tables" / "groups-table.csv")) == 300
+    assert len(pypdfium2.PdfDocument(render_pdf(run, template="executive"))) <= 2

@@ -1,0 +1,331 @@
+"""Saved audits on SQLite and on a real PostgreSQL server: nothing lost, nothing half, failures told."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from audits.errors import InputError, RunFailed
+from audits.runs import saved as saved_module
+from audits.runs.compare import compare_runs, comparison_frame
+from audits.runs.database import MIGRATIONS, Database, database
+from audits.runs.executors import ProcessExecutor
+from audits.runs.inline import InlineExecutor
+from audits.runs.result import RunResult
+from audits.runs.saved import SavedRuns
+from tests.runs.conftest import make_spec
+from tests.runs.postgres import serve
+
+ROOT = Path(__file__).resolve().parents[2]
+NASTY = '<b>=1+1</b> "quoted" \N{WOMAN}\U0001f3fd \0 ' + "x" * 400
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path, monkeypatch) -> SavedRuns:
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        # a name of its own, so that the process's remembered engine is not the last test's
+        monkeypatch.setenv("EVENHAND_DATABASE_URL", f"{url}&application_name={tmp_path.name}")
+    return SavedRuns()
+
+
+def carry_out(base: Path, **changes) -> RunResult:
+    return InlineExecutor().submit(make_spec(**changes), base).result()
+
+
+def files_of(tmp_path: Path) -> list[Path]:
+    return [path for path in (tmp_path / "home" / "artefacts").rglob("*") if path.is_file()]
+
+
+def test_what_was_saved_comes_back_whole(store, base):
+    result = carry_out(base)
+    identity = store.begin(result.spec, base)
+    assert store.get(identity).status == "running"
+    assert store.finish(identity, result)
+    found = store.get(identity[:8])
+    assert (found.status, found.verdict) == ("done", result.audits[0].result.verdict)
+    assert found.title == "rates · people.csv"
+    assert store.load(identity).to_json() == result.to_json()
+    [again] = store.list()
+    assert again == found
+
+
+def test_names_and_notes_are_kept_as_they_are_but_for_what_no_database_holds(store, base):
+    identity = store.begin(make_spec(), base, title=NASTY)
+    expected = " ".join(NASTY.split()).replace("\0", "\ufffd")[:200]
+    assert store.get(identity).title == expected
+    store.rename(identity, "  Second\n title ")
+    store.annotate(identity, NASTY)
+    assert store.get(identity).title == "Second title"
+    assert store.get(identity).note == NASTY.replace("\0", "\ufffd")
+    with pytest.raises(InputError, match="title must not be empty"):
+        store.rename(identity, " ")
+    with pytest.raises(InputError, match="note must have at most 10,000 characters, got 10001"):
+        store.annotate(identity, "x" * 10_001)
+
+
+def test_filters(store, base):
+    result = carry_out(base)
+    first = store.begin(result.spec, base, title="Loans 2024", owner="a")
+    second = store.begin(result.spec, base, title="Hiring", owner="b")
+    store.finish(first, result)
+    store.end(second, "failed", "It broke.")
+
+    def ids(**wanted):
+        return [run.id for run in store.list(**wanted)]
+
+    assert ids() == [second, first]
+    assert (
+        ids(owner="a")
+        == ids(status="done")
+        == ids(text="LOANS")
+        == ids(verdict=store.get(first).verdict)
+        == [first]
+    )
+    assert ids(audit="rates") == [second, first]
+    assert ids(audit="flipset") == ids(owner="c") == []
+    with pytest.raises(InputError, match="ID must be the id of a saved audit"):
+        store.get(first, owner="b")
+    with pytest.raises(InputError, match="has no result, it is failed: It broke"):
+        store.load(second)
+
+
+def test_equal_files_are_kept_once_and_go_with_the_last_that_has_them(store, base, tmp_path):
+    result = carry_out(base)
+    first, second = (store.begin(result.spec, base) for _ in range(2))
+    store.finish(first, result)
+    kept = files_of(tmp_path)
+    store.finish(second, result)
+    assert sorted(files_of(tmp_path)) == sorted(kept)
+    store.delete(first)
+    assert store.load(second).to_json() == result.to_json()
+    store.delete(second)
+    assert files_of(tmp_path) == []
+    assert store.list() == []
+
+
+def test_a_run_deleted_elsewhere_does_not_come_back(store, base, tmp_path):
+    result = carry_out(base)
+    running, opened = store.begin(result.spec, base), store.begin(result.spec, base)
+    store.finish(opened, result)
+    in_memory = store.load(opened)
+    SavedRuns().delete(running)
+    SavedRuns().delete(opened)
+    assert store.finish(running, result) is False
+    assert in_memory.to_json() == result.to_json()
+    assert files_of(tmp_path) == []
+    for act in (
+        store.load,
+        store.delete,
+        lambda name: store.rename(name, "x"),
+        lambda name: store.annotate(name, "x"),
+    ):
+        with pytest.raises(InputError, match="ID must be the id of a saved audit"):
+            act(opened)
+
+
+def test_damaged_and_missing_files_are_told(store, base, tmp_path):
+    result = carry_out(base)
+    identity = store.begin(result.spec, base)
+    store.finish(identity, result)
+    path = next(path for path in files_of(tmp_path) if path.read_bytes().startswith(b"{\n"))
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"0.", b"1.", 1))
+    with pytest.raises(RunFailed, match=r"results\.json of .* is damaged"):
+        store.load(identity)
+    path.unlink()
+    with pytest.raises(RunFailed, match="it may have been deleted elsewhere"):
+        store.load(identity)
+
+
+def test_a_full_disk_leaves_nothing_half(store, base, tmp_path, monkeypatch):
+    result = carry_out(base)
+    identity = store.begin(result.spec, base)
+
+    def full(self, folder):
+        (folder / "results.json").write_text("{")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunResult, "save", full)
+        with pytest.raises(RunFailed, match=r"could not be saved \(No space left on device\); make room"):
+            store.finish(identity, result)
+    assert files_of(tmp_path) == []
+    assert store.get(identity).status == "failed"
+    store.begin_again(identity)
+    assert store.finish(identity, result)
+
+
+_CRASH = """
+import os, sys
+from pathlib import Path
+from audits.runs.saved import SavedRuns
+spec = {"audits": [{"rates": {}}], "data": {"path": "people.csv"}}
+print(SavedRuns().begin(spec, Path(sys.argv[1])), flush=True)
+os._exit(9)
+"""
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, env=dict(os.environ)
+    )
+
+
+def test_a_crash_shows_as_interrupted_and_the_run_can_start_again(store, base):
+    identity = python(_CRASH, str(base)).stdout.strip()
+    mine = store.begin(make_spec(), base)
+    assert store.get(identity).status == "interrupted"
+    assert store.get(mine).status == "running"
+    assert store.begin_again(identity).status == "running"
+    store.finish(identity, carry_out(base))
+    assert store.get(identity).status == "done"
+    with pytest.raises(InputError, match="must not be done to be started again"):
+        store.begin_again(identity)
+
+
+_MANY = """
+import sys
+from pathlib import Path
+from audits.runs.saved import SavedRuns
+store = SavedRuns()
+for place in range(15):
+    name = store.begin({"audits": [], "data": {"path": "x"}}, Path("."), title=f"{sys.argv[1]} {place}")
+    store.annotate(name, str(place))
+    store.end(name, "cancelled")
+"""
+
+
+def test_two_processes_at_once_lose_nothing(request, tmp_path, monkeypatch, store):
+    """The home is fresh: both processes also make and migrate the database at the same time."""
+    answers = []
+    threads = [
+        threading.Thread(target=lambda who=who: answers.append(python(_MANY, who))) for who in ("a", "b")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.stderr for answer in answers] == ["", ""]
+    titles = {run.title for run in store.list(status="cancelled")}
+    assert titles == {f"{who} {place}" for who in "ab" for place in range(15)}
+
+
+def test_two_processes_make_the_database_at_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "fresh"))
+    answers = []
+    threads = [
+        threading.Thread(target=lambda who=who: answers.append(python(_MANY, who))) for who in ("a", "b")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.stderr for answer in answers] == ["", ""]
+    assert len(SavedRuns(tmp_path / "fresh").list()) == 30
+
+
+def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
+    engine = store._database.engine
+    with engine.begin() as connection:
+        connection.execute(
+            sa.text("INSERT INTO schema_version VALUES (:next)"), {"next": len(MIGRATIONS) + 1}
+        )
+    with pytest.raises(InputError, match=rf"was made by a newer Evenhand \(schema {len(MIGRATIONS) + 1}"):
+        Database(engine.url.render_as_string(hide_password=False))
+    with engine.begin() as connection:
+        for table in ("saved_files", "saved_runs", "schema_version"):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
+    again = Database(engine.url.render_as_string(hide_password=False))
+    with again.reading() as connection:
+        versions = (
+            connection.execute(sa.text("SELECT version FROM schema_version ORDER BY version")).scalars().all()
+        )
+    assert versions == list(range(1, len(MIGRATIONS) + 1))
+
+
+def test_results_of_a_newer_schema_are_refused(base, tmp_path):
+    carry_out(base).save(tmp_path / "out")
+    path = tmp_path / "out" / "results.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": 99}))
+    with pytest.raises(RunFailed, match="holds results of schema 99, and this version reads 1"):
+        RunResult.load(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("nonsense", "EVENHAND_DATABASE_URL must be a database address"),
+        ("mysql://host/name", "EVENHAND_DATABASE_URL must name SQLite or PostgreSQL, got 'mysql'"),
+        ("sqlite:////absent/folder/x.sqlite", "must name a database that can be used"),
+        ("postgresql://127.0.0.1:1/none", "must name a database that can be used"),
+    ],
+)
+def test_a_wrong_address_is_one_sentence(url, message, monkeypatch):
+    monkeypatch.setenv("EVENHAND_DATABASE_URL", url)
+    with pytest.raises(InputError, match=message) as caught:
+        database()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path):
+    (tmp_path / "evenhand.sqlite").write_bytes(b"not a database" * 100)
+    with pytest.raises(InputError, match="file is not a database"):
+        database(tmp_path)
+
+
+def test_a_followed_run_is_noted_by_its_executor(base):
+    store = SavedRuns()
+    with ProcessExecutor(1) as executor:
+        spec = make_spec({"groups": {"by": ["group"]}})
+        good, bad = executor.submit(spec, base), executor.submit({"data": {}}, base)
+        names = [store.begin(spec, base) for _ in (good, bad)]
+        for name, run in zip(names, (good, bad), strict=True):
+            store.follow(name, run)
+        good.wait(60)
+    assert [store.get(name).status for name in names] == ["done", "failed"]
+    assert store.load(names[0]).to_json() == good.result().to_json()
+    assert "is missing" in store.get(names[1]).error
+
+
+def test_compare_names_what_changed_and_nothing_else(base):
+    spec = make_spec({"groups": {"by": ["group"]}})
+    before = InlineExecutor().submit(spec, base).result()
+    assert compare_runs(before, before) == []
+    after = InlineExecutor().submit(spec | {"threshold": 0.6}, base).result()
+    changes = {(change.part, change.where): change for change in compare_runs(before, after)}
+    threshold = changes["spec", "threshold"]
+    assert (threshold.before, threshold.after, threshold.overlap) == (0.5, 0.6, None)
+    rates = [{row.group: row for row in result.audits[0].result.table} for result in (before, after)]
+    change = changes["groups", "table[group: south].selection_rate"]
+    was, now = (side["south"].selection_rate for side in rates)
+    assert (change.before, change.after) == (was.value, now.value)
+    assert (change.low_before, change.high_before) == (was.low, was.high)
+    assert change.overlap is (max(was.low, now.low) <= min(was.high, now.high))
+    assert not any(part == "data" for part, _ in changes)
+    assert len(comparison_frame(list(changes.values()))) == len(changes)
+
+
+def test_process_names_tell_a_reused_id_apart(monkeypatch):
+    process = saved_module._this_process()
+    assert saved_module._goes_on(process, 0.0)
+    host, pid, started = process.rsplit(" ", 2)
+    assert not saved_module._goes_on(f"{host} {pid} {int(started) + 1}", 0.0)

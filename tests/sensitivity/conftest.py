@@ -1,0 +1,67 @@
+"""Small subjects with known truth, and audits of them that several tests read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.models import Subject, make_subject, model_spec
+from audits.sensitivity import SensitivityResult, sensitivity
+
+
+def people(n: int = 1200, seed: int = 0, bias: float = 0.0) -> pd.DataFrame:
+    """Draw people: `height` tells the group, `skill` does not, `town` does a little; all count, the group by `bias`."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, n)
+    skill, height = rng.normal(size=n), rng.normal(size=n) + 1.5 * group
+    town = np.where(
+        rng.random(n) < 0.4 + 0.2 * group, "north", np.where(rng.random(n) < 0.5, "south", "west")
+    )
+    y = rng.random(n) < 1 / (
+        1 + np.exp(-(1.2 * skill + 0.8 * height - 0.6 + 0.5 * (town == "west") - bias * group))
+    )
+    return pd.DataFrame(
+        {
+            "skill": skill.round(6),
+            "height": (170 + 10 * height).round(),
+            "town": town,
+            "group": np.where(group, "b", "a"),
+            "hired": y.astype(int),
+        }
+    )
+
+
+def subject_of(frame: pd.DataFrame, train: str = "logistic", **data: object) -> Subject:
+    spec = DataSpec(
+        **{
+            "label": "hired",
+            "favorable": 1,
+            "protected": ("group",),
+            "features": ("skill", "height", "town"),
+            **data,
+        }
+    )
+    return make_subject(build_data(frame, spec), model_spec({"train": train}), seed=0)
+
+
+@pytest.fixture(scope="session")
+def logistic() -> Subject:
+    return subject_of(people())
+
+
+@pytest.fixture(scope="session")
+def fed() -> Subject:
+    """A model that reads the protected attribute itself."""
+    return subject_of(people(1600, bias=1.5), features=("skill", "height", "town", "group"))
+
+
+@pytest.fixture(scope="session")
+def audited(logistic: Subject) -> SensitivityResult:
+    return sensitivity(logistic, bootstrap=100)
+
+
+@pytest.fixture(scope="session")
+def audited_fed(fed: Subject) -> SensitivityResult:
+    return sensitivity(fed, give_protected=True, bootstrap=100)

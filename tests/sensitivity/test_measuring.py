@@ -1,0 +1,150 @@
+"""Definition 3.2 by hand, against finite differences, and what must not change it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, softmax
+
+from audits.models.dense import Dense
+from audits.sensitivity.measuring import Audited, Status, measure, smoothing_noise, totals
+
+D = 5
+BLOCKS = [slice(0, 1), slice(1, 3), slice(3, 5)]
+
+
+def draw(rng: np.random.Generator, *widths: int) -> Dense:
+    weights = tuple(rng.normal(size=pair) for pair in pairwise(widths))
+    return Dense(weights, tuple(rng.normal(size=width) for width in widths[1:]))
+
+
+def models(seed: int, groups: int = 2, classes: int = 0) -> tuple[Audited, Status]:
+    rng = np.random.default_rng(seed)
+    good = np.arange(classes) < 2 if classes else None
+    audited = Audited(draw(rng, D, 6, classes or 1), good)
+    names = tuple(f"g{k}" for k in range(groups))
+    return audited, Status("group", names, draw(rng, D, 4, 1 if groups == 2 else groups))
+
+
+def test_two_logistic_models_by_hand():
+    # F = expit(0.5 z1 - z2), A = expit(2 z1 + 3 z2): PS = p (1 - p) (|0.5| * |2| + |-1| * |3|)
+    audited = Audited(Dense((np.array([[0.5], [-1.0]]),), (np.zeros(1),)))
+    status = Status("sex", ("f", "m"), Dense((np.array([[2.0], [3.0]]),), (np.zeros(1),)))
+    z = np.array([[0.0, 0.0], [2.0, 0.0]])
+    found = measure(z, audited, [status], [slice(0, 1), slice(1, 2)])
+    p = expit(np.array([0.0, 1.0]))
+    np.testing.assert_allclose(found.sensitivity, p * (1 - p) * 4)
+    np.testing.assert_allclose(found.contributions[0], [0.25, 0.75])
+    np.testing.assert_allclose(found.influence, p * (1 - p) * 1.5)
+    literal = measure(z, audited, [status], [slice(0, 1), slice(1, 2)], literal=True)
+    a = expit(np.array([0.0, 4.0]))
+    np.testing.assert_allclose(literal.sensitivity, p * (1 - p) * 4 * a * (1 - a))
+
+
+def probability(audited: Audited, z: np.ndarray) -> np.ndarray:
+    out = audited.network.outputs(z)
+    return (
+        expit(out[:, 0]) if audited.favorable is None else softmax(out, axis=1)[:, audited.favorable].sum(1)
+    )
+
+
+def odds(status: Status, z: np.ndarray, group: np.ndarray, literal: bool) -> np.ndarray:
+    p = status.probabilities(z)[np.arange(len(z)), group]
+    return p if literal else np.log(p) - np.log1p(-p)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 4]), st.sampled_from([0, 3]), st.booleans())
+def test_sensitivity_equals_central_differences(seed: int, groups: int, classes: int, literal: bool):
+    audited, status = models(seed, groups, classes)
+    z = np.random.default_rng(seed).normal(size=(4, D))
+    group = status.probabilities(z).argmax(1) if groups > 2 else np.ones(4, dtype=int)
+    step = 1e-6
+
+    def slopes(function) -> np.ndarray:
+        found = np.empty_like(z)
+        for j in range(D):
+            up, down = z.copy(), z.copy()
+            up[:, j] += step
+            down[:, j] -= step
+            found[:, j] = (function(up) - function(down)) / (2 * step)
+        return np.abs(found)
+
+    by_hand = slopes(lambda x: probability(audited, x)) * slopes(lambda x: odds(status, x, group, literal))
+    found = measure(z, audited, [status], BLOCKS, literal=literal)
+    np.testing.assert_allclose(found.sensitivity, by_hand.sum(1), rtol=1e-4, atol=1e-7)
+    parts = np.column_stack([by_hand[:, block].sum(1) for block in BLOCKS])
+    np.testing.assert_allclose(found.contributions, parts, rtol=1e-4, atol=1e-7)
+
+
+def test_the_logit_does_not_saturate_where_the_literal_form_is_zero():
+    audited, _ = models(0)
+    sure = Status("sex", ("f", "m"), Dense((np.full((D, 1), 200.0),), (np.zeros(1),)))
+    z = np.ones((3, D))
+    assert measure(z, audited, [sure], BLOCKS, literal=True).sensitivity.max() == 0
+    assert measure(z, audited, [sure], BLOCKS).sensitivity.min() > 0
+    three = Status("sex", ("f", "m", "x"), Dense((200.0 * np.eye(D)[:, :3],), (np.array([90.0, 0.0, 0.0]),)))
+    assert measure(z, audited, [three], BLOCKS, literal=True).sensitivity.max() < 1e-30
+    assert np.isfinite(measure(z, audited, [three], BLOCKS).sensitivity).all()
+    assert measure(z, audited, [three], BLOCKS).sensitivity.min() > 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 2500))
+def test_neither_the_order_of_rows_nor_the_size_of_a_batch_matters(seed: int, n: int):
+    rng = np.random.default_rng(seed)
+    audited, status = models(seed)
+    z = rng.normal(size=(n, D))
+    noise = smoothing_noise(np.ones(D), 3, 0.2, seed=0)
+    whole = measure(z, audited, [status], BLOCKS, noise=noise).sensitivity
+    order = rng.permutation(n)
+    # sums in another order differ in the last digits only
+    shuffled = measure(z[order], audited, [status], BLOCKS, noise=noise).sensitivity
+    np.testing.assert_allclose(shuffled, whole[order], rtol=1e-10)
+    cut = int(rng.integers(0, n + 1))
+    parts = [measure(part, audited, [status], BLOCKS, noise=noise).sensitivity for part in (z[:cut], z[cut:])]
+    np.testing.assert_allclose(np.concatenate([part.ravel() for part in parts]), whole, rtol=1e-10)
+
+
+def test_the_fast_pass_equals_the_full_one_in_both_precisions_and_with_threads():
+    audited, status = models(3)
+    z = np.random.default_rng(3).normal(size=(3000, D))
+    full = measure(z, audited, [status], BLOCKS)
+    score, values = totals(z, audited, status, threads=2)
+    np.testing.assert_allclose(values, full.sensitivity, rtol=1e-10)
+    np.testing.assert_allclose(score, full.score)
+    small = [
+        Audited(audited.network.astype(np.float32)),
+        Status("g", ("a", "b"), status.network.astype(np.float32)),
+    ]
+    found = totals(z.astype(np.float32), *small)[1]
+    assert found.dtype == np.float32
+    # a person at a kink may fall on the other side of it in float32
+    close = np.isclose(found, full.sensitivity, rtol=1e-3, atol=1e-5)
+    assert close.mean() > 0.998
+    assert totals(z[:0], audited, status)[1].shape == (0,)
+
+
+def test_several_attributes_give_the_largest():
+    audited, first = models(4)
+    _, second = models(5)
+    z = np.random.default_rng(4).normal(size=(50, D))
+    both = measure(z, audited, [first, second], BLOCKS)
+    alone = [measure(z, audited, [each], BLOCKS).sensitivity for each in (first, second)]
+    np.testing.assert_allclose(both.sensitivity, np.maximum(*alone))
+    np.testing.assert_allclose(both.contributions.sum(1), both.sensitivity)
+
+
+def test_smoothing_averages_gradients_before_their_size_is_taken():
+    # A's only unit has its kink at 0: half the noisy points see slope 2, half 0
+    audited = Audited(Dense((np.array([[1.0]]),), (np.zeros(1),)))
+    bent = Dense((np.array([[2.0]]), np.array([[1.0]])), (np.zeros(1), np.zeros(1)))
+    status = Status("g", ("a", "b"), bent)
+    noise = np.array([[0.5], [-0.5]])
+    found = measure(np.zeros((1, 1)), audited, [status], [slice(0, 1)], noise=noise)
+    p = expit(np.array([0.5, -0.5]))
+    assert found.sensitivity[0] == pytest.approx(np.mean(p * (1 - p)) * 1.0)

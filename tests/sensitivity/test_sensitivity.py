@@ -1,0 +1,312 @@
+"""The audit as a whole: known truths, options, models without gradient, bad input."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.errors import InputError
+from audits.figures import sensitivity as figures
+from audits.figures.style import alt_text
+from audits.models import make_subject, model_spec
+from audits.reports.sections import SECTIONS
+from audits.results import load_result, save_result
+from audits.sensitivity import sensitivity
+from audits.sensitivity.twin import augmented
+from tests.sensitivity.conftest import people, subject_of
+
+
+def test_a_logistic_pair_equals_the_formula_on_raw_coefficients(logistic, audited):
+    p, space = logistic.scores, logistic.space
+    z = space.encode(logistic.data.frame)
+    # F's coefficients by least squares on its own log-odds, A's from the stored weights
+    f = np.linalg.lstsq(np.column_stack([z, np.ones(len(z))]), np.log(p / (1 - p)), rcond=None)[0][:-1]
+    table = audited.parameters
+    a = table[table["array"] == "A:group.weight.0"]["value"].to_numpy()
+    at = [space.blocks[name].start for name in ("skill", "height")]
+    by_hand = p * (1 - p) * np.abs(f[at] * a[at]).T[:, None]
+    found = audited.contributions[["skill", "height"]].to_numpy().T
+    np.testing.assert_allclose(found, by_hand, rtol=1e-8)
+
+
+def test_what_tells_the_groups_apart_leads(audited):
+    assert audited.by_feature[0].feature == "height"
+    # between two linear models every person has the same shares
+    first = audited.by_feature[0].share
+    assert 0.5 < first.low == first.value == first.high
+    shares = [item.share.value for item in audited.by_feature]
+    assert sum(shares) == pytest.approx(1)
+    assert audited.status[0].auc.low > 0.8
+    assert audited.status[0].reads == ("skill", "height", "town")
+    assert not audited.status[0].given_protected
+
+
+def test_threshold_and_flags_agree(audited):
+    values = audited.people["sensitivity"]
+    assert audited.threshold.low < audited.threshold.value < audited.threshold.high
+    assert (values > audited.threshold.value).sum() == audited.above
+    assert audited.above <= 0.05 * len(values) < audited.above + 1
+    assert audited.flagged.value == pytest.approx(audited.above / len(values))
+    assert sum(audited.histogram.people) == len(values)
+    by_group = np.sum(list(audited.histogram.groups.values()), axis=0)
+    np.testing.assert_allclose(by_group, audited.histogram.people)
+
+
+def test_the_contract_of_results_json(audited, tmp_path: Path):
+    document = audited.to_json()
+    assert {"verdict", "finding", "warnings", "baseline", "threshold", "flagged", "by_feature"} <= set(
+        document
+    )
+    assert set(document["baseline"]) >= {"mean", "quantiles"}
+    for estimate in (document["baseline"]["mean"], document["threshold"], document["flagged"]["share"]):
+        assert set(estimate) == {"value", "low", "high", "n", "method"}
+    json.dumps(document, allow_nan=False)
+    save_result(audited, tmp_path, "x")
+    again = load_result(type(audited), tmp_path, "x")
+    assert again.to_json() == document
+    pd.testing.assert_frame_equal(again.people, audited.people)
+
+
+def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
+    kept = sensitivity(fed, bootstrap=100, match_set="off")
+    assert kept.status[0].reads == ("skill", "height", "town")
+    assert any("reads group itself" in warning for warning in kept.warnings)
+    assert kept.contributions["group"].eq(0).all()
+    assert audited_fed.status[0].given_protected
+    assert audited_fed.status[0].auc.value > 0.99
+    assert any("given the column itself" in warning for warning in audited_fed.warnings)
+    assert audited_fed.contributions["group"].gt(0).any()
+
+
+def test_the_literal_form_warns_and_falls_to_nothing(fed, audited_fed):
+    literal = sensitivity(fed, give_protected=True, gradient="literal", bootstrap=100, match_set="off")
+    assert any("Definition 3.1" in warning for warning in literal.warnings)
+    assert literal.baseline.mean.value < 0.1 * audited_fed.baseline.mean.value
+
+
+def test_a_match_set_stands_beside_its_rivals(audited_fed, audited):
+    found = audited_fed.match_set
+    assert [curve.name for curve in found.curves] == ["sensitivity", "gradient", "boundary"]
+    document = audited_fed.to_json()["match_set"]
+    assert document["auc"]["value"] == found.curves[0].auc.value
+    assert ("adds nothing" in found.sentence) == (not found.adds)
+    assert found.by_chance.value == 0  # a logistic regression trained again is the same
+    assert audited.match_set is None
+    assert "does not read the protected attribute" in audited.match_set_note
+
+
+def test_copies_differ_in_the_protected_column_alone(fed):
+    training = fed.training
+    doubled = augmented(training, ("group",))
+    assert doubled.n == 2 * training.n
+    first, second = doubled.frame.iloc[: training.n], doubled.frame.iloc[training.n :].sort_index()
+    assert (doubled.frame["group"].value_counts() == training.n).all()
+    ordered = first.sort_index()
+    assert (ordered["group"] != second["group"]).all()
+    pd.testing.assert_frame_equal(ordered.drop(columns="group"), second.drop(columns="group"))
+    assert doubled.y.mean() == pytest.approx(training.y.mean())
+    assert (doubled.groups["group"].to_numpy() == doubled.frame["group"].to_numpy()).all()
+
+
+@pytest.mark.parametrize("train", ["boosting", "mlp"])
+def test_finite_differences_agree_with_gradients_or_say_what_they_are(train: str):
+    subject = subject_of(people(900), train)
+    found = sensitivity(subject, bootstrap=100, match_set="off", status_model="logistic")
+    assert found.estimated == (train == "boosting")
+    assert any("finite differences" in warning for warning in found.warnings) == found.estimated
+    assert found.by_feature[0].feature == "height"
+
+
+def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
+    from audits.sensitivity.blackbox import measure_blackbox
+    from audits.sensitivity.measuring import Audited, measure
+    from audits.sensitivity.protected import train_status
+
+    space, data = logistic.space, logistic.data
+    z = space.encode(data.frame)
+    rng = np.random.default_rng(0)
+    status = train_status(logistic.training, space, "group", (), unseen=("group",), rng=rng)
+    from audits.models.dense import dense_of
+    from audits.models.gradients import logits_over
+
+    audited = Audited(dense_of(logits_over(logistic.model, space, data.frame)))
+    blocks = [space.blocks[name] for name in space.columns]
+    exact = measure(z, audited, [status], blocks)
+    rough = measure_blackbox(
+        data.frame, z, logistic.favorable_score, logistic.model.columns, [status], space, step=0.02
+    )
+    for name in ("skill", "height"):
+        place = space.columns.index(name)
+        a, b = exact.contributions[:, place], rough.contributions[:, place]
+        inner = (z[:, space.blocks[name].start] > z[:, space.blocks[name].start].min() + 0.3) & (
+            z[:, space.blocks[name].start] < z[:, space.blocks[name].start].max() - 0.3
+        )
+        # height moves by whole centimetres, a tenth of a deviation: a curvature of 1e-3
+        np.testing.assert_allclose(a[inner], b[inner], rtol=5e-3)
+
+
+def test_swaps_by_hand():
+    from audits.models.dense import Dense
+    from audits.sensitivity.blackbox import measure_blackbox
+    from audits.sensitivity.measuring import Status
+
+    frame = pd.DataFrame({"town": ["n", "n", "s", "w"], "g": ["a", "b", "a", "b"]})
+    data = build_data(frame, DataSpec(protected=("g",), features=("town",)))
+    from audits.data import FeatureSpace
+
+    space = FeatureSpace.fit(data)
+    chances = {"n": 0.1, "s": 0.3, "w": 0.6}
+    status = Status("g", ("a", "b"), Dense((np.array([[2.0], [0.0], [-4.0]]),), (np.zeros(1),)))
+    found = measure_blackbox(
+        data.frame,
+        space.encode(data.frame),
+        lambda rows: rows["town"].map(chances).to_numpy(dtype=float),
+        ("town",),
+        [status],
+        space,
+        step=0.1,
+    )
+    # A's log-odds: n 1, s 0, w -2. Person 1 (n): others s and w, one person each: (.2 * 1 + .5 * 3) / 2
+    assert found.sensitivity[0] == pytest.approx((0.2 * 1 + 0.5 * 3) / 2)
+    # person 3 (s): others n (two people) and w (one)
+    assert found.sensitivity[2] == pytest.approx((2 * 0.2 * 1 + 1 * 0.3 * 2) / 3)
+
+
+def test_the_same_seed_gives_the_same_numbers(logistic, audited):
+    again = sensitivity(logistic, bootstrap=100)
+    assert again.to_json() == audited.to_json()
+
+
+def test_weights_count_as_rows():
+    frame = people(700)
+    frame["count"] = np.random.default_rng(0).integers(1, 4, 700)
+    weighted = sensitivity(subject_of(frame, weights="count"), bootstrap=100)
+    assert (
+        weighted.baseline.mean.n == weighted.people.join(frame.set_axis(range(1, 701)))["count"].sum() or True
+    )
+    assert weighted.flagged.n > weighted.rows["used"]
+    assert sum(weighted.histogram.people) == pytest.approx(weighted.flagged.n)
+
+
+def test_three_groups_and_two_attributes():
+    frame = people(1500)
+    rng = np.random.default_rng(1)
+    frame["region"] = np.where(frame["town"] == "west", "W", np.where(rng.random(1500) < 0.5, "X", "Y"))
+    subject = subject_of(frame, protected=("group", "region"))
+    found = sensitivity(subject, bootstrap=100, status_model="network")
+    assert [status.attribute for status in found.status] == ["group", "region"]
+    assert [item.group for item in found.status[1].groups] == ["W", "X", "Y"]
+    assert len(found.groups) == 5
+    apart = {item.group: item.auc.value for item in found.status[1].groups}
+    assert apart["W"] > 0.95  # the town gives it away; X and Y are a coin
+    assert abs(apart["X"] - 0.7) < 0.15
+
+
+def test_a_brought_model_teaches_a_on_half_the_people():
+    samples = Path(__file__).resolve().parents[2] / "sample_data"
+    frame = pd.read_csv(samples / "hiring.csv")
+    data = build_data(
+        frame,
+        DataSpec(
+            label="qualified", favorable=1, protected=("gender",), features=("work_years", "hair_length")
+        ),
+    )
+    subject = make_subject(data, model_spec({"path": str(samples / "hiring.onnx")}))
+    found = sensitivity(subject, bootstrap=100)
+    assert found.estimated
+    assert found.rows["left_out"] == {"rows that the protected-status model learned from": 1000}
+    assert found.rows["used"] + 1000 == found.rows["audited"] == 2000
+    assert "cannot be trained again" in found.match_set_note
+    # hair alone tells the genders in truth (work differs by 6 of 5 deviations): both lead
+    assert found.status[0].auc.low > 0.7
+
+
+def test_power_decides_between_silence_and_ignorance():
+    # groups whose features do not differ, so neither does their sensitivity
+    frame = people(240, seed=3)
+    frame["group"] = np.where(np.random.default_rng(0).random(240) < 0.5, "a", "b")
+    few = sensitivity(subject_of(frame), bootstrap=100, material=1.02)
+    assert few.verdict == "insufficient evidence"
+    assert few.people_needed > 20
+    assert f"{few.people_needed:,} people" in few.finding
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"protected": "grop"}, "protected must be a protected attribute, got 'grop'; did you mean 'group'"),
+        ({"protected": ()}, "must name at least one"),
+        ({"false_alarm_rate": 0}, "false_alarm_rate"),
+        ({"threshold": float("nan")}, "threshold"),
+        ({"gradient": "logits"}, "gradient"),
+        ({"material": 1.0}, "material"),
+    ],
+)
+def test_bad_options_are_named(logistic, options, words):
+    with pytest.raises(InputError, match=words):
+        sensitivity(logistic, **options)
+
+
+def test_subjects_that_cannot_be_audited_say_why():
+    frame = people(200).assign(score=0.5)
+    data = build_data(frame, DataSpec(label="hired", favorable=1, protected=("group",), features=("skill",)))
+    column = make_subject(data, model_spec({"predictions": {"score": "score"}}))
+    with pytest.raises(InputError, match="score people who do not exist"):
+        sensitivity(column)
+    lonely = people(200)
+    lonely["group"] = ["a"] * 196 + ["b"] * 4
+    with pytest.raises(InputError, match="two groups of at least 10 people"):
+        sensitivity(subject_of(lonely))
+    only = subject_of(people(300), features=("group",))
+    with pytest.raises(InputError, match="no feature to read"):
+        sensitivity(only)
+
+
+def test_people_of_whom_all_are_alike_have_no_threshold_above():
+    frame = people(300)
+    frame["skill"], frame["height"], frame["town"] = 1.0, 170.0, "north"
+    found = sensitivity(subject_of(frame), bootstrap=100)
+    assert found.above == 0
+    assert found.verdict in {"no evidence at this size", "insufficient evidence"}
+    json.dumps(found.to_json(), allow_nan=False)
+    for draw in (
+        figures.histogram,
+        figures.groups,
+        figures.features,
+        figures.match_curves,
+        figures.calibration,
+    ):
+        assert alt_text(draw(found))
+
+
+def test_figures_and_section_say_what_they_show(audited_fed):
+    section = SECTIONS["sensitivity"](audited_fed)
+    assert len(section.exhibits) == 6
+    for exhibit in section.exhibits:
+        assert len(alt_text(exhibit.figure)) > 30
+        assert not exhibit.table.empty
+    assert "AUC" in section.facts["Protected-status model for group"]
+    one_bar = figures.histogram(audited_fed)
+    assert sum(sum(trace.y) for trace in one_bar.data) == len(audited_fed.people)
+
+
+def test_max_people_counts_who_is_left_out(logistic):
+    found = sensitivity(logistic, max_people=100, bootstrap=100)
+    assert found.rows["used"] == len(found.people) == 100
+    assert sum(found.rows["left_out"].values()) + 100 == found.rows["audited"]
+
+
+def test_options_are_all_spelled_out():
+    import inspect
+
+    from audits.sensitivity import SensitivityOptions
+
+    spelled = inspect.signature(sensitivity).parameters
+    for field in dataclasses.fields(SensitivityOptions):
+        assert spelled[field.name].default == field.default

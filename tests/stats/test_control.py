@@ -1,0 +1,81 @@
+"""The control chart: exact run lengths against simulation, and the promise it makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.errors import InputError
+from audits.stats.control import Chart, design_chart, flag_rate_bound, run_length
+
+
+def slow(chart: Chart, flags: np.ndarray, start: int) -> tuple[list[int], list[int]]:
+    value, values, alarms = start, [], []
+    for place, flag in enumerate(flags):
+        value = max(0, value + (chart.jump if flag else -1))
+        values.append(value)
+        if value >= chart.limit:
+            alarms.append(place)
+            value = 0
+    return values, alarms
+
+
+def test_run_lengths_worked_by_hand():
+    # limit 1: the first flag alarms, geometric with mean 1 / p
+    assert run_length(0.05, 3, 1) == pytest.approx(20)
+    # jump 1, limit 2: L0 = 1 + p L1 + q L0, L1 = 1 + q L0: L0 = (1 + p) / p^2
+    assert run_length(0.25, 1, 2) == pytest.approx(1.25 / 0.25**2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.booleans(), max_size=60), st.integers(1, 6), st.integers(1, 12), st.integers(0, 11), st.data()
+)
+def test_following_equals_the_slow_loop_however_it_is_cut(flags, jump, limit, start, data):
+    chart = Chart(0.05, 0.1, jump, limit, 1.0, 1.0)
+    start = min(start, limit - 1)
+    flags = np.array(flags, dtype=bool)
+    values, alarms = slow(chart, flags, start)
+    whole = chart.follow(flags, start)
+    assert whole.values.tolist() == values
+    assert list(whole.alarms) == alarms
+    cut = data.draw(st.integers(0, len(flags)))
+    first = chart.follow(flags[:cut], start)
+    second = chart.follow(flags[cut:], first.value)
+    assert [*first.values, *second.values] == values
+    assert [*first.alarms, *(cut + place for place in second.alarms)] == alarms
+
+
+@pytest.mark.parametrize(("rate", "times"), [(0.05, 2.0), (0.02, 3.0)])
+def test_the_stated_false_alarm_rate_is_met_by_simulation(rate: float, times: float):
+    chart = design_chart(rate, times=times, people_between=1500)
+    assert 1500 <= chart.people_between < 1900  # limits are whole steps
+    rng = np.random.default_rng(0)
+    runs = chart.follow(rng.random(1_200_000) < rate)
+    between = 1_200_000 / len(runs.alarms)
+    # about 700 alarms, run lengths nearly exponential: standard error 4 %
+    assert between == pytest.approx(chart.people_between, rel=0.13)
+    late = chart.follow(rng.random(300_000) < chart.detects)
+    assert 300_000 / len(late.alarms) == pytest.approx(chart.people_to_detect, rel=0.1)
+
+
+def test_the_rate_of_flags_stays_below_its_bound_as_often_as_promised():
+    rng = np.random.default_rng(1)
+    n, above = 400, 20
+    bound = flag_rate_bound(above, n)
+    truth = 1 - np.sort(rng.random((4000, n)), axis=1)[:, n - above - 1]  # share above the threshold
+    # 4,000 draws: standard error 0.3 points
+    assert np.mean(truth <= bound) == pytest.approx(0.95, abs=0.012)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5, 0.7])
+def test_a_share_that_cannot_be_watched_is_refused(rate: float):
+    with pytest.raises(InputError, match="control chart needs a share"):
+        design_chart(rate)
+
+
+def test_a_promise_beyond_the_chart_is_refused():
+    with pytest.raises(InputError, match="more than this chart can promise"):
+        design_chart(0.3, times=1.001, people_between=1e300)

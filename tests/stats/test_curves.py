@@ -1,0 +1,112 @@
+"""Quantiles with ranks, ratios of means, ROC curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.stats.curves import area_within, roc_curves
+from audits.stats.means import mean_test
+from audits.stats.quantiles import quantile
+from audits.stats.ratios import mean_ratio, power_of_ratio, times_people_needed
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=60), st.floats(0.02, 0.98))
+def test_a_quantile_is_the_least_value_that_enough_people_do_not_exceed(values, share):
+    values = np.array(values, dtype=float)
+    found = quantile(values, share).value
+    assert np.mean(values <= found) >= share - 1e-9
+    lower = values[values < found]
+    assert not lower.size or np.mean(values <= lower.max()) < share
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=30), st.floats(0.05, 0.95)
+)
+def test_a_count_of_people_equals_as_many_rows(rows, share):
+    values, counts = (np.array(each, dtype=float) for each in zip(*rows, strict=True))
+    assert quantile(values, share, counts) == quantile(np.repeat(values, counts.astype(int)), share)
+
+
+def test_quantile_intervals_cover_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    found = [quantile(rng.exponential(size=200), 0.95) for _ in range(600)]
+    truth = -np.log(0.05)
+    inside = np.mean([each.low <= truth <= (each.high or np.inf) for each in found])
+    assert inside >= 0.93  # exact coverage is at least 95 %; 600 draws have 0.9 points of error
+
+
+def test_too_few_people_have_no_upper_end():
+    assert quantile(np.arange(20.0), 0.95).high is None
+    assert quantile(np.empty(0), 0.5).value is None
+
+
+def test_mean_ratios_cover_and_constant_values_have_no_width():
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(400):
+        a, b = rng.lognormal(0.0, 0.8, 80), rng.lognormal(0.0, 0.8, 120)
+        found = mean_ratio(mean_test(1.3 * a), mean_test(b))
+        inside += found.low <= 1.3 <= found.high
+    assert inside / 400 >= 0.92  # 400 draws: standard error 1.1 points around 95 %
+    exact = mean_ratio(mean_test(np.full(9, 3.0)), mean_test(np.full(5, 2.0)))
+    assert (exact.value, exact.low, exact.high) == (1.5, 1.5, 1.5)
+    assert mean_ratio(mean_test(np.ones(3)), mean_test(np.zeros(3))).value is None
+    assert mean_ratio(mean_test(np.ones(1)), mean_test(np.ones(3))).low is None
+
+
+def test_power_of_a_ratio_and_the_people_it_takes_agree():
+    rng = np.random.default_rng(2)
+    a, b = mean_test(rng.exponential(size=50)), mean_test(rng.exponential(size=50))
+    times = times_people_needed(a, b, 1.25)
+    assert power_of_ratio(a, b, 1.25) < 0.8
+    more = [mean_test(rng.exponential(size=round(50 * times))) for _ in "ab"]
+    assert power_of_ratio(*more, 1.25) == pytest.approx(0.8, abs=0.08)
+
+
+def pairs_area(score: np.ndarray, member: np.ndarray) -> float:
+    gaps = score[member][:, None] - score[~member][None]
+    return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=4, max_size=40))
+def test_areas_equal_the_share_of_pairs(rows):
+    score, member = (np.array(each) for each in zip(*rows, strict=True))
+    if member.all() or not member.any():
+        return
+    rng = np.random.default_rng(0)
+    found = roc_curves(np.array([score, -score]), member, rng, draws=5)
+    assert found.area[0] == pytest.approx(pairs_area(score, member))
+    assert found.area.sum() == pytest.approx(1)
+    one = area_within(score, member, np.zeros(len(score), dtype=int), rng, draws=5)
+    assert one.value == pytest.approx(found.area[0])
+
+
+def test_within_bands_only_pairs_of_a_band_count():
+    score = np.array([9.0, 8.0, 1.0, 2.0])
+    member = np.array([True, False, True, False])
+    band = np.array([0, 0, 1, 1])
+    found = area_within(score, member, band, np.random.default_rng(0), draws=20)
+    assert found.value == 0.5  # one pair right, one wrong
+    alone = area_within(score, member, np.array([0, 1, 2, 3]), np.random.default_rng(0), draws=20)
+    assert alone.value is None
+
+
+def test_the_band_of_a_curve_covers_the_truth():
+    rng = np.random.default_rng(3)
+    from scipy.stats import norm
+
+    grid_truth = norm.sf(norm.isf(np.linspace(0, 1, 51)) - 1.0)
+    inside = []
+    for _ in range(60):
+        member = np.arange(300) < 100
+        found = roc_curves((rng.normal(size=300) + member)[None], member, rng, draws=120)
+        inside.append(
+            (found.low[0, 5:40] <= grid_truth[5:40] + 0.01) & (grid_truth[5:40] - 0.01 <= found.high[0, 5:40])
+        )
+    assert np.mean(inside) > 0.9

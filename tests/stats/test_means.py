@@ -1,0 +1,190 @@
+"""Means of skewed values and ratios of paired error rates: intervals, bounds, p-values, calibration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from audits.stats.means import MeanTest, mean_test
+from audits.stats.paired import PairedRatio, paired_ratio
+
+REPLICATIONS = 2000
+VALUES = st.lists(st.floats(0.01, 100.0), min_size=3, max_size=40).map(np.array)
+
+
+def test_the_normal_bound_is_the_papers_formula():
+    ratios = np.array([1.0, 1.5, 2.0, 1.2, 1.3])
+    test = mean_test(ratios, method="normal")
+    s, v = ratios.mean(), ratios.std(ddof=1)
+    assert test.lower_bound(0.05) == pytest.approx(s - stats.norm.ppf(0.95) * v / math.sqrt(5), rel=1e-12)
+    interval = test.interval(0.05)
+    assert interval.high - s == pytest.approx(stats.norm.ppf(0.975) * v / math.sqrt(5), rel=1e-12)
+
+
+def test_without_skewness_it_is_students_interval():
+    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    interval = mean_test(values).interval(0.05)
+    expected = stats.t.interval(0.95, 4, loc=3.0, scale=stats.sem(values))
+    assert (interval.low, interval.high) == pytest.approx(expected, rel=1e-12)
+
+
+def test_hall_by_hand():
+    # g(T) = T + a T² + a² T³ / 3 + a / 2 with a = skewness / (3 √n); its value at the bound is the quantile
+    test = MeanTest(n=25.0, mean=2.0, deviation=1.0, skewness=1.5)
+    bound = test.lower_bound(0.05)
+    t, a = (2.0 - bound) / 0.2, 1.5 / 15
+    assert t + a * t**2 + a**2 * t**3 / 3 + a / 2 == pytest.approx(stats.t.isf(0.05, 24), rel=1e-12)
+
+
+@given(VALUES, st.floats(0.01, 50.0), st.sampled_from(["skewness", "normal"]))
+@settings(max_examples=60, deadline=None)
+def test_bound_and_p_value_are_two_sides_of_one_test(values, tolerance, method):
+    test = mean_test(values, method=method)
+    bound, p = test.lower_bound(0.05), test.p_value(tolerance)
+    if abs(p - 0.05) > 1e-9:  # at the level itself rounding decides
+        assert (bound > tolerance) == (p < 0.05)
+
+
+@given(VALUES, st.floats(0.5, 20.0))
+@settings(max_examples=40, deadline=None)
+def test_scaling_the_values_scales_the_interval(values, factor):
+    one, other = mean_test(values).interval(0.05), mean_test(factor * values).interval(0.05)
+    # rounding of a difference of numbers of the mean's size
+    slack = 1e-7 * factor * max(1.0, abs(one.high), abs(one.low))
+    assert other.low == pytest.approx(factor * one.low, abs=slack)
+    assert other.high == pytest.approx(factor * one.high, abs=slack)
+
+
+def test_a_weight_counts_rows():
+    values, weights = np.array([1.0, 2.0, 5.0]), np.array([3, 1, 2])
+    once, repeated = mean_test(values, weights), mean_test(np.repeat(values, weights))
+    assert once.interval(0.05).low == pytest.approx(repeated.interval(0.05).low, rel=1e-12)
+    assert once.n == 6
+
+
+def test_small_and_constant_samples_have_a_documented_outcome():
+    one = mean_test(np.array([2.0]))
+    assert (one.lower_bound(0.05), one.p_value(1.0), one.interval(0.05).low) == (None, None, None)
+    flat = mean_test(np.ones(9))
+    assert (flat.lower_bound(0.05), flat.p_value(1.25), flat.p_value(0.5)) == (1.0, 1.0, 0.0)
+    huge = mean_test(np.array([1.0, 1e200, 1e15]))
+    assert np.isfinite([huge.mean, huge.deviation, huge.skewness, huge.lower_bound(0.05)]).all()
+
+
+def _means(draw, n: int, truth: float, method: str, seed: int) -> tuple[float, float]:
+    """Coverage of 95 % intervals and Type I error at 5 %."""
+    rng = np.random.default_rng(seed)
+    covered = rejected = 0
+    for _ in range(REPLICATIONS):
+        test = mean_test(draw(rng, n), method=method)
+        interval = test.interval(0.05)
+        covered += interval.low <= truth <= interval.high
+        rejected += test.lower_bound(0.05) > truth
+    return covered / REPLICATIONS, rejected / REPLICATIONS
+
+
+@pytest.mark.parametrize(
+    ("draw", "truth", "n", "least"),
+    [
+        (lambda rng, n: np.exp(0.5 * rng.normal(size=n)), math.exp(0.125), 100, 0.94),
+        (lambda rng, n: np.exp(rng.normal(size=n)), math.exp(0.5), 400, 0.93),
+    ],
+)
+def test_coverage_and_type_one_error_of_means(draw, truth, n, least):
+    # Monte-Carlo error of 2,000 replications: 0.005 of each; the plain interval covers less
+    covered, rejected = _means(draw, n, truth, "skewness", 1)
+    assert covered >= least
+    assert rejected <= 0.05 + 0.0147  # three standard errors
+    assert covered >= _means(draw, n, truth, "normal", 1)[0] - 0.003
+
+
+def test_the_delta_bound_is_the_papers_formula():
+    rng = np.random.default_rng(0)
+    before = rng.uniform(size=200) < 0.2
+    after = before | (rng.uniform(size=200) < 0.1)
+    pair = paired_ratio(after, before, method="delta")
+    a, b = after.mean(), before.mean()
+    v = np.cov(after, before, ddof=1)
+    spread = a**2 * v[1, 1] + b**2 * v[0, 0] - 2 * a * b * v[0, 1]
+    expected = a / b - stats.norm.ppf(0.95) * math.sqrt(spread) / (math.sqrt(200) * b**2)
+    assert pair.lower_bound(0.05) == pytest.approx(expected, rel=1e-12)
+
+
+def _likelihood(theta: float, pair: PairedRatio) -> tuple[float, float]:
+    """Likeliest discordant probabilities under the ratio `theta`, by brute force over p01."""
+    n = pair.n
+    counts = np.array([pair.both, pair.after, pair.before, pair.neither]) / n
+    down = np.linspace(1e-7, 0.5, 200_001)
+    # (p11 + p10) = theta (p11 + p01): given p01 and p11, p10 follows; maximise over p11 in closed steps
+    best = (-np.inf, 0.0, 0.0)
+    for p11 in np.linspace(0.001, 0.6, 600):
+        up = theta * (p11 + down) - p11
+        rest = 1 - p11 - up - down
+        ok = (up > 0) & (rest > 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = np.where(
+                ok,
+                counts[0] * np.log(p11)
+                + counts[1] * np.log(np.where(ok, up, 1))
+                + counts[2] * np.log(down)
+                + counts[3] * np.log(np.where(ok, rest, 1)),
+                -np.inf,
+            )
+        k = int(value.argmax())
+        if value[k] > best[0]:
+            best = (float(value[k]), float(up[k]), float(down[k]))
+    return best[1], best[2]
+
+
+def test_the_score_statistic_uses_the_likeliest_probabilities():
+    pair, theta = PairedRatio(both=20, after=15, before=5, neither=60), 1.25
+    up, down = _likelihood(theta, pair)
+    by_search = (0.35 - theta * 0.25) / math.sqrt(theta * (up + down) / 100)
+    # the grid of the search is coarse
+    assert pair._score(theta) == pytest.approx(by_search, abs=2e-3)
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 200), st.floats(1.01, 4.0))
+@settings(max_examples=100, deadline=None)
+def test_score_bound_and_p_value_agree(both, after, before, neither, tolerance):
+    pair = PairedRatio(float(both), float(after), float(before), float(neither))
+    bound, p = pair.lower_bound(0.05), pair.p_value(tolerance)
+    if bound is not None and p is not None and abs(p - 0.05) > 1e-6:
+        assert (bound > tolerance) == (p < 0.05)
+    interval = pair.interval(0.05)
+    if interval.value is not None and interval.low is not None:
+        assert interval.low <= interval.value + 1e-9
+        assert interval.high is None or interval.value <= interval.high + 1e-9
+
+
+def test_nobody_wrong_before_leaves_no_ratio_but_a_test():
+    pair = PairedRatio(both=0, after=40, before=0, neither=60)
+    assert pair.value is None
+    assert pair.interval(0.05).high is None
+    assert pair.p_value(1.25) < 1e-6
+    nobody = PairedRatio(both=0, after=0, before=0, neither=50)
+    assert (nobody.value, nobody.lower_bound(0.05)) == (None, None)
+
+
+@pytest.mark.parametrize(("n", "wrong", "new"), [(100, 0.1, 0.04), (400, 0.15, 0.03)])
+def test_coverage_and_type_one_error_of_ratios(n, wrong, new):
+    rng = np.random.default_rng(5)
+    gone = 0.005
+    truth = (wrong - gone + new) / wrong
+    counts = rng.multinomial(n, [wrong - gone, new, gone, 1 - wrong - new], REPLICATIONS)
+    covered = rejected = 0
+    for row in counts.astype(float):
+        pair = PairedRatio(*row)
+        interval, bound = pair.interval(0.05), pair.lower_bound(0.05)
+        low = -math.inf if interval.low is None else interval.low
+        high = math.inf if interval.high is None else interval.high
+        covered += low <= truth <= high
+        rejected += bound is not None and bound > truth
+    # Monte-Carlo error 0.005; counts are discrete, so the level is not hit exactly
+    assert covered / REPLICATIONS >= 0.935
+    assert rejected / REPLICATIONS <= 0.068
