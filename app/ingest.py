@@ -89,8 +89,8 @@ class Ingest:
         for pool in (self._pool, self._calls):
             pool.shutdown(wait=True, cancel_futures=True)
 
-    async def find(self, identity: str) -> Monitor:
-        """Return a monitor, as it was at most five seconds ago.
+    async def find(self, identity: str, *, now: bool = False) -> Monitor:
+        """Return a monitor, as it was at most five seconds ago, or as it is `now`.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Ingest:
             If there is none.
         """
         found = self._known.get(identity)
-        if found is None or time.monotonic() - found[0] > _FRESH_SECONDS:
+        if now or found is None or time.monotonic() - found[0] > _FRESH_SECONDS:
             loop = asyncio.get_running_loop()
             fresh = await loop.run_in_executor(self._pool, self._load, identity)
             found = (time.monotonic(), fresh)

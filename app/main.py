@@ -9,11 +9,20 @@ from app.widgets import frame
 st.set_page_config(page_title="Evenhand", page_icon=frame.ICON, layout="wide", initial_sidebar_state="auto")
 frame.draw(
     {
-        "": [st.Page("views/data_model.py", title="Data & model", default=True)],
+        "": [
+            st.Page("views/data_model.py", title="Data & model", default=True),
+            st.Page("views/overview.py", title="Overview"),
+        ],
         "Audits": [
             st.Page("views/flipsets.py", title="Flipsets"),
+            st.Page("views/transport_flows.py", title="Transport flows"),
+            st.Page("views/recourse.py", title="Recourse"),
             st.Page("views/rule_sets.py", title="Rule sets"),
             st.Page("views/individual.py", title="Individual fairness"),
+        ],
+        "Take away": [
+            st.Page("views/saved.py", title="Report & saved audits"),
+            st.Page("views/tour.py", title="Guided demo"),
         ],
     }
 )

@@ -24,6 +24,7 @@ _KINDS = {
     "application/vnd.apache.arrow.file": "arrow",
 }
 _LONGEST_KEY = 200
+_MOST_HEARD = 256_000_000
 
 
 class _Refused(Exception):
@@ -60,7 +61,7 @@ async def predictions(request: Request) -> Response:
 async def about(request: Request) -> Response:
     """Tell what a monitor reads, and where it stands."""
     try:
-        monitor = await _monitor(request)
+        monitor = await _monitor(request, now=True)
     except _Refused as refused:
         return _error(refused.status, str(refused), refused.headers)
     bundle = monitor.bundle
@@ -82,14 +83,14 @@ async def openapi(_: Request) -> JSONResponse:
     return JSONResponse(document(MAX_BODY_MB))
 
 
-async def _monitor(request: Request) -> Monitor:
+async def _monitor(request: Request, *, now: bool = False) -> Monitor:
     """Return the monitor that the request names and has the token of."""
     identity = request.path_params["monitor"]
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     try:
         if len(identity) > 64 or not identity.isalnum():
             raise InputError("monitor", "must be one that exists", identity)
-        found = await INGEST.find(identity)
+        found = await INGEST.find(identity, now=now)
     except InputError as error:
         raise _Refused(404, str(error)) from None
     except RunFailed as error:
@@ -118,20 +119,27 @@ def _key(request: Request) -> str | None:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body, refused as soon as it is known to be too large."""
+    """Return the body. One that is too large is not kept; it is read to its end, so that the answer is heard,
+    unless it is far too large.
+    """
     most = MAX_BODY_MB * 1_000_000
     too_large = _Refused(
         413, f"A body may have at most {MAX_BODY_MB} MB; send several batches.", {"Connection": "close"}
     )
     stated = request.headers.get("content-length", "")
-    if stated.isdigit() and int(stated) > most:
+    if stated.isdigit() and int(stated) > _MOST_HEARD:
         raise too_large
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > most:
+        if size > _MOST_HEARD:
             raise too_large
-        parts.append(part)
+        if size <= most:
+            parts.append(part)
+        else:
+            parts.clear()
+    if size > most:
+        raise too_large
     return b"".join(parts)
 
 

@@ -7,6 +7,7 @@ never shared between workspaces.
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -27,10 +28,11 @@ from audits.runs.executors import ProcessExecutor
 from audits.runs.handle import Run
 from audits.runs.recent import Recent
 from audits.runs.result import RunResult
+from audits.runs.saved import SavedRuns
 from audits.runs.spec import Spec, parse_spec
 from audits.runs.store import RunStore, home
 
-__all__ = ["Standing", "close", "data", "executor", "result", "standing", "submit", "table"]
+__all__ = ["Standing", "close", "data", "executor", "result", "standing", "start_again", "submit", "table"]
 
 _TABLES, _DATA, _RESULTS = 2, 3, 6
 _READERS = 2
@@ -144,12 +146,39 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
 
 
 def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
-    """Have `spec` carried out and note it in the workspace."""
+    """Have `spec` carried out, note it in the workspace, and keep it among the saved audits."""
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
-    if run.key:
+    if run.key and not any(other["id"] == run.id for other in space.runs()):
         space.note_run(record)
+        _keep(space, spec, title, run)
     return run
+
+
+def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:
+    """Keep a run among the saved audits; where that cannot be, the run goes on and the log says why."""
+    try:
+        saved = SavedRuns()
+        saved.follow(saved.begin(spec, space.folder, title=title, owner=space.token, key=run.key), run)
+    except (InputError, RunFailed):
+        logging.getLogger("evenhand").exception("The run %s is not saved", run.id)
+
+
+def start_again(space: Workspace, identity: str) -> None:
+    """Have a saved audit carried out again that did not end well."""
+    saved = SavedRuns()
+    found = saved.begin_again(identity, space.token)
+    run = executor().submit(found.spec, space.folder, owner=space.token)
+    if run.key:
+        record = {
+            "id": run.id,
+            "key": run.key,
+            "spec": found.spec,
+            "title": found.title,
+            "submitted": time.time(),
+        }
+        space.note_run(record)
+    saved.follow(found.id, run)
 
 
 def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:

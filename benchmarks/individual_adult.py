@@ -2,8 +2,8 @@
 
     python benchmarks/individual_adult.py [SPLITS]
 
-Needs the shared data beside the checkout. Networks have two layers of 64 units, categories 0.5 where the
-paper has 1, and the audit's own inference; so the pattern can be compared, not the digits.
+Needs the shared data beside the checkout. Networks have two layers of 64 units and stop early, and the
+inference is the audit's own; so the pattern can be compared, not the digits.
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ def bench_slider(n: int = 1000) -> None:
     )
 
 
-def bench_coverage(runs: int = 100) -> None:
+def bench_coverage(runs: int = 60) -> None:
     """How often the interval of everybody's mean bias, and of the distance, holds the population's value."""
     from tests.outcomes.conftest import crowd, scored
 

@@ -25,10 +25,11 @@ from audits.data.public import public_section
 from audits.data.spec import data_spec
 from audits.models import Subject
 from audits.rulesets import RuleSetsOptions, rule_sets
-from audits.rulesets.attributes import category, read_attributes
+from audits.rulesets.attributes import category
 from audits.rulesets.cells import count_cells, memberships
 from audits.rulesets.inference import confirm, maxima, whole_people
 from audits.rulesets.mining import Search
+from audits.rulesets.reading import read_attributes
 from audits.rulesets.sampling import perturbable
 from audits.rulesets.scoring import margin
 from audits.rulesets.streaming import count_parquet

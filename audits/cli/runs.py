@@ -105,7 +105,7 @@ def _worded(change: Change) -> str:
         _side(change.after, change.low_after, change.high_after),
     ]
     apart = "; intervals apart" if change.overlap is False else ""
-    return one_line(f"  {change.part} {change.where}: {sides[0]} → {sides[1]}{apart}")
+    return "  " + one_line(f"{change.part} {change.where}: {sides[0]} → {sides[1]}{apart}")
 
 
 def _side(value: object, low: float | None, high: float | None) -> str:

@@ -240,7 +240,7 @@ def moved_person(result: LossRatioResult, row: Any, *, most: int = 12) -> go.Fig
             hovertemplate="%{y}: from %{customdata[0]} to %{customdata[1]}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="move (standard deviations; 0.5 is a whole category)")
+    figure.update_xaxes(title="move (standard deviations; 1 is a whole category)")
     top = shown.iloc[-1]
     alt = f"Moves of the person in row {row}; most in {top['feature']}, by {number(float(top['move']))}."
     return finish(figure, height=90 + 24 * len(shown), alt=alt)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from audits.flipsets.matching import Matched
+from audits.flipsets.matching import Counterparts, Matched
 from audits.flipsets.transparency import FlipLinks
 
 __all__ = ["Flips", "count_flips"]
@@ -25,7 +26,9 @@ class Flips:
         Share of the person's counterparts towards whom the decision flips that way.
     reach : array (n,)
         Share of the person's counterparts decided favourably.
-    back_positive, back_negative : arrays (m,)
+    found : array (n,)
+        Share of the person who has a counterpart: 1 but for unbalanced transport. The rest cannot flip.
+    back_positive, back_negative : arrays (m,) or None
         The same for target people towards the source.
     positive_links, negative_links : lists of FlipLinks
         Flipping mass between atoms, one a stratum.
@@ -36,8 +39,9 @@ class Flips:
     positive: np.ndarray
     negative: np.ndarray
     reach: np.ndarray
-    back_positive: np.ndarray
-    back_negative: np.ndarray
+    found: np.ndarray
+    back_positive: np.ndarray | None
+    back_negative: np.ndarray | None
     positive_links: list[FlipLinks]
     negative_links: list[FlipLinks]
 
@@ -52,33 +56,62 @@ def count_flips(matched: list[Matched], decisions: np.ndarray, sizes: np.ndarray
     sizes : array (n,)
         People each row stands for.
     """
-    reach, back, positive_links, negative_links = [], [], [], []
+    reach, found, positive_links, negative_links = [], [], [], []
     for part in matched:
-        h, g = decisions[part.source], decisions[part.target]
-        favored_source = part.mean_by_source(h, sizes[part.source])  # (K,)
-        favored_target = part.mean_by_target(g, sizes[part.target])  # (L,)
+        own = part.mean_by_source(decisions[part.source], sizes[part.source])  # (K,)
+        other = _favored(part.there, part.mean_by_target, decisions[part.target], sizes[part.target])
         # a share of counterparts is a sum of products: rounding must not leave [0, 1]
-        reach.append(_clean(part.shares @ favored_target)[part.source_atom])
-        back.append(_clean(part.back_shares @ favored_source)[part.target_atom])
-        favored = favored_source * part.source_size
-        positive_links.append(_links(part, favored, 1 - favored_target))
-        negative_links.append(_links(part, part.source_size - favored, favored_target))
+        reach.append(_clean(part.there.shares @ other)[part.source_atom])
+        found.append(part.there.found[part.source_atom])
+        people = part.source_size * part.there.found
+        positive_links.append(_links(part, own * people, 1 - other))
+        negative_links.append(_links(part, people - own * people, other))
     source, target = (
         np.concatenate([getattr(part, side) for part in matched]) for side in ("source", "target")
     )
-    h, g = decisions[source].astype(float), decisions[target].astype(float)
-    reached, backed = np.concatenate(reach), np.concatenate(back)
+    h, reached, has = decisions[source].astype(float), np.concatenate(reach), np.concatenate(found)
+    back = _back(matched, decisions, sizes)
     return Flips(
         source=source,
         target=target,
-        positive=h * (1 - reached),
-        negative=(1 - h) * reached,
+        positive=h * (1 - reached) * has,
+        negative=(1 - h) * reached * has,
         reach=reached,
-        back_positive=g * (1 - backed),
-        back_negative=(1 - g) * backed,
+        found=has,
+        back_positive=None if back is None else back[0],
+        back_negative=None if back is None else back[1],
         positive_links=positive_links,
         negative_links=negative_links,
     )
+
+
+def _back(
+    matched: list[Matched], decisions: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Flip shares (m,) of target people, positive and negative; None where the way back is not known."""
+    positive, negative = [], []
+    for part in matched:
+        if part.back is None:
+            return None
+        own = _favored(part.back, part.mean_by_source, decisions[part.source], sizes[part.source])
+        reached = _clean(part.back.shares @ own)[part.target_atom]
+        has = part.back.found[part.target_atom]
+        g = decisions[part.target].astype(float)
+        positive.append(g * (1 - reached) * has)
+        negative.append((1 - g) * reached * has)
+    return np.concatenate(positive), np.concatenate(negative)
+
+
+def _favored(
+    counterparts: Counterparts,
+    mean: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+) -> np.ndarray:
+    """Share (L,) of each counterpart decided favourably; real ones may be several people alike."""
+    if counterparts.invented is not None:
+        return counterparts.invented.decisions.astype(float)
+    return mean(decisions, sizes)
 
 
 def _clean(shares: np.ndarray) -> np.ndarray:
@@ -90,6 +123,6 @@ def _clean(shares: np.ndarray) -> np.ndarray:
 def _links(part: Matched, people: np.ndarray, target_share: np.ndarray) -> FlipLinks:
     """Mass (K, L) of `people` per source atom that goes to the `target_share` of each target atom."""
     people = np.where(people < 1e-9 * part.source_size, 0.0, people)
-    mass = sparse.coo_array(sparse.diags_array(people) @ part.shares @ sparse.diags_array(target_share))
+    mass = sparse.coo_array(sparse.diags_array(people) @ part.there.shares @ sparse.diags_array(target_share))
     mass.eliminate_zeros()
     return FlipLinks(part, mass, people)

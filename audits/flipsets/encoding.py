@@ -31,6 +31,8 @@ class Encoded:
         The lines of a transparency report.
     scaled : dict
         Raw feature to whether its values are numbers with a scale.
+    keep : array of int (d,)
+        Their places among the columns of the subject's feature space.
     """
 
     values: np.ndarray
@@ -38,6 +40,7 @@ class Encoded:
     columns: tuple[str, ...]
     axes: list[Axis]
     scaled: dict[str, bool]
+    keep: np.ndarray
 
 
 def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
@@ -89,6 +92,7 @@ def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
         columns=tuple(columns),
         axes=axes,
         scaled=scaled,
+        keep=np.array(keep),
     )
 
 

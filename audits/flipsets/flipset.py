@@ -12,16 +12,18 @@ from audits.data import AuditData
 from audits.flipsets.counting import Flips, count_flips
 from audits.flipsets.encoding import Encoded, encode
 from audits.flipsets.groups import Chosen, choose
+from audits.flipsets.inventing import Inventor
 from audits.flipsets.judging import Judgement, chance, judge
+from audits.flipsets.learned import map_match
 from audits.flipsets.marginals import marginals
 from audits.flipsets.matching import Matched, match
-from audits.flipsets.noise import NullFlips, Pool, permute
-from audits.flipsets.options import FlipsetOptions
+from audits.flipsets.noise import NullFlips, Pool, permute, permute_maps
+from audits.flipsets.options import FlipsetOptions, Transport, map_options
 from audits.flipsets.result import FlipsetPart, FlipsetResult, Reverse
 from audits.flipsets.tables import people_tables
 from audits.flipsets.transparency import report
 from audits.flipsets.validation import validate
-from audits.flipsets.words import finding, warnings_for
+from audits.flipsets.words import distrust, finding, unmatched_words, warnings_for
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.stats import wilson
@@ -35,7 +37,8 @@ def flipset(
     *,
     source: dict[str, Any],
     target: dict[str, Any],
-    transport: Literal["exact"] = "exact",
+    transport: Transport = "exact",
+    map: dict[str, Any] | None = None,
     cost: Literal["l1_squared", "l2_squared", "l1", "l2"] = "l1_squared",
     feature_weights: dict[str, float] | None = None,
     condition_on: str | None = None,
@@ -73,7 +76,10 @@ def flipset(
     Raises
     ------
     InputError
-        A group is empty, overlaps the other or has one person; an option is out of its range.
+        A group is empty, overlaps the other or has one person; an option is out of its range; a map is to
+        invent people and the decisions are a column of the data.
+    RunFailed
+        Training of a map diverged.
 
     Notes
     -----
@@ -85,6 +91,7 @@ def flipset(
         "source": source,
         "target": target,
         "transport": transport,
+        "map": map,
         "cost": cost,
         "feature_weights": feature_weights,
         "condition_on": condition_on,
@@ -109,55 +116,88 @@ def flipset_audit(
     """Run `flipset` with checked options: what a spec's run calls."""
     rng = generator(rng)
     data = subject.data
+    details = map_options(options)
     progress(0.0, "Scoring people")
     decisions = np.asarray(subject.decisions, dtype=bool)
     sizes = np.ones(data.n) if data.weights is None else data.weights
     progress(0.03, "Encoding people")
     encoded = encode(subject, options)
+    inventor = Inventor(subject, encoded, options.cost)
     chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
     matching = 0.05 + 0.85 * _matching_share(chosen, encoded.values.shape[1], options)
-    matched = _match(chosen, encoded, sizes, options, part(progress, 0.05, matching))
+    matched = _match(chosen, inventor, sizes, options, details, rng, part(progress, 0.05, matching))
     flips = count_flips(matched, decisions, sizes)
-    null = _null(matched, encoded, decisions, sizes, options, rng, part(progress, matching, 0.9))
+    null = _null(matched, inventor, decisions, sizes, options, rng, part(progress, matching, 0.9))
     progress(0.9, "Comparing flipped people with their counterparts")
     judged = judge(matched, flips, decisions, sizes, null, options)
     parts = [
         _part(data, encoded, flips, name, sizes, null, options, rng) for name in ("positive", "negative")
     ]
+    progress(0.94, "Checking the counterparts")
+    checked = validate(
+        matched,
+        flips,
+        sizes,
+        [axis.name for axis in encoded.axes],
+        [axis.index for axis in encoded.axes],
+        learned=options.transport != "exact",
+        cost=options.cost,
+        weights=encoded.weights,
+        rng=rng,
+    )
     progress(0.97, "Writing the people's table")
     tables = people_tables(subject, matched, flips, sizes, cost=options.cost, weights=encoded.weights)
-    return _pack(subject, decisions, sizes, options, chosen, encoded, matched, flips, judged, parts, tables)
+    return _pack(subject, decisions, sizes, options, chosen, matched, flips, judged, parts, checked, tables)
 
 
 def _matching_share(chosen: Chosen, width: int, options: FlipsetOptions) -> float:
     """Part of the work that is matching everyone, the rest being permutations: for honest progress."""
+    if options.transport != "exact":
+        return 0.8
     full = sum(estimated_seconds(len(ours), len(theirs), width) for _, ours, theirs in chosen.strata)
     n, m = (min(sum(len(item[side]) for item in chosen.strata), options.noise_people) for side in (1, 2))
     return full / (full + options.permutations * estimated_seconds(n, m, width))
 
 
 def _match(
-    chosen: Chosen, encoded: Encoded, sizes: np.ndarray, options: FlipsetOptions, progress: Progress
+    chosen: Chosen,
+    inventor: Inventor,
+    sizes: np.ndarray,
+    options: FlipsetOptions,
+    details: Any,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> list[Matched]:
     steps = np.linspace(0, 1, len(chosen.strata) + 1)
-    return [
-        match(
-            value,
-            ours,
-            theirs,
-            encoded.values,
-            sizes,
-            cost=options.cost,
-            weights=encoded.weights,
-            progress=part(progress, steps[k], steps[k + 1]),
-        )
-        for k, (value, ours, theirs) in enumerate(chosen.strata)
-    ]
+    found = []
+    for k, (value, ours, theirs) in enumerate(chosen.strata):
+        report = part(progress, steps[k], steps[k + 1])
+        if options.transport == "exact":
+            values, weights = inventor.encoded.values, inventor.encoded.weights
+            found.append(
+                match(value, ours, theirs, values, sizes, cost=options.cost, weights=weights, progress=report)
+            )
+        else:
+            found.append(
+                map_match(
+                    value,
+                    ours,
+                    theirs,
+                    inventor,
+                    sizes,
+                    kind=options.transport,
+                    options=details,
+                    reverse=options.reverse,
+                    rng=rng,
+                    progress=report,
+                )
+            )
+    return found
 
 
 def _null(
     matched: list[Matched],
-    encoded: Encoded,
+    inventor: Inventor,
     decisions: np.ndarray,
     sizes: np.ndarray,
     options: FlipsetOptions,
@@ -166,20 +206,18 @@ def _null(
 ) -> NullFlips | None:
     if options.permutations == 0:
         return None
-    x = encoded.values
-    pools = [
-        Pool(x[s], decisions[s], sizes[s], x[t], decisions[t], sizes[t])
-        for s, t in ((item.source, item.target) for item in matched)
-    ]
-    return permute(
-        pools,
-        cost=options.cost,
-        weights=encoded.weights,
-        permutations=options.permutations,
-        people=options.noise_people,
-        rng=rng,
-        progress=progress,
-    )
+    asked = {
+        "permutations": options.permutations,
+        "people": options.noise_people,
+        "rng": rng,
+        "progress": progress,
+    }
+    strata = [(item.source, item.target) for item in matched]
+    if any(item.there.invented is not None for item in matched):
+        return permute_maps(strata, inventor, decisions, sizes, **asked)
+    x = inventor.encoded.values
+    pools = [Pool(x[s], decisions[s], sizes[s], x[t], decisions[t], sizes[t]) for s, t in strata]
+    return permute(pools, cost=options.cost, weights=inventor.encoded.weights, **asked)
 
 
 def _part(
@@ -217,11 +255,11 @@ def _pack(
     sizes: np.ndarray,
     options: FlipsetOptions,
     chosen: Chosen,
-    encoded: Encoded,
     matched: list[Matched],
     flips: Flips,
     judged: Judgement,
     parts: list[FlipsetPart],
+    checked: dict[str, Any],
     tables: dict[str, Any],
 ) -> FlipsetResult:
     data = subject.data
@@ -229,6 +267,9 @@ def _pack(
     n, m = float(ours.sum()), float(theirs.sum())
     outcome = subject.outcome
     positive, negative = parts
+    unmatched = None
+    if options.transport == "unbalanced":
+        unmatched = wilson(float((1 - flips.found) @ ours), n, level=options.level)
     return FlipsetResult(
         options=dataclasses.asdict(options),
         source=chosen.source,
@@ -239,7 +280,9 @@ def _pack(
             chosen.source, chosen.target, outcome, n, positive, negative, judged, options.material
         ),
         warnings=(
+            *distrust(checked),
             *chosen.warnings,
+            *unmatched_words(unmatched, chosen.source, n),
             *warnings_for(judged, options, n, decisions[flips.source], decisions[flips.target]),
         ),
         n_source=n,
@@ -258,15 +301,17 @@ def _pack(
         noise=judged.noise,
         strata=judged.strata,
         reverse=_reverse(flips, theirs, m, options.level) if options.reverse else None,
-        validation=validate(
-            matched, [axis.name for axis in encoded.axes], [axis.index for axis in encoded.axes]
-        ),
+        validation=checked,
         certificate=_certificate(matched, n),
+        training=tuple(point._asdict() for point in matched[0].history),
+        unmatched=unmatched,
         **tables,
     )
 
 
-def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Reverse:
+def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Reverse | None:
+    if flips.back_positive is None or flips.back_negative is None:
+        return None
     positive, negative = float(flips.back_positive @ theirs), float(flips.back_negative @ theirs)
     return Reverse(
         n=m,
@@ -279,8 +324,9 @@ def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Revers
 
 def _certificate(matched: list[Matched], n: float) -> dict[str, Any]:
     share = [float(item.source_size.sum()) / n for item in matched]
+    slack = [item.slack for item in matched if item.slack is not None]
     return {
-        "cost": sum(w * item.coupling.cost for w, item in zip(share, matched, strict=True)),
-        "slack": sum(w * item.coupling.slack for w, item in zip(share, matched, strict=True)),
-        "method": ", ".join(sorted({item.coupling.method for item in matched})),
+        "cost": sum(w * item.cost for w, item in zip(share, matched, strict=True)),
+        "slack": sum(w * gap for w, gap in zip(share, slack, strict=True)) if slack else None,
+        "method": ", ".join(sorted({item.method for item in matched})),
     }

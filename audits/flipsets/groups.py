@@ -141,7 +141,10 @@ def _affordable(
     left_out: dict[str, int],
     warnings: list[str],
 ) -> Strata:
-    """Draw a subsample, stratified on stratum and decision, of groups too large to match exactly."""
+    """Draw a subsample, stratified on stratum and decision, of groups too large to match exactly.
+
+    Maps are fitted to everyone.
+    """
 
     def fits(share: float) -> bool:
         sizes = [(int(len(s) * share) + 1, int(len(t) * share) + 1) for _, s, t in strata]
@@ -149,7 +152,7 @@ def _affordable(
         return seconds <= _MOST_SECONDS and max(estimated_bytes(n, m, width) for n, m in sizes) <= _MOST_BYTES
 
     share = 1.0
-    if options.max_people is None:
+    if options.max_people is None and options.transport == "exact":
         while not fits(share):
             share *= 0.9
     before = [sum(len(group) for _, *groups in strata for group in groups[k : k + 1]) for k in (0, 1)]

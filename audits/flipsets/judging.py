@@ -79,7 +79,8 @@ def chance(null: NullFlips | None, direction: int, n: float, level: float) -> Es
     people = null.null[:, direction] * n
     low, high = np.quantile(people, [level / 2, 1 - level / 2])
     method = (
-        f"{len(people)} permutations of group membership, {null.n_source:,} and {null.n_target:,} people; "
+        f"{len(people)} permutations of group membership, {null.method}, {null.n_source:,} and "
+        f"{null.n_target:,} people; "
         f"{100 * (1 - level):.4g} % of them lie in the range"
     )
     return Estimate(float(people.mean()), float(low), float(high), n, method)
@@ -108,8 +109,8 @@ def _strata(
                     float(theirs.sum()),
                     level=level,
                 ),
-                cost=part.coupling.cost,
-                slack=part.coupling.slack,
+                cost=part.cost,
+                slack=part.slack,
             )
         )
     return tuple(found)
@@ -120,6 +121,7 @@ def _noise(null: NullFlips) -> Noise:
     observed = float(null.observed.max())
     return Noise(
         permutations=len(larger),
+        method=null.method,
         n_source=null.n_source,
         n_target=null.n_target,
         observed=observed,

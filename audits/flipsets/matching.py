@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from audits.flipsets.inventing import Invented
 from audits.progress import Progress
-from audits.transport import Cost, Coupling, exact_coupling
+from audits.transport import Cost, exact_coupling
 from audits.transport.atoms import Atoms
+from audits.transport.maps import TrainingPoint
 
-__all__ = ["Matched", "atoms", "match"]
+__all__ = ["Counterparts", "Matched", "atoms", "match"]
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """One stratum's coupling between source and target atoms (people alike in every feature).
+    """One stratum's source and target atoms (people alike in every feature) and their counterparts.
 
     Attributes
     ----------
@@ -28,8 +30,17 @@ class Matched:
         Encoded features of the atoms.
     source_size, target_size : arrays (K,), (L,)
         People in each atom.
-    shares : sparse array (K, L)
-        Each source atom's counterparts; rows sum to 1.
+    there : Counterparts
+        Counterparts of the source atoms.
+    back : Counterparts or None
+        Counterparts of the target atoms; None where the way back was not asked for.
+    cost, slack : float, float or None
+        Mean cost between people and counterparts; how far it can lie above the least, where that is known.
+    method : str
+    history : tuple of TrainingPoint
+        Training curve of the map, if it has one.
+    composition : float or None
+        Mean cost between people and where they land when mapped there and back again.
     """
 
     value: str
@@ -41,14 +52,13 @@ class Matched:
     y: np.ndarray
     source_size: np.ndarray
     target_size: np.ndarray
-    coupling: Coupling
-    shares: sparse.csr_array
-
-    @property
-    def back_shares(self) -> sparse.csr_array:
-        """Counterparts of each target atom (L, K): the same coupling read backwards."""
-        plan = self.coupling.plan
-        return sparse.csr_array(sparse.diags_array(1.0 / plan.sum(0)) @ plan.T)
+    there: Counterparts
+    back: Counterparts | None
+    cost: float
+    slack: float | None
+    method: str
+    history: tuple[TrainingPoint, ...] = ()
+    composition: float | None = None
 
     def mean_by_source(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Weighted mean per source atom (K,) of one value per source person."""
@@ -57,6 +67,32 @@ class Matched:
     def mean_by_target(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Weighted mean per target atom (L,) of one value per target person."""
         return np.bincount(self.target_atom, weights * values, len(self.y)) / self.target_size
+
+
+@dataclass(frozen=True, eq=False)
+class Counterparts:
+    """Whom the atoms of one group are compared with.
+
+    Attributes
+    ----------
+    points : array (L, d)
+        Encoded features of the counterparts: the other group's atoms, or invented people.
+    shares : sparse array (K, L)
+        Each atom's counterparts; rows sum to 1.
+    found : array (K,)
+        Share of each atom's people who have a counterpart, in [0, 1]: 1 but for unbalanced transport.
+    weights : array (L,)
+        Share of the other group's people that each of its atoms stands for when counterparts are held
+        against that group; sums to 1.
+    invented : Invented or None
+        The invented people; None where counterparts are real.
+    """
+
+    points: np.ndarray
+    shares: sparse.csr_array
+    found: np.ndarray
+    weights: np.ndarray
+    invented: Invented | None = None
 
 
 def atoms(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,6 +130,8 @@ def match(
     coupling = exact_coupling(
         x, y, cost=cost, a=source_size, b=target_size, feature_weights=weights, progress=progress
     )
+    plan = coupling.plan
+    back = sparse.csr_array(sparse.diags_array(1.0 / plan.sum(0)) @ plan.T)
     return Matched(
         value=value,
         source=source,
@@ -104,6 +142,9 @@ def match(
         y=y,
         source_size=source_size,
         target_size=target_size,
-        coupling=coupling,
-        shares=coupling.shares(),
+        there=Counterparts(y, coupling.shares(), np.ones(len(x)), target_size / target_size.sum()),
+        back=Counterparts(x, back, np.ones(len(y)), source_size / source_size.sum()),
+        cost=coupling.cost,
+        slack=coupling.slack,
+        method=coupling.method,
     )

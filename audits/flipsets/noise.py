@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from audits.flipsets.inventing import Inventor
 from audits.flipsets.matching import atoms
 from audits.progress import Progress
 from audits.transport import Cost, pairwise_cost, plan_for_costs
+from audits.transport.maps import LinearMap
 
-__all__ = ["NullFlips", "Pool", "permute"]
+__all__ = ["NullFlips", "Pool", "permute", "permute_maps"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +30,16 @@ class Pool:
 
 @dataclass(frozen=True, eq=False)
 class NullFlips:
-    """Shares (positive, negative) of the subsample: observed (2,) and permuted (permutations, 2)."""
+    """Shares (positive, negative) of the subsample: observed (2,) and permuted (permutations, 2).
+
+    `method` says how counterparts were found.
+    """
 
     n_source: int
     n_target: int
     observed: np.ndarray
     null: np.ndarray
+    method: str
 
 
 def permute(
@@ -45,23 +52,64 @@ def permute(
     rng: np.random.Generator,
     progress: Progress,
 ) -> NullFlips:
-    """Flip shares when group membership carries no information.
+    """Flip shares when group membership carries no information, people matched exactly.
 
     Every draw keeps the group sizes and, with several strata, permutes within each. Observed and permuted
     shares come from the same subsample of at most `people` a group, so their comparison is a valid
     permutation test; a smaller subsample flips more by chance and sees less.
     """
-    totals = [(pool.x_size.sum(), pool.y_size.sum()) for pool in pools]
-    shrink = [min(1.0, people / max(sum(total[side] for total in totals), 1.0)) for side in (0, 1)]
+    sizes = _sample_sizes([(pool.x_size.sum(), pool.y_size.sum()) for pool in pools], people)
+    drawn = [_Sample.draw(pool, n, m, cost, weights, rng) for pool, (n, m) in zip(pools, sizes, strict=True)]
+    return _permute(drawn, permutations, "matched exactly", rng, progress)
+
+
+def permute_maps(
+    strata: list[tuple[np.ndarray, np.ndarray]],
+    inventor: Inventor,
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+    *,
+    permutations: int,
+    people: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> NullFlips:
+    """As `permute`, with counterparts invented by a linear map that is fitted anew to every permutation.
+
+    Training a GAN a hundred times would take hours. The linear map has fewer ways to err, so a map with
+    more of them flips more people by chance than this says.
+
+    Parameters
+    ----------
+    strata : list of (source, target)
+        Positions of people in the audited data.
+    """
+    wanted = _sample_sizes([(sizes[s].sum(), sizes[t].sum()) for s, t in strata], people)
     drawn = []
-    for pool, total in zip(pools, totals, strict=True):
-        n, m = (max(1, round(total[side] * shrink[side])) for side in (0, 1))
-        drawn.append(_Sample.draw(pool, n, m, cost, weights, rng))
+    for (source, target), (n, m) in zip(strata, wanted, strict=True):
+        ours, theirs = source[_draw(sizes[source], n, rng)], target[_draw(sizes[target], m, rng)]
+        drawn.append(_MapSample(len(ours), np.concatenate([ours, theirs]), inventor, decisions))
+    return _permute(drawn, permutations, "a linear map refitted each time", rng, progress)
+
+
+def _sample_sizes(totals: list[tuple[float, float]], people: int) -> list[tuple[int, int]]:
+    """People to draw from both groups of each stratum, at most `people` a group in all."""
+    shrink = [min(1.0, people / max(sum(total[side] for total in totals), 1.0)) for side in (0, 1)]
+    return [(max(1, round(n * shrink[0])), max(1, round(m * shrink[1]))) for n, m in totals]
+
+
+def _permute(
+    drawn: Sequence[_Sample | _MapSample],
+    permutations: int,
+    method: str,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> NullFlips:
     n_source = sum(sample.n for sample in drawn)
 
     def shares(shuffle: bool) -> np.ndarray:
         flips = sum(
-            sample.flips(rng.permutation(len(sample.atom)) if shuffle else np.arange(len(sample.atom)))
+            sample.flips(rng.permutation(sample.size) if shuffle else np.arange(sample.size))
             for sample in drawn
         )
         return np.clip(flips, 0, None) / n_source
@@ -71,7 +119,7 @@ def permute(
     for b in range(permutations):
         progress(b / permutations, f"Counting flips by chance: permutation {b + 1} of {permutations}")
         null[b] = shares(shuffle=True)
-    return NullFlips(n_source, sum(len(sample.atom) - sample.n for sample in drawn), observed, null)
+    return NullFlips(n_source, sum(sample.size - sample.n for sample in drawn), observed, null, method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +130,11 @@ class _Sample:
     atom: np.ndarray
     decision: np.ndarray
     costs: np.ndarray  # (atoms, atoms)
+
+    @property
+    def size(self) -> int:
+        """People of both groups."""
+        return len(self.atom)
 
     @classmethod
     def draw(
@@ -107,6 +160,30 @@ class _Sample:
         return np.bincount(self.atom[side], minlength=k).astype(float), np.bincount(
             self.atom[side], self.decision[side], k
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _MapSample:
+    """People of one stratum, the first `n` of the source: their positions in the audited data."""
+
+    n: int
+    rows: np.ndarray
+    inventor: Inventor
+    decisions: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """People of both groups."""
+        return len(self.rows)
+
+    def flips(self, order: np.ndarray) -> np.ndarray:
+        """Positive and negative flips, in people, when the first `n` of `order` are the source."""
+        ours, theirs = self.rows[order[: self.n]], self.rows[order[self.n :]]
+        values, weights = self.inventor.encoded.values, self.inventor.encoded.weights
+        fitted = LinearMap.fit(values[ours], values[theirs], feature_weights=weights)
+        g = self.inventor.invent(fitted.transform(values[ours]), theirs).decisions
+        h = self.decisions[ours]
+        return np.array([(h & ~g).sum(), (~h & g).sum()], dtype=float)
 
 
 def _draw(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

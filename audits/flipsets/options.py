@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-__all__ = ["FlipsetOptions"]
+from audits.checks import build
+from audits.errors import InputError
+from audits.transport.maps import (
+    EntropicOptions,
+    GanOptions,
+    LinearOptions,
+    NeuralOptions,
+    UnbalancedOptions,
+)
+
+__all__ = ["FlipsetOptions", "Transport", "map_options"]
+
+Transport = Literal["exact", "entropic", "neural", "gan", "linear", "unbalanced"]
+_MAP_OPTIONS = {
+    "entropic": EntropicOptions,
+    "neural": NeuralOptions,
+    "gan": GanOptions,
+    "linear": LinearOptions,
+    "unbalanced": UnbalancedOptions,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +38,11 @@ class FlipsetOptions:
     source, target : dict
         The two groups: protected attribute to value, to a list of values, or to ``{"not": value}``;
         several attributes make an intersection.
-    transport : {"exact"}
-        How counterparts are found.
+    transport : {"exact", "entropic", "neural", "gan", "linear", "unbalanced"}
+        How counterparts are found: real people at least total cost, or people invented by a map that is
+        fitted to both groups.
+    map : dict, optional
+        Options of that map, as `audits.transport.maps` names them; the cost is `cost`.
     cost : {"l1_squared", "l2_squared", "l1", "l2"}
         Distance that the matching keeps small, between standardised features; FlipTest's is l1_squared.
     feature_weights : dict, optional
@@ -48,7 +70,8 @@ class FlipsetOptions:
 
     source: dict[str, Any]
     target: dict[str, Any]
-    transport: Literal["exact"] = "exact"
+    transport: Transport = "exact"
+    map: dict[str, Any] | None = None
     cost: Literal["l1_squared", "l2_squared", "l1", "l2"] = "l1_squared"
     feature_weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
     condition_on: str | None = None
@@ -59,3 +82,26 @@ class FlipsetOptions:
     noise_people: Annotated[int, Field(ge=2, le=5000)] = 300
     bootstrap: Annotated[int, Field(ge=100, le=10000)] = 500
     max_people: Annotated[int, Field(ge=2)] | None = None
+
+
+def map_options(options: FlipsetOptions) -> Any:
+    """Return the checked options of the map that `options` names, or None for exact transport.
+
+    Raises
+    ------
+    InputError
+        For options of exact transport, for ones that the map does not know, or values out of range.
+    """
+    given = dict(options.map or {})
+    if options.transport == "exact":
+        if given:
+            raise InputError(
+                "flipset.map", "goes with a map, but transport is 'exact'", given, "leave it out"
+            )
+        return None
+    if "cost" in given:
+        raise InputError("flipset.map.cost", "is set by flipset.cost", given["cost"], "leave it out here")
+    kind = _MAP_OPTIONS[options.transport]
+    if "cost" in {field.name for field in fields(kind)}:
+        given["cost"] = options.cost
+    return build(kind, given, "flipset.map")

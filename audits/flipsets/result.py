@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -91,7 +91,8 @@ class Noise:
     """Flips when groups do not differ: group membership permuted, people matched again.
 
     `observed` and `null` are the larger of the two flip shares, both on the same subsample of
-    `n_source` and `n_target` people; `p_value` cannot fall below 1 / (`permutations` + 1).
+    `n_source` and `n_target` people, with counterparts found by `method`; `p_value` cannot fall below
+    1 / (`permutations` + 1).
     """
 
     permutations: int
@@ -100,6 +101,7 @@ class Noise:
     observed: float
     null_quantiles: dict[str, float]
     p_value: float
+    method: str = "matched exactly"
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Stratum:
     negative_size: float
     net: Estimate
     cost: float
-    slack: float
+    slack: float | None
 
 
 @dataclass(frozen=True)
@@ -140,16 +142,24 @@ class FlipsetResult:
         the negative flipset, as shares of the source. 0 means demographic parity.
     validation : dict
         ``ks`` and ``mse_difference`` per feature between target people and counterparts (0 for an exact
-        coupling), mean ``distance`` and the ``exact_distance`` it is held against.
+        coupling), mean ``distance`` and the ``exact_distance`` it is held against; for a map also the
+        ``checks`` that it passed or failed and whether it can be ``trusted``: see `validate`.
     certificate : dict
-        Proof of optimality: ``cost``, ``slack`` (cost can lie at most this far above the optimum), method.
+        ``cost``; ``slack``, the proof of optimality (cost can lie at most this far above the optimum), None
+        for a map, which has none; method.
     people : DataFrame, indexed by the user's row number
         One row a source person: decision, score, flip shares, atom, nearest counterpart, distance.
     counterparts : DataFrame, indexed by the user's row number
         One row a target person: decision, score, atom.
     links : DataFrame
         Share of each target atom among the counterparts of each source atom; people of an atom are alike
-        in every feature matched on.
+        in every feature matched on. Where counterparts are invented, ``target_atom`` is a row of `invented`.
+    invented : DataFrame
+        Features of the invented counterpart of each source atom; empty where counterparts are real people.
+    training : tuple of dict
+        Training curve of the map (of the first stratum): iteration, losses, transport cost, KS distance.
+    unmatched : Estimate or None
+        Share of source people whom unbalanced transport leaves without a counterpart: they cannot flip.
     """
 
     options: dict[str, Any]
@@ -176,6 +186,9 @@ class FlipsetResult:
     people: pd.DataFrame
     counterparts: pd.DataFrame
     links: pd.DataFrame
+    invented: pd.DataFrame = field(default_factory=pd.DataFrame)
+    training: tuple[dict[str, float | None], ...] = ()
+    unmatched: Estimate | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""

@@ -23,65 +23,87 @@ def people_tables(
     cost: Cost,
     weights: np.ndarray,
 ) -> dict[str, pd.DataFrame]:
-    """Return ``people``, ``counterparts`` and ``links`` of `FlipsetResult`."""
+    """Return ``people``, ``counterparts``, ``links`` and ``invented`` of `FlipsetResult`."""
     rows = subject.data.frame.index
-    source_atom, target_atom, links, nearest = [], [], [], []
+    source_atom, target_atom, links, mains, invented = [], [], [], [], []
     first_source = first_target = 0
     for part in matched:
-        source_atom.append(part.source_atom + first_source)
-        target_atom.append(part.target_atom + first_target)
-        shares = part.shares
-        found = sparse.coo_array(shares)
+        found = sparse.coo_array(part.there.shares)
         row, column = found.coords
-        distance = paired_cost(part.x[row], part.y[column], cost, weights)
+        distance = paired_cost(part.x[row], part.there.points[column], cost, weights)
+        people = part.there.invented
+        shift = first_target if people is None else first_source
         links.append(
             pd.DataFrame(
                 {
                     "source_atom": row + first_source,
-                    "target_atom": column + first_target,
+                    "target_atom": column + shift,
                     "share": found.data,
                     "distance": distance,
                 }
             )
         )
-        nearest.append(_nearest(part, row, column, found.data, distance))
+        source_atom.append(part.source_atom + first_source)
+        target_atom.append(part.target_atom + first_target)
+        if people is None:
+            near = _nearest(part, row, column, found.data, distance)
+            near["row"] = rows[near["position"].to_numpy()].to_numpy()
+            near["score"] = subject.scores[near["position"].to_numpy()]
+            mains.append(near)
+        else:
+            invented.append(people.frame)
+            mains.append(_invented(part, people.scores, distance))
         first_source += len(part.x)
         first_target += len(part.y)
-    mains = pd.concat(nearest, ignore_index=True)
-    scores = subject.scores
-    decisions = subject.decisions
-    people = pd.DataFrame(
+    nearest = pd.concat(mains, ignore_index=True)
+    scores, decisions = subject.scores, subject.decisions
+    frame = pd.DataFrame(
         {
             "decision": decisions[flips.source],
             "score": scores[flips.source],
             "positive": flips.positive,
             "negative": flips.negative,
             "counterparts_favorable": flips.reach,
-            "counterpart": rows[mains["position"].to_numpy()].to_numpy(),
-            "counterpart_share": mains["share"].to_numpy(),
-            "counterpart_score": scores[mains["position"].to_numpy()],
-            "distance": mains["distance"].to_numpy(),
+            "counterpart": nearest["row"].to_numpy(),
+            "counterpart_share": nearest["share"].to_numpy(),
+            "counterpart_score": nearest["score"].to_numpy(),
+            "distance": nearest["distance"].to_numpy(),
+            "found": flips.found,
             "people": sizes[flips.source],
             "atom": np.concatenate(source_atom),
         },
         index=rows[flips.source],
     )
+    nobody = np.full(len(flips.target), np.nan)
     counterparts = pd.DataFrame(
         {
             "decision": decisions[flips.target],
             "score": scores[flips.target],
-            "positive": flips.back_positive,
-            "negative": flips.back_negative,
+            "positive": nobody if flips.back_positive is None else flips.back_positive,
+            "negative": nobody if flips.back_negative is None else flips.back_negative,
             "people": sizes[flips.target],
             "atom": np.concatenate(target_atom),
         },
         index=rows[flips.target],
     )
     return {
-        "people": people,
+        "people": frame,
         "counterparts": counterparts,
         "links": pd.concat(links, ignore_index=True),
+        "invented": pd.concat(invented, ignore_index=True) if invented else pd.DataFrame(),
     }
+
+
+def _invented(part: Matched, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
+    """Per source person the invented counterpart, who is no row of the data."""
+    return pd.DataFrame(
+        {
+            "row": pd.Series([None] * len(part.source), dtype=object),
+            "share": 1.0,
+            "score": scores[part.source_atom],
+            "distance": distance[part.source_atom],
+        }
+    )
 
 
 def _nearest(

@@ -41,7 +41,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class FlipLinks:
-    """Flipping mass between source and target atoms, in people, and the people who carry it."""
+    """Flipping mass between source atoms and counterparts, in people, and the people who carry it."""
 
     matched: Matched
     mass: sparse.coo_array  # (K, L)
@@ -53,7 +53,7 @@ def _differences(links: list[FlipLinks], axis: Axis) -> tuple[np.ndarray, np.nda
     total, sign, mass = [], [], []
     for part in links:
         row, column = part.mass.coords
-        x, y = part.matched.x, part.matched.y
+        x, y = part.matched.x, part.matched.there.points
         gap = x[row, axis.index] - y[column, axis.index]
         weight = part.mass.data
         if axis.missing is not None:
@@ -71,7 +71,7 @@ def _direction_mass(links: list[FlipLinks], axis: Axis, direction: int) -> float
     found = 0.0
     for part in links:
         row, column = part.mass.coords
-        x, y = part.matched.x, part.matched.y
+        x, y = part.matched.x, part.matched.there.points
         hit = np.sign(x[row, axis.index] - y[column, axis.index]) == direction
         if axis.missing is not None:
             hit &= (x[row, axis.missing] == 0) & (y[column, axis.missing] == 0)

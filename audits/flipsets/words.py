@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from audits.flipsets.judging import Judgement
 from audits.flipsets.options import FlipsetOptions
 from audits.flipsets.result import FlipsetPart
-from audits.stats import EVIDENCE, INSUFFICIENT
+from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.words import count, percent, percent_interval
 
-__all__ = ["finding", "warnings_for"]
+__all__ = ["distrust", "finding", "unmatched_words", "warnings_for"]
 
 
 def finding(
@@ -46,6 +48,27 @@ def finding(
     if judged.verdict != EVIDENCE:
         return f"{text} A {points} difference would have been seen at this size."
     return text
+
+
+def distrust(validation: dict[str, Any]) -> tuple[str, ...]:
+    """Say first of all why a map cannot be trusted, then what else is doubtful about it."""
+    failed = [check for check in validation["checks"] if not check["passed"]]
+    serious = [check["trouble"] for check in failed if check["serious"]]
+    doubts = [check["trouble"] for check in failed if not check["serious"]]
+    return (
+        *(f"This map cannot be trusted: {trouble}." for trouble in serious),
+        *(f"Beware: {trouble}." for trouble in doubts),
+    )
+
+
+def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[str, ...]:
+    """Say how many people have no counterpart."""
+    if unmatched is None or unmatched.value is None:
+        return ()
+    return (
+        f"{count(unmatched.value * n)} of {count(n)} {source} people ({percent_interval(unmatched)}) are left "
+        "without a counterpart and cannot flip; the net difference is of everybody.",
+    )
 
 
 def warnings_for(

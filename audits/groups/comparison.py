@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,7 @@ def compare(item: Sorted, options: GroupsOptions, level: float) -> tuple[list[Gr
     for j in range(k):
         judged = [] if j == reference else [name for name in _JUDGED if name in shares]
         differences = {name: _difference(shares[name], j, reference, options, level) for name in judged}
-        rates_of = {name: values[j] for name, values in estimates.items()}
+        rates_of: dict[str, Any] = {name: values[j] for name, values in estimates.items()}
         balanced = None
         if "true_positive_rate" in rates_of:
             balanced = weighted_sum(

@@ -11,8 +11,9 @@ Departures, and why:
 * Intervals and tests correct for skewness by default, and error ratios use a score test: ratios have long
   right tails, under which the paper's normal interval covers too little and its test sees too little. The
   paper's own bounds stand beside them, and ``inference: paper`` makes them the ones that decide.
-* People move in the `FeatureSpace` of the audit, where a category's entry is 0.5 (not 1) and numbers are
-  z-scored over the people audited. In the units of 0/1 columns, categories then move four times as fast.
+* People move in the `FeatureSpace` of the audit, z-scored over the people audited, with its categories
+  taken back to columns of 0 and 1 as in the paper: with 0.5 they would move four times as fast, and on
+  Adult T_n of an unfair network rises tenfold.
 * V_n has the divisor n - 1 of Eq. 3.4 (the reference code: n). The paper's loop drops ratios that are not
   finite; here losses are float64 from the logits on, and nobody is dropped.
 * The distance is squared as in Eq. 2.6 (Algorithm 1 prints it without the square).

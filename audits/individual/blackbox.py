@@ -18,6 +18,7 @@ from audits.data.blocks import LevelBlock, NumberBlock
 from audits.data.space import FeatureSpace
 from audits.individual.flow import Flow
 from audits.individual.metrics import FairMetric
+from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
 
 __all__ = ["BLACK_BOX_STEPS", "MOST_SCORED", "black_box_flow", "scorings"]
@@ -54,6 +55,8 @@ def black_box_flow(
     ----------
     losses_of : callable
         Raw rows, aligned with `frame`, to the losses of the people's own labels (n,).
+    metric : FairMetric
+        On points of `space` times `category_units`.
     frame : DataFrame (n, columns)
         The people. Columns outside `space` stay as they are.
     """
@@ -70,8 +73,10 @@ def black_box_flow(
     progress(0.9, "Trying other categories")
     search.swap()
     curve[steps] = search.losses.copy()
-    distance = metric.squared_distance(search.best, search.origin)
-    return Flow(search.best, search.before, search.losses, distance, curve, 0), search.rows(search.best)
+    distance = search.distance(search.best)
+    return Flow(search.best * search.units, search.before, search.losses, distance, curve, 0), search.rows(
+        search.best
+    )
 
 
 class _Search:
@@ -87,6 +92,7 @@ class _Search:
     ) -> None:
         self.losses_of, self.frame, self.space = losses_of, frame, space
         self.metric, self.regularizer = metric, regularizer
+        self.units = category_units(space)
         self.origin = space.encode(frame)
         self.at = self.origin.copy()
         self.best = self.origin.copy()
@@ -96,6 +102,10 @@ class _Search:
         self.missing = {
             part.column: frame[part.column].isna().to_numpy() for part in space.parts if _is_number(part)
         }
+
+    def distance(self, z: np.ndarray) -> np.ndarray:
+        """Squared fair distances (n,) of points `z` of the space from where the people are."""
+        return self.metric.squared_distance(z * self.units, self.origin * self.units)
 
     def rows(self, z: np.ndarray) -> pd.DataFrame:
         """Admissible raw rows at points `z`; people who have not moved keep their own values exactly."""
@@ -137,7 +147,7 @@ class _Search:
         """Keep `rows` for the people for whom they are worth more than the best so far."""
         losses = self.losses_of(rows)
         z = self.space.encode(rows)
-        worth = losses - self.regularizer * self.metric.squared_distance(z, self.origin)
+        worth = losses - self.regularizer * self.distance(z)
         better = worth > self.worth
         self.best[better], self.losses[better], self.worth[better] = z[better], losses[better], worth[better]
 

@@ -26,7 +26,7 @@ def choose_metric(
     Parameters
     ----------
     x : array (n, d)
-        The rows of `data` as points of `space`.
+        The rows of `data` as points of `space` times `category_units`.
 
     Raises
     ------

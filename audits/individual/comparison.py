@@ -17,6 +17,7 @@ from audits.individual.testing import run_tests
 from audits.models import Subject
 from audits.models.fair import balanced
 from audits.models.subject import train_model
+from audits.models.subspaces import category_units
 from audits.models.training import check_parts, check_trainable
 from audits.progress import Progress, part
 
@@ -50,7 +51,7 @@ def compare_models(
         training, rest = people.split(held, seed)
         check_parts(training, rest)
         space = FeatureSpace.fit(rest)
-        metric = choose_metric(rest, space, space.encode(rest.frame), options, rng)
+        metric = choose_metric(rest, space, space.encode(rest.frame) * category_units(space), options, rng)
         for place, (name, rows) in enumerate(found.items()):
             done = split * len(found) + place
             stretch = part(progress, done / total, (done + 1) / total)

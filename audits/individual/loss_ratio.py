@@ -22,6 +22,7 @@ from audits.individual.tables import histogram_of, moves_table, people_table
 from audits.individual.testing import Tests, run_tests
 from audits.individual.words import warnings_for, words_of
 from audits.models import Subject
+from audits.models.subspaces import category_units
 from audits.progress import Progress, part, silent
 
 __all__ = ["loss_ratio", "loss_ratio_audit"]
@@ -122,7 +123,7 @@ def loss_ratio_audit(
     rng = generator(rng)
     check_subject(subject)
     progress(0.0, "Choosing the fair metric")
-    x = subject.space.encode(subject.data.frame)
+    x = subject.space.encode(subject.data.frame) * category_units(subject.space)
     metric = choose_metric(subject.data, subject.space, x, options, rng)
     share = 0.4 if options.compare else 0.95
     moved = move_people(subject, metric, options, rng, part(progress, 0.05, share))

@@ -17,6 +17,7 @@ from audits.individual.metrics import FairMetric
 from audits.individual.options import LossRatioOptions
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
+from audits.models.subspaces import category_units
 from audits.progress import Progress
 
 if TYPE_CHECKING:
@@ -115,8 +116,9 @@ def _by_gradient(
     most = options.max_people or subject.data.n
     used, left_out = _draw(subject.data, most, rng, "not drawn into the sample (max_people)")
     data = subject.data.take(used)
-    x = subject.space.encode(data.frame)
-    network = logits_over(model, subject.space, data.frame)
+    units = category_units(subject.space)
+    x = subject.space.encode(data.frame) * units
+    network = logits_over(model, subject.space, data.frame, units)
     before = _probabilities(network, x)
     apart = float(np.abs(before - subject.scores[used]).max())
     if apart > _AGREEMENT:
@@ -191,5 +193,5 @@ def _by_scoring(
     )
     scores = [subject.favorable_score(frame) for frame in (data.frame, after)]
     wrong = [subject.decide(each_scores, data.groups) != y for each_scores in scores]
-    x = subject.space.encode(data.frame)
+    x = subject.space.encode(data.frame) * category_units(subject.space)
     return Moved(used, left_out, x, flow, scores[0], scores[1], wrong[0], wrong[1], after, ESTIMATE, False)

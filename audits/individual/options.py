@@ -30,7 +30,8 @@ class LossRatioOptions:
     directions : tuple of dict
         Directions that should not matter, as coefficients by encoded feature (expert).
     matrix : tuple of tuples, optional
-        Symmetric positive semidefinite matrix of the metric over the encoded features (expert).
+        Symmetric positive semidefinite matrix of the metric over the encoded features, in which a
+        category's column is 0 or 1 (expert).
     comparable : str, optional
         Column whose equal values mark people who deserve the same treatment (factor, explore).
     factors : int

@@ -43,8 +43,7 @@ class FeatureMove:
     loading : float
         Share of the feature's direction that lies in the sensitive subspace, in [0, 1].
     mean_move, mean_absolute_move : float
-        How far people were moved along it, in the units of the feature space: standard deviations of a
-        number, 0.5 for a whole category.
+        How far people were moved along it, in standard deviations of a number, 1 for a whole category.
     """
 
     feature: str

@@ -19,6 +19,7 @@ from audits.individual.metrics import FairMetric
 from audits.individual.options import LossRatioOptions
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
+from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 
 __all__ = ["ANGLES", "best_intercept", "heat_map_of", "linear_ratios", "turned"]
@@ -103,17 +104,18 @@ def heat_map_of(
     It can for a linear model of exactly two encoded features, a sensitive subspace of one direction and
     the logistic loss. At most 400 people, evenly spaced, keep it quick.
     """
+    units = category_units(subject.space)
     drawable = (
         isinstance(subject.model, Differentiable)
         and len(subject.space.names) == 2
         and metric.basis.shape == (2, 1)
         and options.loss != "squared"
     )
-    layers = list(logits_over(subject.model, subject.space, data.frame)) if drawable else []  # type: ignore[arg-type, call-overload]
+    layers = list(logits_over(subject.model, subject.space, data.frame, units)) if drawable else []  # type: ignore[arg-type, call-overload]
     if len(layers) != 1:
         return pd.DataFrame(columns=_COLUMNS, dtype=float)
     used = np.unique(np.linspace(0, data.n - 1, min(data.n, _MOST_PEOPLE)).astype(int))
-    x, y = subject.space.encode(data.frame.iloc[used]), np.asarray(data.y)[used]
+    x, y = subject.space.encode(data.frame.iloc[used]) * units, np.asarray(data.y)[used]
     if y.all() or not y.any():
         return pd.DataFrame(columns=_COLUMNS, dtype=float)
     counts = None if data.weights is None else data.weights[used]

@@ -38,12 +38,11 @@ def moves_table(space: FeatureSpace, data: AuditData, moved: Moved, order: np.nd
 
     Numbers are in their own units (dates in days since 1970); categories as shares, 1 for the person's own.
     """
-    units, shifts = np.empty(len(space.names)), np.zeros(len(space.names))
+    units, shifts = np.ones(len(space.names)), np.zeros(len(space.names))
     for part in space.parts:
-        at = space.blocks[part.column]
-        units[at] = 2.0
         if isinstance(part, NumberBlock):
-            units[at], units[at.start], shifts[at.start] = 1.0, part.sd, part.mean
+            at = space.blocks[part.column].start
+            units[at], shifts[at] = part.sd, part.mean
     before, after = moved.start[order], moved.flow.positions[order]
     d = len(space.names)
     return pd.DataFrame(

@@ -18,7 +18,7 @@ import numpy as np
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
 from audits.models.mlp import HIDDEN, Network, one_torch_thread, train_layers, untrained_layers
-from audits.models.subspaces import orthonormal, protected_directions
+from audits.models.subspaces import category_units, orthonormal, protected_directions
 from audits.models.training import training_digest
 from audits.progress import Progress, silent
 
@@ -48,7 +48,7 @@ def balanced(data: AuditData) -> AuditData:
 
 
 def sensitive_basis(data: AuditData, space: FeatureSpace) -> np.ndarray:
-    """Orthonormal directions (d, k) that tell the protected attributes of `data`.
+    """Orthonormal directions (d, k) that tell the protected attributes of `data`, in `category_units`.
 
     Raises
     ------
@@ -84,28 +84,30 @@ def train_fair_network(
 
     space = FeatureSpace.fit(data)
     basis = sensitive_basis(data, space)
-    x = space.encode(data.frame)
+    units = category_units(space)
+    x = space.encode(data.frame) * units
     y = np.asarray(data.y)
     if kind == "project":
         left = x - (x @ basis) @ basis.T
         trained, epochs = train_layers(left, y, data.weights, seed=seed, progress=progress)
-        layers = torch.nn.Sequential(_projection(basis), *trained)
+        layers = torch.nn.Sequential(_projection(basis, units), *trained)
     else:
         counts = np.ones(data.n) if data.weights is None else data.weights
         with one_torch_thread():
             layers, epochs = _sensr(x, y, counts, basis, seed, progress), STEPS
+            layers[0].weight.data *= torch.from_numpy(units.astype(np.float32))
     settings = [kind, *HIDDEN, STEPS, BATCH, STEP_SIZE, DISTANCE, seed, torch.__version__]
     digest = training_digest(data, settings)
     return Network(NAMES[kind], tuple(space.columns), digest, space, layers, "cpu", epochs)
 
 
-def _projection(basis: np.ndarray) -> torch.nn.Module:
-    """The layer that takes the directions `basis` (d, k) out of points."""
+def _projection(basis: np.ndarray, units: np.ndarray) -> torch.nn.Module:
+    """The layer that takes the directions `basis` (d, k) out of points times `units` (d,)."""
     import torch
 
     d = len(basis)
     layer = torch.nn.Linear(d, d, bias=False)
-    layer.weight.data = torch.from_numpy((np.eye(d) - basis @ basis.T).astype(np.float32))
+    layer.weight.data = torch.from_numpy(((np.eye(d) - basis @ basis.T) * units).astype(np.float32))
     return layer.requires_grad_(False)
 
 

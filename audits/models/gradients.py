@@ -42,13 +42,17 @@ class Differentiable(Model, Protocol):
         """Return a float64 copy of the network."""
 
 
-def logits_over(model: Differentiable, space: FeatureSpace, frame: pd.DataFrame) -> torch.nn.Module:
+def logits_over(
+    model: Differentiable, space: FeatureSpace, frame: pd.DataFrame, units: np.ndarray | None = None
+) -> torch.nn.Module:
     """Return the model's logits as a float64 torch module over points (m, d) of `space`.
 
     Parameters
     ----------
     frame : DataFrame
         Any raw rows, at least one: other columns' values while one column's are asked about.
+    units : array (d,), optional
+        The module then takes points of `space` times these; 1 for ranks.
 
     Raises
     ------
@@ -77,6 +81,8 @@ def logits_over(model: Differentiable, space: FeatureSpace, frame: pd.DataFrame)
         linear[at : at + len(slopes), own] = slopes[:, own]
         if bends is not None:
             ramps.append((block, at, np.where(own, bends, 0.0)))  # type: ignore[arg-type]
+    if units is not None:
+        linear /= units[:, None]
     return _compose(linear, constant, ramps, model.network())
 
 

@@ -13,12 +13,20 @@ import numpy as np
 from scipy.stats import chi2
 
 from audits.data.audit_data import AuditData
+from audits.data.blocks import LevelBlock
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
 from audits.models.baselines import one_thread
 from audits.stats.words import p_words
 
-__all__ = ["MOST_VALUES", "RANK_TOLERANCE", "attribute_directions", "orthonormal", "protected_directions"]
+__all__ = [
+    "MOST_VALUES",
+    "RANK_TOLERANCE",
+    "attribute_directions",
+    "category_units",
+    "orthonormal",
+    "protected_directions",
+]
 
 MOST_VALUES = 30
 RANK_TOLERANCE = 1e-8
@@ -26,10 +34,25 @@ _FEW_LEVELS = 12
 _DOUBTFUL = 0.05
 
 
+def category_units(space: FeatureSpace) -> np.ndarray:
+    """Factors (d,) to points in which a category's column is 0 or 1, as in the papers, not 0 or 0.5.
+
+    Lengths and angles, and with them what a gradient flow does, depend on the units; those of `space`
+    (0.5 for a category) suit a distance.
+    """
+    units = np.ones(len(space.names))
+    for part in space.parts:
+        if isinstance(part, LevelBlock):
+            units[space.blocks[part.column]] = 2.0
+    return units
+
+
 def protected_directions(
     data: AuditData, space: FeatureSpace, names: Sequence[str], *, where: str = "sensitive"
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Directions (m, d) of `space` that tell the attributes `names`, and doubts about them in sentences.
+    """Directions (m, d) that tell the attributes `names`, and doubts about them in sentences.
+
+    Directions are among points of `space` times `category_units`.
 
     An attribute of k groups gives k - 1 directions. Where those of all attributes would span everything,
     each attribute keeps the one along which its groups lie furthest apart, and a doubt says so.
@@ -39,7 +62,7 @@ def protected_directions(
     InputError
         As `attribute_directions`; names `where`.
     """
-    x = space.encode(data.frame)
+    x = space.encode(data.frame) * category_units(space)
     own, told, doubts = [np.zeros((0, len(space.names)))], [], []
     for name in names:
         if name in space.columns:

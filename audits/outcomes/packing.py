@@ -137,11 +137,28 @@ def _distances(
             found[name] = Estimate(value, None, None, n, "no interval: not resampled")
             continue
         spread = reach * float(parts.sure.resampled.distance[k])
+        upward = spread if k else max(spread, reach * _largest_error(parts))
         excess = float(parts.sure.resampled.excess[k])
         people = f"{parts.sure.resampled.pool:,} people"
         method = f"bootstrap of {people}, coupled again, {percent_level(options.level)}"
-        found[name] = Estimate(value, max(value - excess - spread, 0.0), value + spread, n, method)
+        found[name] = Estimate(value, max(value - excess - spread, 0.0), value + upward, n, method)
     return found[chosen], {name: found[name] if both or name == chosen else None for name in found}
+
+
+def _largest_error(parts: Parts) -> float:
+    """Bound the standard error of the distance of order 1 between two groups; 0 for the same people.
+
+    Its first-order variance is that of the dual potentials, which change no faster than the outcome does, so
+    that their variance is at most the outcomes' own. The bootstrap falls below where distances are near 0.
+    """
+    if parts.comparison.same_people:
+        return 0.0
+    variance = 0.0
+    for side, weights in ((parts.comparison.source, parts.a), (parts.comparison.target, parts.b)):
+        apart = side.outcomes - np.average(side.outcomes, axis=0, weights=weights)
+        spread = float(np.average((apart**2).sum(axis=1), weights=weights))
+        variance += spread * float(weights @ weights) / float(weights.sum()) ** 2
+    return float(np.sqrt(variance))
 
 
 def _judge(parts: Parts, options: OutcomeTransportOptions) -> Judged:

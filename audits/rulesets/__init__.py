@@ -27,7 +27,8 @@ Departures, and why:
 
 from audits.rulesets.comparisons import Comparison
 from audits.rulesets.findings import profile
-from audits.rulesets.mitigation import Headline, MitigationOptions, MitigationResult, Step, mitigation_audit
+from audits.rulesets.mitigated import Headline, MitigationOptions, MitigationResult, Step
+from audits.rulesets.mitigation import mitigation_audit
 from audits.rulesets.options import RuleSetsOptions
 from audits.rulesets.ranking import group_neighbours, members, refine
 from audits.rulesets.result import (

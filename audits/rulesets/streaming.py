@@ -19,8 +19,9 @@ from audits.data.groups import bin_names
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError
 from audits.progress import Progress, silent
-from audits.rulesets.attributes import MOST_LEVELS, MOST_SUBSET_LEVELS, Attribute, End, category, interval
+from audits.rulesets.attributes import Attribute, End, category, interval
 from audits.rulesets.cells import Cells
+from audits.rulesets.reading import MOST_LEVELS, MOST_SUBSET_LEVELS
 
 __all__ = ["count_parquet"]
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
+from audits.models.baselines import one_thread
 from audits.rulesets.attributes import Attribute
 from audits.rulesets.cells import Cells, memberships
 
@@ -110,13 +111,15 @@ class GroupSums:
         width = int(max(1, min(_COLUMNS, _RESULT // max(results, size))))
         for start in range(0, columns.shape[1], width):
             part = slice(start, min(start + width, columns.shape[1]))
-            table = gather @ columns[:, part]
-            before = 1
-            for name, rules, level in zip(names, kept, levels, strict=True):
-                admitted = self.attributes[name].rules[rules].astype(columns.dtype)
-                table = np.matmul(admitted, table.reshape(before, level, -1))
-                before *= len(rules)
-            yield positions, part, np.take(table.reshape(before, part.stop - part.start), wanted, axis=0)
+            with one_thread():  # small products: threads would spend their time waiting for each other
+                table = gather @ np.ascontiguousarray(columns[:, part])
+                before = 1
+                for name, rules, level in zip(names, kept, levels, strict=True):
+                    admitted = self.attributes[name].rules[rules].astype(columns.dtype)
+                    table = np.matmul(admitted, table.reshape(before, level, -1))
+                    before *= len(rules)
+                table = table.reshape(before, part.stop - part.start)
+            yield positions, part, np.take(table, wanted, axis=0)
 
 
 def _by_combination(rules: np.ndarray) -> list[np.ndarray]:

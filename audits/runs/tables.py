@@ -65,8 +65,10 @@ def _records(value: Any, name: str) -> dict[str, pd.DataFrame]:
             found.update(_records(item, f"{name}-{key}".lstrip("-")))
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         frame = pd.json_normalize(value, sep=" ")
-        lists = frame.map(lambda cell: isinstance(cell, list)).to_numpy().any(axis=0)
-        frame = frame.loc[:, ~lists]
+        flat = [
+            name for name in frame.columns if not frame[name].map(lambda cell: isinstance(cell, list)).any()
+        ]
+        frame = frame[flat]
         if frame.shape[1]:
             found[name] = frame
     return found

@@ -45,9 +45,7 @@ def power_of_difference(
     under_null = math.sqrt(pooled * (1 - pooled) * (1 / first_n + 1 / second_n))
     under_difference = math.sqrt(p1 * (1 - p1) / first_n + p2 * (1 - p2) / second_n)
     reach = difference + float(ndtri(level / 2)) * under_null
-    return (
-        1.0 if under_difference == 0 and reach > 0 else float(ndtr(reach / max(under_difference, 1e-12)))
-    )
+    return 1.0 if under_difference == 0 and reach > 0 else float(ndtr(reach / max(under_difference, 1e-12)))
 
 
 def people_needed(share: float, difference: float, *, level: float = 0.05, power: float = 0.8) -> int:

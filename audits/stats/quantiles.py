@@ -49,7 +49,8 @@ def quantile(
 
     def at(rank: float) -> float:
         # rounding of sums of counts must not push a rank to the next value
-        return float(ranked[min(np.searchsorted(reached, rank * n / whole - 1e-9 * n), len(ranked) - 1)])
+        place = int(np.searchsorted(reached, rank * n / whole - 1e-9 * n))
+        return float(ranked[min(place, len(ranked) - 1)])
 
     first = binom.ppf(level / 2, whole, share)
     last = binom.ppf(1 - level / 2, whole, share) + 1

@@ -111,7 +111,7 @@ def test_rename_note_filter_compare(cli, project):
     same = cli("runs", "compare", first, first).out
     assert same.startswith("The two found the same")
     told = cli("runs", "compare", first, second).out
-    assert "spec threshold: 0.5 → 0.6" in told
+    assert "spec threshold: 0.500 → 0.600" in told
     changes = json.loads(cli("runs", "compare", first, second, "--json").out)
     one, two = (SavedRuns().load(name).to_json() for name in (first, second))
     rates = [

@@ -1,4 +1,4 @@
-"""The verdict and the level of chance under simulation; the large version is benchmarks/flipset_calibration.py."""
+"""The verdict and the level of chance under simulation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ def study(seed: int, *, n: int = 25, m: int = 30, gap: float = 0.0):
     frame["group"] = ["a"] * n + ["b"] * m
     frame["decision"] = (x.sum(1) - gap * (np.arange(n + m) < n) > 0).astype(int)
     return flipset(
-        subject_of(frame), source={"group": "a"}, target={"group": "b"}, permutations=39, bootstrap=100, rng=seed
+        subject_of(frame),
+        source={"group": "a"},
+        target={"group": "b"},
+        permutations=39,
+        bootstrap=100,
+        rng=seed,
     )
 
 
@@ -48,7 +53,7 @@ def test_large_difference_is_seen_and_small_groups_cannot_say():
 
 
 def test_a_model_blind_to_what_sets_the_groups_apart():
-    """Appendix B: groups differ in a feature that the model does not use; flips stay at the level of chance."""
+    """Appendix B: groups differ in a feature that the model does not use: flips as chance gives them."""
     rng = np.random.default_rng(0)
     n = 150
     x = rng.normal(size=(2 * n, 3))

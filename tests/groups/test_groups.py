@@ -107,7 +107,7 @@ def test_weights_stand_for_people():
 
 
 def test_no_difference_rarely_shows_any():
-    """Family-wise error over 2 attributes and their intersection stays at 5 % (120 draws: 12 or more alarms have a chance of 2 %)."""
+    """Family-wise error over 2 attributes and their intersection: 12 alarms of 120 have a 2 % chance."""
     alarms = sum(
         groups(subject_of(people(500, seed=seed, gap=0.0))).verdict == "evidence of a difference"
         for seed in range(120)

@@ -18,9 +18,9 @@ from audits.errors import InputError, RunCancelled
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.rulesets import RuleSetsOptions, RuleSetsResult, group_neighbours, members, refine, rule_sets
-from audits.rulesets.attributes import read_attributes
 from audits.rulesets.cells import count_cells, memberships, merge
 from audits.rulesets.mining import Search, candidates
+from audits.rulesets.reading import read_attributes
 from audits.rulesets.scoring import margin, people_for_margin
 from audits.rulesets.sums import GroupSums
 from tests.rulesets.conftest import crowd, subject_of

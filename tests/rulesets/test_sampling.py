@@ -10,7 +10,7 @@ from audits.checks import build
 from audits.data import DataSpec, build_data
 from audits.models import Subject, make_subject, model_spec
 from audits.rulesets import RuleSetsOptions, rule_sets
-from audits.rulesets.attributes import read_attributes
+from audits.rulesets.reading import read_attributes
 from audits.rulesets.sampling import perturb, perturbable
 from tests.rulesets.conftest import crowd
 

@@ -12,7 +12,7 @@ from audits.sensitivity import SensitivityResult, sensitivity
 
 
 def people(n: int = 1200, seed: int = 0, bias: float = 0.0) -> pd.DataFrame:
-    """Draw people: `height` tells the group, `skill` does not, `town` does a little; all count, the group by `bias`."""
+    """Draw people: `height` tells the group, `skill` does not, `town` a little; the group by `bias`."""
     rng = np.random.default_rng(seed)
     group = rng.integers(0, 2, n)
     skill, height = rng.normal(size=n), rng.normal(size=n) + 1.5 * group

@@ -97,8 +97,8 @@ class LinearMap:
     ) -> LinearMap:
         """Match means and covariances of `source` (n, d) and `target` (m, d), with weights `a`, `b`.
 
-        With `feature_weights` (d,) it is the cheapest such map under the weighted squared L2 cost; a weight of
-        0 counts as a millionth of the largest one. Nothing is drawn and there is no training to `watch`:
+        With `feature_weights` (d,) it is the cheapest such map under the weighted squared L2 cost; a weight
+        of 0 counts as a millionth of the largest one. Nothing is drawn and there is no training to `watch`:
         both are accepted so that all maps are fitted alike. `InputError` for tables or weights that
         `groups` refuses.
         """

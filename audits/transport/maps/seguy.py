@@ -77,7 +77,7 @@ def train(
                 progress(done / total, f"{doing}: step {done:,} of {total:,}")
         trained.parameters = session.parameters()
     if not np.isfinite(trained.parameters).all():
-        trained.diverged_at = total
+        trained.parameters, trained.diverged_at = np.empty(0, np.float32), total
     return trained
 
 

@@ -1,0 +1,38 @@
+"""Report & saved audits: what was run, how it ended, what changed between two, and a report of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.widgets import notices
+from app.widgets.frame import page_text, title
+from app.widgets.report_run import report_of_all
+from app.widgets.saved_runs import choose_run, compare_section, keep_section, report_section, standing_section
+from app.widgets.subject import subject_line
+from audits.errors import InputError, RunFailed
+from audits.runs.saved import SavedRuns
+
+space = state.workspace()
+draft = space.draft()
+saved = SavedRuns()
+
+title("Report & saved audits", subject_line(draft) if draft is not None else "")
+st.markdown(page_text("saved_question"))
+if draft is not None:
+    report_of_all(space, draft)
+
+chosen = choose_run(saved, space)
+if chosen is None:
+    st.stop()
+
+standing_section(space, chosen)
+try:
+    result = saved.load(chosen.id, space.token) if chosen.status == "done" else None
+except (InputError, RunFailed) as error:  # deleted or damaged meanwhile
+    notices.problem(str(error))
+    st.stop()
+if result is not None:
+    report_section(chosen, result)
+    compare_section(saved, space, chosen, result)
+keep_section(saved, space, chosen)

@@ -1,0 +1,238 @@
+"""What a group comparison found, with thresholds that move at once and a second model beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.export import export_section
+from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.frame import page_text
+from app.widgets.verdict_cards import verdict_cards
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.figures import groups as figures
+from audits.groups import GroupsResult, at_threshold, beside
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE
+from audits.stats.words import count, number
+
+__all__ = ["show_result"]
+
+_METRICS = {
+    "selection_rate": "selection rate",
+    "true_positive_rate": "true positive rate",
+    "false_positive_rate": "false positive rate",
+    "true_negative_rate": "true negative rate",
+    "false_negative_rate": "false negative rate",
+    "precision": "precision",
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+}
+_MOST_THRESHOLDS = 12
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished comparison, top to bottom."""
+    stored: GroupsResult = found.audits[0].result
+    top = st.container()
+    attribute = _attribute(stored)
+    result = _moved(found, stored, attribute)
+    with top:
+        headline(result, changed=result is not stored)
+    metrics = st.pills(
+        "Rates",
+        [name for name in _METRICS if getattr(result.table[0], name) is not None],
+        selection_mode="multi",
+        default=[name for name in list(_METRICS)[:3] if getattr(result.table[0], name) is not None],
+        format_func=_METRICS.__getitem__,
+        **state.choice("rates"),
+    )
+    rates = figures.rates(result, attribute, metrics=tuple(metrics))
+    figure_card("group-rates", rates, lambda: _rows(result, attribute), wide=True)
+    for warning in result.warnings:
+        notices.note(warning)
+    _differences(result, attribute)
+    verdict_cards(space, draft)
+    st.subheader("Scores", anchor=False)
+    figure_card("group-scores", figures.scores(result, attribute), lambda: _rows(result, attribute))
+    if result.table[0].calibration is not None:
+        figure_card(
+            "group-calibration", figures.calibration(result, attribute), lambda: _rows(result, attribute)
+        )
+    _second_model(space, found, stored)
+    with st.expander("How to read this"):
+        st.markdown(page_text("overview_reading"))
+    with st.expander("What it cannot tell you"):
+        st.markdown(page_text("overview_limits"))
+    with st.expander("Settings used"):
+        st.code(dump_yaml(_settings(found)), language="yaml", wrap_lines=True)
+    with st.expander("Export"):
+        export_section(found, draft["source"].get("sample"))
+
+
+def headline(result: GroupsResult, *, changed: bool = False) -> None:
+    """Write the finding, its verdict, and how sure it is."""
+    with st.container(key="finding"):
+        st.text(result.finding)
+    gap = result.widest.demographic_parity_difference
+    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+        words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
+        st.text(f"Largest difference of selection rates, by {result.widest.attribute}: {words}")
+    if changed:
+        notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
+
+
+def _attribute(result: GroupsResult) -> str:
+    options = [spread.attribute for spread in result.spreads]
+    return st.selectbox("Groups of", options, width=420, **state.choice("groups-of"))
+
+
+def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
+    """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
+    if found.model["score_kind"] == "label":
+        return result
+    sign = -1.0 if found.model["higher_is"] == "unfavorable" else 1.0
+    scores = sign * result.people["score"]
+    low, high = float(min(scores.min(), 0.0)), float(max(scores.max(), 1.0))
+    spec = found.model["threshold"]
+    values = [row.group for row in result.table if row.attribute == attribute]
+    single = " × " not in attribute and len(values) <= _MOST_THRESHOLDS
+    by_group = isinstance(spec, dict)
+    with st.container(border=True, key="thresholds"):
+        if single:
+            by_group = st.toggle(
+                f"A threshold for each group of {attribute}",
+                value=isinstance(spec, dict) and attribute in spec,
+                **state.choice("by-group"),
+            )
+        elif by_group:
+            return result  # thresholds by an attribute that is not shown
+        st.caption("Decided favorably where the score is " + ("below" if sign < 0 else "at least"))
+        asked = _by_group(attribute, values, spec, low, high) if by_group else _one(spec, low, high)
+    if asked == spec:
+        return result
+    try:
+        return at_threshold(result, asked, higher_is=found.model["higher_is"])
+    except InputError as error:
+        notices.problem(str(error))
+        return result
+
+
+def _one(spec: Any, low: float, high: float) -> float:
+    first = spec if isinstance(spec, float) else (low + high) / 2
+    return st.number_input(
+        "Threshold",
+        min(low, first),
+        max(high, first),
+        first,
+        step=(high - low) / 100,
+        format="%.6g",
+        **state.choice("cut"),
+    )
+
+
+def _by_group(attribute: str, values: list[str], spec: Any, low: float, high: float) -> Any:
+    known = spec.get(attribute, {}) if isinstance(spec, dict) else {}
+    common = spec if isinstance(spec, float) else (low + high) / 2
+    found = {}
+    with st.grid(3, min_column_width=200, border=False):
+        for place, value in enumerate(values):
+            first = float(known.get(value, common))
+            found[value] = st.number_input(
+                value.replace("[", "\\["),
+                min(low, first),
+                max(high, first),
+                first,
+                step=(high - low) / 100,
+                format="%.6g",
+                **state.choice(f"cut-{place}"),
+            )
+    return {attribute: found}
+
+
+def _rows(result: GroupsResult, attribute: str) -> Any:
+    table = result.to_frame()
+    return table[table["attribute"] == attribute].drop(columns="attribute")
+
+
+def _differences(result: GroupsResult, attribute: str) -> None:
+    """Write the spreads of the attribute, and what each group would need."""
+    spread = next(item for item in result.spreads if item.attribute == attribute)
+    named = {
+        "Demographic parity difference": spread.demographic_parity_difference,
+        "Smallest impact ratio (four fifths: 0.8)": spread.demographic_parity_ratio,
+        "Equal opportunity difference": spread.equal_opportunity_difference,
+        "Equalised odds difference": spread.equalized_odds_difference,
+        "Average odds difference": spread.average_odds_difference,
+    }
+    lines = [
+        f"{name}: {number(item.value)} ({number(item.low)} to {number(item.high)}, {item.method})"
+        for name, item in named.items()
+        if item is not None
+    ]
+    for row in result.table:
+        needs = [item.people_needed for item in row.differences.values() if item.people_needed]
+        if row.attribute == attribute and row.verdict is not None:
+            text = f"{row.group}: {row.verdict}"
+            lines.append(
+                f"{text}; about {count(max(needs))} people in each group would be needed" if needs else text
+            )
+    notices.bullets(lines)
+
+
+def _second_model(space: Workspace, found: RunResult, result: GroupsResult) -> None:
+    """Lay another run's model beside this one, on the same people."""
+    records = [record for record in space.runs() if _comparable(record, found)]
+    if not records:
+        return
+    st.subheader("Another model on the same people", anchor=False)
+    labels = {
+        record["key"][:8]: f"{json.dumps(record['spec']['model'])} at {record['spec']['threshold']}"
+        for record in records
+    }
+    chosen = st.selectbox(
+        "Beside it",
+        ["(none)", *labels],
+        format_func=lambda key: labels.get(key, key),
+        **state.choice("beside"),
+    )
+    record = next((item for item in records if item["key"][:8] == chosen), None)
+    if record is None:
+        return
+    try:
+        table = beside(result, work.result(space, record["spec"]).audits[0].result)
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+        return
+    st.dataframe(
+        table, hide_index=True, column_config=number_columns(table), alt="Rates of both models by group"
+    )
+
+
+def _comparable(record: Mapping[str, Any], found: RunResult) -> bool:
+    """Whether a record is a finished comparison of the same people by another model or threshold."""
+    spec = record["spec"]
+    audits = spec.get("audits") or [{}]
+    same = spec.get("data", {}).get("path") == found.spec["data"]["path"]
+    other = spec.get("model") != found.spec["model"] or spec.get("threshold") != found.spec["threshold"]
+    return "groups" in audits[0] and same and other
+
+
+def _settings(found: RunResult) -> dict[str, Any]:
+    document = found.to_json()
+    return {
+        "evenhand": found.evenhand,
+        "audit": found.audits[0].options,
+        "threshold": found.spec["threshold"],
+        "seed": found.spec["seed"],
+        "data": document["data"],
+        "model": document["model"],
+    }

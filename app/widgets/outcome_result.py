@@ -1,0 +1,218 @@
+"""What an outcome-transport audit found, from the finding down to one person beside a counterpart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.export import export_section
+from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.frame import page_text
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.figures import outcomes as figures
+from audits.outcomes import OutcomeTransportResult, blue_college
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE
+from audits.stats.words import count, number
+
+__all__ = ["headline", "show_earlier", "show_result"]
+
+_MOST_PEOPLE = 1000
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: OutcomeTransportResult = found.audits[0].result
+    headline(result)
+    for warning in result.warnings:
+        notices.note(warning)
+    figure_card("flows", figures.sankey(result), result.flows_frame, wide=True)
+    _flows(result)
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    _cell(result, data)
+    st.subheader("How unlike are people with the same outcome?", anchor=False)
+    table = result.to_frame()
+    figure_card("bias", figures.bias(result), lambda: table[table["level"] != "subgroup"])
+    figure_card(
+        "bias-subgroups", figures.bias(result, level="subgroup"), lambda: table[table["level"] != "group"]
+    )
+    if result.by_role:
+        figure_card("bias-roles", figures.roles(result), lambda: _role_table(result))
+    with st.expander("How to read this"):
+        st.markdown(page_text("flows_reading"))
+    with st.expander("What it cannot tell you"):
+        st.markdown(page_text("flows_limits"))
+    with st.expander("Why equal rates are not enough: Blue College"):
+        _simulation()
+    with st.expander("Settings used"):
+        st.code(dump_yaml(_settings(found, result)), language="yaml", wrap_lines=True)
+    with st.expander("Export"):
+        export_section(found, draft["source"].get("sample"))
+
+
+def headline(result: OutcomeTransportResult) -> None:
+    """Write the finding, its verdict, and how sure it is."""
+    with st.container(key="finding"):
+        st.text(result.finding)
+    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+        distance = result.wasserstein
+        st.text(
+            f"distance {number(distance.value)} ({number(distance.low)} to {number(distance.high)}) · "
+            f"{result.certificate['method']} · outcomes: {result.outcome}"
+        )
+
+
+def show_earlier(result: OutcomeTransportResult) -> None:
+    """Draw the head of an earlier result."""
+    headline(result)
+    config = {"displayModeBar": False}
+    st.plotly_chart(figures.sankey(result), key="figure-earlier", theme=None, config=config)
+
+
+def _flows(result: OutcomeTransportResult) -> None:
+    figure = figures.flow_matrix(result)
+    figure_card("flow-matrix", figure, result.flows_frame, wide=True)
+    table = result.flows_frame()
+    pairs = list(zip(table["from"], table["to"], strict=True))
+    shares = ["share", "least optimal", "most optimal", "mass", "part of the bias"]
+    percents = {name: st.column_config.NumberColumn(format="percent") for name in shares}
+    st.dataframe(
+        table,
+        key="flow-rows",
+        hide_index=True,
+        height=388 if len(table) > 10 else "content",
+        column_config=percents,
+        on_select=lambda: _open(pairs),
+        selection_mode="single-row",
+        alt="Flows between subgroups, largest first; a click opens the people",
+    )
+
+
+def _open(pairs: list[tuple[str, str]]) -> None:
+    selected = state.widget("flow-rows")["selection"]["rows"]
+    if selected and selected[0] < len(pairs):
+        state.set_widget("flow-from", pairs[selected[0]][0])
+        state.set_widget("flow-to", pairs[selected[0]][1])
+
+
+def _cell(result: OutcomeTransportResult, data: AuditData) -> None:
+    """The people of one flow, and one of them beside the most similar counterpart."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = st.selectbox(
+            "People of",
+            result.flows.rows,
+            index=None,
+            placeholder="Click a row above, or choose",
+            **state.choice("flow-from"),
+        )
+        target = st.selectbox(
+            "mapped to", result.flows.columns, index=None, placeholder="Choose", **state.choice("flow-to")
+        )
+    if source is None or target is None:
+        return
+    people = result.cell(source, target)
+    st.subheader(f"{source} → {target} ({count(people['people'].sum())})", anchor=False)
+    if people.empty:
+        st.text("Nobody.")
+        return
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    shown = people[["share", "bias", "least", "most", "counterpart"]]
+    raw = data.frame.loc[people.index, columns].add_suffix(" ")
+    table = pd.concat([shown, raw], axis=1)
+    table.index.name = "row"
+    rows = [str(row) for row in table.index]
+    st.dataframe(
+        table.head(_MOST_PEOPLE),
+        key="flow-people",
+        height=300,
+        column_config={**number_columns(table), "share": st.column_config.NumberColumn(format="percent")},
+        on_select=lambda: _choose_person(rows),
+        selection_mode="single-row",
+        alt="People of the chosen flow, surest first",
+    )
+    st.download_button(
+        "People (CSV)",
+        data=lambda: csv_bytes(table),
+        file_name="flow-people.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+    chosen = st.selectbox(
+        "One person, by row number",
+        rows,
+        index=None,
+        placeholder="Click a row above, or choose one here",
+        width=320,
+        **state.choice("flow-person"),
+    )
+    if chosen is not None:
+        _beside(result, data, table.index[rows.index(chosen)], columns)
+
+
+def _choose_person(rows: list[str]) -> None:
+    selected = state.widget("flow-people")["selection"]["rows"]
+    if selected and selected[0] < len(rows):
+        state.set_widget("flow-person", rows[selected[0]])
+
+
+def _beside(result: OutcomeTransportResult, data: AuditData, row: Any, columns: list[str]) -> None:
+    counterpart = result.people.loc[row, "counterpart"]
+    if pd.isna(counterpart):
+        st.text("This person is left unmatched.")
+        return
+    both = data.frame.loc[[row, counterpart], columns].astype(str).T
+    both.columns = [f"row {row}", f"most similar counterpart, row {counterpart}"]
+    both.index.name = "column"
+    with st.container(border=True, key="person-card"):
+        st.text("A counterpart is a statistical match, not the same person's other life.")
+        st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
+
+
+def _role_table(result: OutcomeTransportResult) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (row.role, row.group, row.bias.value, row.bias.low, row.bias.high)
+            for row in result.by_role
+            if row.level != "subgroup"
+        ],
+        columns=["role", "group", "mean bias", "low", "high"],
+    )
+
+
+def _simulation() -> None:
+    st.markdown(page_text("flows_simulation"))
+    rules = st.multiselect(
+        "Rules: share admitted",
+        [0.05, 0.1, 0.25, 0.5],
+        default=[0.1, 0.25, 0.5],
+        format_func=lambda rule: f"{100 * rule:g} %",
+        key="college-rules",
+        persist_state="page",
+    )
+    years = st.slider("Years", 2, 50, 20, key="college-years", persist_state="page")
+    n = st.slider("Applicants of a school each year", 20, 500, 200, 20, key="college-n", persist_state="page")
+    if rules:
+        table = blue_college(sorted(rules), years=years, n=n)
+        figure_card("blue-college", figures.blue_college(table), lambda: table)
+
+
+def _settings(found: RunResult, result: OutcomeTransportResult) -> dict[str, Any]:
+    document = found.to_json()
+    return {
+        "evenhand": found.evenhand,
+        "audit": found.audits[0].options,
+        "threshold": found.spec["threshold"],
+        "seed": found.spec["seed"],
+        "data": document["data"],
+        "model": document["model"],
+        "coupling": result.certificate,
+    }

@@ -1,0 +1,190 @@
+"""Saved audits: the list, how one stands, its report, what changed, and what is kept with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.export import portable
+from app.widgets.figure_card import csv_bytes
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.runs.compare import compare_runs, comparison_frame
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.runs.saved import STATUSES, SavedRun, SavedRuns
+from audits.stats import EVIDENCE
+from audits.stats.words import count
+
+__all__ = ["choose_run", "compare_section", "keep_section", "report_section", "standing_section"]
+
+_ANY = "(any)"
+_TEMPLATES = {
+    "full": "Full technical report",
+    "executive": "Summary for executives (two pages)",
+    "ll144": "Tables as New York City's Local Law 144 asks for",
+    "annex4": "Outline of evidence for Annex IV of the EU AI Act",
+}
+_MOST_CHANGES = 500
+
+
+def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
+    """Draw the list with its filters; return the run whose id is in the address, or chosen."""
+    left, right = st.columns([2, 1])
+    text = left.text_input("Search in titles, notes and findings", **state.choice("find"))
+    status = right.selectbox("Status", [_ANY, *STATUSES], **state.choice("status"))
+    found = saved.list(owner=space.token, text=text, status=None if status == _ANY else status)
+    if not found:
+        st.text("No saved audit matches." if text or status != _ANY else "Nothing has been run yet.")
+        return None
+    table = pd.DataFrame(
+        [(run.title, _when(run.created), run.status, run.verdict, run.finding or run.error) for run in found],
+        columns=["title", "started", "status", "verdict", "finding"],
+    )
+    st.dataframe(table, hide_index=True, alt="Saved audits, latest first")
+    names = {run.id[:12]: run for run in found}
+    key = st.selectbox(
+        "Open",
+        list(names),
+        format_func=lambda name: (
+            f"{names[name].title} · {_when(names[name].created)}" if name in names else name
+        ),
+        **state.choice("run"),
+    )
+    return names.get(key)
+
+
+def standing_section(space: Workspace, run: SavedRun) -> None:
+    """Write how a run stands, with its finding, or why it has none and the way to start it again."""
+    st.subheader(f"Audit of {_when(run.created)}", anchor=False)
+    if run.status == "done":
+        with st.container(key="finding"):
+            st.text(run.finding)
+        with st.container(key="verdict"):
+            st.badge(run.verdict, color="primary" if run.verdict == EVIDENCE else "gray")
+        return
+    words = {
+        "running": "It is still running.",
+        "failed": run.error or "It failed.",
+        "cancelled": "It was cancelled.",
+        "interrupted": "It was interrupted: the program ended before the run did. Nothing was kept of it.",
+    }
+    notices.note(words[run.status])
+    if run.status != "running":
+        _button("Start again", "again", lambda: work.start_again(space, run.id))
+
+
+def report_section(run: SavedRun, result: RunResult) -> None:
+    """Draw the downloads of a run's report."""
+    st.subheader("Report", anchor=False)
+    template = st.selectbox(
+        "Kind", list(_TEMPLATES), format_func=_TEMPLATES.__getitem__, **state.choice("kind")
+    )
+    result = dataclasses.replace(result, spec=portable(result.spec))
+    name = f"audit-{run.id[:8]}" + ("" if template == "full" else f"-{template}")
+    spec_text = dump_yaml(result.spec)
+    with st.container(horizontal=True):
+        _download("HTML", f"{name}.html", "text/html", lambda: _html(result, template, spec_text))
+        _download("PDF", f"{name}.pdf", "application/pdf", lambda: _pdf(result, template, spec_text))
+        _download("JSON", f"audit-{run.id[:8]}.json", "application/json", lambda: _json(result))
+        _download("Model card", f"model-card-{run.id[:8]}.md", "text/markdown", lambda: _card(result))
+    st.caption("A report is an aid to an assessment, not legal advice.")
+
+
+def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: RunResult) -> None:
+    """Say what changed between this run and another."""
+    others = {
+        other.id[:12]: other for other in saved.list(owner=space.token, status="done") if other.id != run.id
+    }
+    if not others:
+        return
+    st.subheader("What changed", anchor=False)
+    key = st.selectbox(
+        "Against",
+        ["(none)", *others],
+        format_func=lambda name: (
+            f"{others[name].title} · {_when(others[name].created)}" if name in others else name
+        ),
+        **state.choice("against"),
+    )
+    if key not in others:
+        return
+    try:
+        changes = compare_runs(saved.load(others[key].id, space.token), result)
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+        return
+    table = comparison_frame(changes[:_MOST_CHANGES])
+    st.text(f"{count(len(changes))} differences; before is the other run, after this one.")
+    if len(table):
+        st.dataframe(table.astype(str), hide_index=True, alt="What changed between the two runs")
+        _download(
+            "CSV", f"changes-{run.id[:8]}.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
+        )
+
+
+def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
+    """Draw title, note and deletion."""
+    with st.expander("Rename, annotate, delete"):
+        with st.form(f"keep-{run.id[:12]}"):
+            name = st.text_input("Title", run.title, max_chars=200, key=f"title-{run.id[:12]}")
+            note = st.text_area("Note", run.note, max_chars=10_000, key=f"note-{run.id[:12]}")
+            sent = st.form_submit_button("Keep")
+        if sent:
+            try:
+                saved.rename(run.id, name, space.token)
+                saved.annotate(run.id, note, space.token)
+                st.rerun()
+            except (InputError, RunFailed) as error:
+                notices.problem(str(error))
+        sure = st.checkbox("Delete this saved audit for good", key=f"sure-{run.id[:12]}")
+        if sure:
+            _button("Delete", "delete", lambda: saved.delete(run.id, space.token))
+
+
+def _button(label: str, key: str, act: Callable[[], object]) -> None:
+    """A button whose act may find that the run is gone; what is wrong is told on the page."""
+    if st.button(label, key=key):
+        try:
+            act()
+        except (InputError, RunFailed) as error:
+            notices.problem(str(error))
+            return
+        st.rerun()
+
+
+def _download(label: str, name: str, mime: str, make: Callable[[], bytes]) -> None:
+    st.download_button(label, data=make, file_name=name, mime=mime, on_click="ignore", key=f"report-{label}")
+
+
+def _html(result: RunResult, template: str, spec_text: str) -> bytes:
+    from audits.reports.html import render_report
+
+    return render_report(result, template=template, spec_text=spec_text).encode()  # type: ignore[arg-type]
+
+
+def _pdf(result: RunResult, template: str, spec_text: str) -> bytes:
+    from audits.reports.pdf import render_pdf
+
+    return render_pdf(result, template=template, spec_text=spec_text)  # type: ignore[arg-type]
+
+
+def _card(result: RunResult) -> bytes:
+    from audits.reports.card import render_card
+
+    return render_card(result).encode()
+
+
+def _json(result: RunResult) -> bytes:
+    return json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%d %B %Y, %H:%M", time.localtime(seconds))

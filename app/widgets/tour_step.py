@@ -1,0 +1,69 @@
+"""The steps of the guided demo: what is asked, what was found, how to read it, and where to go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app import drafts
+from app.widgets.figure_card import figure_card
+from app.widgets.frame import page_text
+from app.workspace import Workspace
+from audits.data.samples import CATALOGUE
+from audits.reports.sections import SECTIONS
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE
+
+__all__ = ["STEPS", "show_step", "tour_spec"]
+
+STEPS = {
+    1: "1. Groups",
+    2: "2. Hidden groups",
+    3: "3. Counterparts",
+    4: "4. Flows",
+    5: "5. Ways out",
+}
+_TEXTS = {1: "tour_groups", 2: "tour_rule_sets", 3: "tour_flipset", 4: "tour_flows", 5: "tour_recourse"}
+_YOUNG = {"ethnicity": "Velian", "age": "[18, 30)"}
+_AUDITS: list[dict[str, Any]] = [
+    {"groups": {"by": ["sex", "ethnicity"]}},
+    {"rule_sets": {"protected": ["sex", "ethnicity", "age"], "support": 0.02}},
+    {
+        "flipset": {
+            "source": {"sex": "female", **_YOUNG},
+            "target": {"sex": "male", **_YOUNG},
+            "permutations": 99,
+        }
+    },
+    {"outcome_transport": {"by": ["sex"], "against": "label", "permutations": 99, "draws": 50}},
+    {"recourse": {"steps": [0, 0.25, 0.5, 0.75, 1], "by": ["sex"], "permutations": 199, "max_people": 400}},
+]
+
+
+def tour_spec(space: Workspace) -> dict[str, Any]:
+    """Copy the example's files into the workspace and return the spec of all five audits."""
+    draft = drafts.from_sample(space, CATALOGUE["loans"])
+    return {**draft["spec"], "audits": _AUDITS}
+
+
+def show_step(space: Workspace, found: RunResult, step: int) -> None:
+    """Draw one finding: the question, the sentence, the figure, how to read it."""
+    audit = found.audits[step - 1]
+    section = SECTIONS[audit.name](audit.result)
+    st.markdown(page_text(_TEXTS[step]))
+    with st.container(key="finding"):
+        st.text(audit.result.finding)
+    with st.container(key="verdict"):
+        st.badge(audit.result.verdict, color="primary" if audit.result.verdict == EVIDENCE else "gray")
+    exhibit = section.exhibits[0]
+    st.text(exhibit.caption)
+    figure_card(f"tour-{step}", exhibit.figure, lambda: exhibit.table, wide=True)
+    st.caption(section.limits)
+    st.page_link(
+        "views/data_model.py",
+        label="Open an example, or bring your own data"
+        if step == max(STEPS)
+        else "Try it yourself on the data page",
+        query_params={"w": space.token},
+    )

@@ -1,0 +1,85 @@
+"""What the other audits of a workspace found on the same data and model: a card each, with a link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import work
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.stats import EVIDENCE
+
+__all__ = ["PAGES", "latest_audits", "verdict_cards"]
+
+PAGES = {
+    "groups": ("overview.py", "Overview"),
+    "flipset": ("flipsets.py", "Flipsets"),
+    "outcome_transport": ("flows.py", "Transport flows"),
+    "recourse": ("recourse.py", "Recourse"),
+    "rule_sets": ("rule_sets.py", "Rule sets"),
+    "loss_ratio": ("individual.py", "Individual fairness"),
+    "sensitivity": ("sensitivity.py", "Prediction sensitivity"),
+}
+"""View and title of each audit's page."""
+
+_VIEWS = Path(__file__).resolve().parents[1] / "views"
+_LETTERS = 260
+
+
+def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str = "groups") -> None:
+    """Draw a card for the latest finished run of each audit on the draft's data and model."""
+    found = [(name, record) for name, record in latest_audits(space, draft).items() if name != leave_out]
+    st.subheader("What the other audits found", anchor=False)
+    if not found:
+        st.text("No other audit has been run on these data and this model.")
+    with st.grid(3, min_column_width=270, border=False):
+        for name, record in found:
+            result = work.result(space, record["spec"]).audits[0].result
+            with st.container(border=True, height="stretch", key=f"card-{name}"):
+                st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+                st.text(
+                    result.finding
+                    if len(result.finding) <= _LETTERS
+                    else result.finding[: _LETTERS - 1] + "…"
+                )
+                st.space("stretch")
+                _link(space, name, record["title"])
+
+
+def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the latest record of each audit that has a result on the draft's data, model and threshold."""
+    subject = _subject(draft["spec"])
+    found: dict[str, dict[str, Any]] = {}
+    for record in space.runs():
+        audits = record["spec"].get("audits") or []
+        if len(audits) != 1 or _subject(record["spec"]) != subject:
+            continue
+        name = next(iter(audits[0]))
+        if name not in found and _ready(space, record):
+            found[name] = record
+    return found
+
+
+def _ready(space: Workspace, record: Mapping[str, Any]) -> bool:
+    try:
+        return work.standing(space, record["spec"]).finished
+    except (InputError, RunFailed):
+        return False  # its file is gone
+
+
+def _subject(spec: Mapping[str, Any]) -> str:
+    parts = [spec.get(name) for name in ("data", "model", "threshold", "seed")]
+    return json.dumps(parts, sort_keys=True)
+
+
+def _link(space: Workspace, name: str, label: str) -> None:
+    view, title = PAGES.get(name, ("", name))
+    if view and (_VIEWS / view).is_file():
+        st.page_link(f"views/{view}", label=f"{title} →", query_params={"w": space.token})
+    else:
+        st.text(label)

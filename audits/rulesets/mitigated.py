@@ -1,0 +1,122 @@
+"""What an auditor can choose in a mitigation, and what it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+import pandas as pd
+from pydantic import Field
+
+from audits.results import plain
+from audits.stats import Estimate, Verdict
+
+__all__ = ["Headline", "MitigationOptions", "MitigationResult", "Step"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MitigationOptions:
+    """Options of the mitigation, as a spec names them.
+
+    Attributes
+    ----------
+    protected, support, bins, depth
+        As in the rule-set audit: they decide which group is the worst.
+    amounts : tuple of float
+        Samples added, as shares of the training rows; the smallest amount is 50 people.
+    also : dict of audit name to options
+        Other audits to run before and after.
+    level, material
+        Error rate, and the smallest difference that matters.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    protected: tuple[str, ...] | None = None
+    support: Annotated[float, Field(gt=0, le=1)] = 0.05
+    bins: Annotated[int, Field(ge=2, le=100)] = 10
+    depth: Annotated[int, Field(ge=1)] | None = None
+    amounts: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.01, 0.03, 0.1)
+    also: dict[str, dict[str, Any]] = field(default_factory=lambda: {"groups": {}})
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    material: Annotated[float, Field(gt=0, lt=1)] = 0.10
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Another audit's finding on one of the models."""
+
+    audit: str
+    verdict: str
+    finding: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One model: trained with `added` samples, judged on held-out people.
+
+    Attributes
+    ----------
+    difference : Estimate
+        Favourable share of the group minus everyone else's.
+    worst, worst_score : str, float
+        The rule set with the largest score under this model, and that score: not corrected for having looked.
+    """
+
+    added: int
+    difference: Estimate
+    favorable_in: Estimate
+    favorable_out: Estimate
+    accuracy: Estimate
+    worst: str
+    worst_score: float
+    also: tuple[Headline, ...]
+
+
+@dataclass(frozen=True)
+class MitigationResult:
+    """Result of a mitigation.
+
+    Attributes
+    ----------
+    rule_set : str
+        The group with the largest score on the training rows.
+    steps : tuple of Step
+        First the model as it was, then with growing numbers of samples.
+    chosen : int
+        The step with the smallest score that lost at most one point of accuracy.
+    """
+
+    options: dict[str, Any]
+    verdict: Verdict
+    finding: str
+    warnings: tuple[str, ...]
+    rows: dict[str, Any]
+    rule_set: str
+    direction: str
+    steps: tuple[Step, ...]
+    chosen: int
+    people_needed: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json."""
+        return plain(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the steps as a table."""
+        return pd.DataFrame(
+            [
+                {
+                    "samples added": step.added,
+                    "difference": step.difference.value,
+                    "low": step.difference.low,
+                    "high": step.difference.high,
+                    "favorable inside": step.favorable_in.value,
+                    "favorable outside": step.favorable_out.value,
+                    "accuracy": step.accuracy.value,
+                    "largest score": step.worst_score,
+                    "largest for": step.worst,
+                }
+                for step in self.steps
+            ]
+        )

@@ -1,0 +1,70 @@
+"""The overview page through AppTest: the real executor on a bundled example, no mocks."""
+
+from __future__ import annotations
+
+from app import work
+from audits.groups import at_threshold
+from audits.runs.executors import InlineExecutor
+from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
+
+PAGE = "views/overview.py"
+
+
+def run_here(at, space):  # noqa: F811
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(90)
+    return at.run()
+
+
+def test_without_data_the_page_asks_for_some(space) -> None:  # noqa: F811
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert "There are no data yet." in texts(at)
+
+
+def test_the_page_shows_the_inline_executors_finding_and_moves_with_the_threshold(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-hiring").click().run()
+    at.switch_page(PAGE).run()
+    assert not at.exception
+    assert "No other audit has been run on these data and this model." in texts(at)
+    at = run_here(at, space)
+    assert not at.exception
+    expected = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
+    assert at.container(key="finding").text[0].value == expected.finding
+    assert any(expected.verdict in element.value for element in at.markdown)
+    at.number_input(key="cut").set_value(0.8).run()
+    assert not at.exception
+    assert at.container(key="finding").text[0].value == at_threshold(expected, 0.8).finding
+    assert any("not the saved result" in text for text in texts(at))
+    at.number_input(key="cut").set_value(0.5).run()
+    at.toggle(key="by-group").set_value(True).run()
+    assert not at.exception
+    at.number_input(key="cut-0").set_value(0.9).run()
+    largest = expected.table[0].group
+    moved = at_threshold(
+        expected, {"gender": {row.group: 0.9 if row.group == largest else 0.5 for row in expected.table}}
+    )
+    assert at.container(key="finding").text[0].value == moved.finding
+
+
+def test_other_audits_are_cards_and_another_threshold_lies_beside(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-hiring").click().run()
+    at.switch_page("views/flipsets.py").run()
+    at = run_here(at, space)
+    finding = at.container(key="finding").text[0].value
+    at.switch_page(PAGE).run()
+    at = run_here(at, space)
+    assert any(text[:200] == finding[:200] for text in texts(at))
+    draft = space.draft()
+    space.save_draft({**draft, "spec": {**draft["spec"], "threshold": 0.7}})
+    at.run()
+    at = run_here(at, space)
+    assert not at.exception
+    options = [value for value in at.selectbox(key="beside").options if "0.5" in value]
+    assert len(options) == 1
+    at.selectbox(key="beside").select_index(1).run()
+    assert not at.exception
+    table = next(frame.value for frame in at.dataframe if "change" in frame.value)
+    assert (table["change"] >= 0).all(), "at 0.5 nobody is decided worse than at 0.7"

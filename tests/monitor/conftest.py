@@ -1,0 +1,107 @@
+"""A bundle, stores in SQLite and PostgreSQL, and a server of the routes that can be killed."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audits.runs.database import Database
+from audits.runs.monitors import Monitor, Monitors
+from audits.sensitivity import MonitorBundle, sensitivity
+from tests.runs.postgres import serve
+from tests.sensitivity.conftest import people, subject_of
+
+ROOT = Path(__file__).resolve().parents[2]
+ROW = {"skill": 0.5, "height": 170, "town": "north"}
+
+
+@pytest.fixture(scope="session")
+def bundle() -> MonitorBundle:
+    return MonitorBundle.of(sensitivity(subject_of(people()), bootstrap=100))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def monitors(request: pytest.FixtureRequest, tmp_path: Path) -> Monitors:
+    if request.param == "postgresql":
+        return Monitors(Database(request.getfixturevalue("postgres")))
+    return Monitors(Database(f"sqlite:///{tmp_path / 'evenhand.sqlite'}"))
+
+
+@dataclass
+class Server:
+    """A running server of the monitors' routes."""
+
+    home: Path
+    port: int
+    process: subprocess.Popen[bytes]
+    monitor: Monitor
+    token: str
+
+    def post(self, body: Any, monitor: str | None = None, **headers: str) -> tuple[int, dict[str, Any]]:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        usual = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
+        return self.ask(
+            "POST", f"/api/v1/monitors/{monitor or self.monitor.id}/predictions", data, {**usual, **headers}
+        )
+
+    def ask(self, method: str, path: str, body: bytes | None = None, headers: Any = None) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+        finally:
+            connection.close()
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def start(home: Path, monitor: Monitor, token: str, **settings: str) -> Server:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "tests.monitor.server:app", "--port", str(port)]
+    environment = {**os.environ, "EVENHAND_HOME": str(home), "OMP_NUM_THREADS": "1", **settings}
+    process = subprocess.Popen([*command, "--log-level", "error"], cwd=ROOT, env=environment)
+    server = Server(home, port, process, monitor, token)
+    for _ in range(300):
+        try:
+            server.ask("GET", "/api/v1/openapi.json")
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return server
+    raise RuntimeError("the server did not come up")
+
+
+@pytest.fixture(scope="module")
+def server(bundle: MonitorBundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("home")
+    monitor, token = Monitors(store_of(home)).create(bundle, name="hiring", people_between=5000)
+    running = start(home, monitor, token)
+    yield running
+    running.kill()
+
+
+def store_of(home: Path) -> Database:
+    return Database(f"sqlite:///{home / 'evenhand.sqlite'}")

@@ -1,0 +1,294 @@
+"""Monitors in both databases: batches whole or not at all, replays, alarms, retention, files, webhooks."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app import ingest
+from audits.errors import InputError, RunFailed
+from audits.runs.arrivals import inbox, read_arrow, read_json, take_files
+from audits.runs.monitors import Batch, Monitors, check_webhook
+from audits.sensitivity import MonitorBundle, Scored
+from tests.monitor.conftest import ROW
+from tests.sensitivity.conftest import people
+
+
+def scored(bundle: MonitorBundle, flags: list[bool]) -> Scored:
+    n = len(flags)
+    values = np.where(flags, 2 * bundle.threshold, 0.5 * bundle.threshold)
+    return Scored(np.full(n, 0.5), values, np.array(flags), np.ones((n, 3)), bundle.encoder.columns, {})
+
+
+def batch(monitor, flags: list[bool], key: str | None = None, sha256: str = "x") -> Batch:
+    ids = tuple(f"p{k}" for k in range(len(flags)))
+    return Batch(monitor.id, scored(monitor.bundle, flags), sha256, key, ids)
+
+
+def test_what_is_stored_comes_back(monitors: Monitors, bundle):
+    monitor, token = monitors.create(bundle, name=" hiring ", owner="me", note="ours")
+    assert monitor.name == "hiring"
+    assert monitor.opens(token)
+    assert not monitor.opens(token + "x")
+    assert monitors.of_owner("me")[0].id == monitor.id
+    assert monitors.store([batch(monitor, [False, True, False]), batch(monitor, [True])])[1].place == 1
+    again = monitors.get(monitor.id)
+    assert (again.people, again.flagged) == (4, 2)
+    assert again.chart_value == 2 * monitor.chart.jump - 1
+    flags = monitors.flags(monitor.id)
+    assert [(flag.person, flag.client_id) for flag in flags] == [(3, "p0"), (1, "p1")]
+    assert set(flags[0].contributions) == {"skill", "height", "town"}
+    assert [(point.people, point.flagged) for point in monitors.points(monitor.id)] == [(3, 1), (1, 1)]
+    assert monitors.points(monitor.id, most=1)[0].people == 4
+    np.testing.assert_allclose(
+        monitors.drift(monitor.id).values, np.array([2, 0.5, 2, 0.5]) * bundle.threshold
+    )
+    scores = again.bundle.score([ROW])
+    assert scores.sensitivity[0] == bundle.score([ROW]).sensitivity[0]
+
+
+def test_replays_are_stored_once_and_conflicts_told(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m")
+    first, second, third = monitors.store(
+        [
+            batch(monitor, [True], "k", "a"),
+            batch(monitor, [True], "k", "a"),
+            batch(monitor, [False], "k", "b"),
+        ]
+    )
+    assert (first.replayed, second.replayed, first.place) == (False, True, second.place)
+    assert isinstance(third, InputError)
+    assert "another content" in str(third)
+    assert monitors.get(monitor.id).people == 1
+    [later] = monitors.store([batch(monitor, [True], "k", "a")])
+    assert later.replayed
+    other, _ = monitors.create(bundle, name="other")
+    assert not monitors.store([batch(other, [True], "k", "a")])[0].replayed
+
+
+def test_batches_cut_anywhere_give_the_same_chart_and_alarms(monitors: Monitors, bundle):
+    flags = (np.random.default_rng(0).random(600) < 0.4).tolist()
+    found = []
+    for cuts in ([600], [1, 2, 250, 47, 300]):
+        monitor, _ = monitors.create(bundle, name="m", people_between=500)
+        start = 0
+        for size in cuts:
+            monitors.store([batch(monitor, flags[start : start + size])])
+            start += size
+        state = monitors.get(monitor.id)
+        alarms = [(alarm.person, alarm.sentence) for alarm in monitors.alarms(monitor.id)]
+        found.append((state.chart_value, state.flagged, alarms))
+    assert found[0] == found[1]
+    assert len(found[0][2]) > 3
+
+
+def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m", people_between=500)
+    [stored] = monitors.store([batch(monitor, [True] * 60)])
+    assert len(stored.alarms) >= 1
+    latest = monitors.alarms(monitor.id)[0]
+    assert latest.acknowledged is None
+    assert "once in" in latest.sentence
+    monitors.acknowledge(monitor.id, latest.person, "looked into it")
+    assert monitors.alarms(monitor.id)[0].note == "looked into it"
+    with pytest.raises(InputError, match="alarm must be one"):
+        monitors.acknowledge(monitor.id, 10**6, "")
+
+
+def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
+    from tests.monitor.conftest import store_of
+
+    now = [1e9]
+    monitors = Monitors(store_of(tmp_path), clock=lambda: now[0])
+    monitor, _ = monitors.create(bundle, name="m", keep_days=2, keep_people=5)
+    monitors.store([batch(monitor, [True] * 3, "old")])
+    now[0] += 3 * 86_400
+    monitors.store([batch(monitor, [True] * 3) for _ in range(3)])
+    now[0] -= 10_000  # a clock that goes back removes nothing more
+    assert monitors.prune(monitor.id) == 2
+    assert [flag.person for flag in monitors.flags(monitor.id)] == [11, 10, 9, 8, 7]
+    assert monitors.get(monitor.id).people == 12
+    monitors.delete(monitor.id)
+    with pytest.raises(InputError, match="must be one that exists"):
+        monitors.get(monitor.id)
+
+
+def test_a_database_that_is_gone_stores_nothing(bundle, tmp_path: Path):
+    from tests.monitor.conftest import store_of
+
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle, name="m")
+    with sqlite3.connect(tmp_path / "evenhand.sqlite") as database:
+        database.execute("ALTER TABLE monitor_flags RENAME TO gone")
+    with pytest.raises(RunFailed, match="could not be used"):
+        monitors.store([batch(monitor, [False]), batch(monitor, [True])])
+    assert monitors.get(monitor.id).people == 0
+    assert monitors.points(monitor.id) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"name": " "}, "name must not be empty"),
+        ({"name": "x" * 300}, "at most 200"),
+        ({"keep_days": 0}, "must be at least 1"),
+        ({"webhook": "http://evil.example/x", "webhook_hosts": ("hooks.ours",)}, "allowed are hooks.ours"),
+        ({"times": 0.5}, "control chart needs"),
+    ],
+)
+def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, words):
+    from tests.monitor.conftest import store_of
+
+    with pytest.raises(InputError, match=words):
+        Monitors(store_of(tmp_path)).create(bundle, **{"name": "m", **options})
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://hooks.ours@evil.example/",
+        "http://evil.example#hooks.ours",
+        "ftp://hooks.ours/",
+        "http://hooks.ours:99/",
+        "//hooks.ours/",
+        "http://[",
+    ],
+)
+def test_addresses_that_only_look_allowed_are_not(address: str):
+    with pytest.raises(InputError, match="webhook must be"):
+        check_webhook(address, ("hooks.ours",))
+
+
+def test_files_dropped_are_stored_once_and_bad_ones_say_why(bundle, tmp_path: Path):
+    from tests.monitor.conftest import store_of
+
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle, name="m")
+    folder = inbox(tmp_path / "monitors", monitor.id)
+    folder.mkdir(parents=True)
+    frame = people(50)[["skill", "height", "town"]].assign(id=[f"n{k}" for k in range(50)])
+    for name, content in (
+        ("good.csv", frame.to_csv(index=False)),
+        ("twice.csv", frame.to_csv(index=False)),
+        ("bad.csv", frame.rename(columns={"town": "city"}).to_csv(index=False)),
+    ):
+        (folder / name).write_text(content)
+        os.utime(folder / name, (time.time() - 60,) * 2)
+    (folder / "fresh.csv").write_text(frame.to_csv(index=False))
+    moved = take_files(monitors, monitor.id, tmp_path / "monitors")
+    assert sorted(path.parent.name + "/" + path.name for path in moved) == [
+        "done/good.csv",
+        "done/twice.csv",
+        "failed/bad.csv",
+    ]
+    assert "lacks 'town'" in (folder.parent / "failed" / "bad.csv.txt").read_text()
+    assert monitors.get(monitor.id).people == 50
+    assert (folder / "fresh.csv").exists()  # it may still be being written
+
+
+def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path: Path, monkeypatch):
+    from tests.monitor.conftest import store_of
+
+    heard: list[dict] = []
+
+    class Hook(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(302 if self.path == "/away" else 204)
+            self.send_header("Location", "http://127.0.0.1:1/")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    host = f"127.0.0.1:{hook.server_port}"
+    monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
+    monkeypatch.setattr(ingest.time, "sleep", lambda _: None)
+    monitors = Monitors(store_of(tmp_path))
+    service = ingest.Ingest(monitors)
+    try:
+        for path, words in (("/alarm", "told (204)"), ("/away", "not told")):
+            monitor, _ = monitors.create(
+                bundle,
+                name="m",
+                people_between=2000,
+                webhook=f"http://{host}{path}",
+                webhook_hosts=ingest.webhook_hosts(),
+            )
+            monitors.store([batch(monitor, [True] * 12)])
+            alarms = len(monitors.alarms(monitor.id))
+            assert alarms >= 1
+            heard.clear()
+            service._tell(monitor.id)
+            service._tell(monitor.id)
+            assert len(heard) == alarms * (1 if path == "/alarm" else 3)
+            assert heard[0]["monitor"] == monitor.id
+            assert monitors.alarms(monitor.id)[0].webhook.startswith(words)
+    finally:
+        hook.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"{", "must be JSON"),
+        (b"\xff\xfe", "must be JSON"),
+        (b"[" * 100_000, "must be JSON"),
+        (b"[]", r'must be an object \{"rows"'),
+        (b'{"rows": 3}', "rows must be a list"),
+        (b'{"rows": []}', "rows must hold from 1 to 10,000 people, got 0"),
+        (b'{"rows": [{"skill": NaN, "height": 1, "town": "a"}]}', "send null for a missing one"),
+        (b'{"rows": [{}], "more": 1}', "unknown keys 'more'"),
+        (json.dumps({"rows": [ROW], "ids": ["a", "b"]}).encode(), "ids must be a list of 1 texts"),
+        (json.dumps({"rows": [ROW], "ids": ["\ud800"]}).encode(), "printable"),
+        (json.dumps({"rows": [ROW], "ids": ["\x00"]}).encode(), "printable"),
+        (json.dumps({"rows": [ROW], "at": "noon"}).encode(), "at must be a time"),
+        (json.dumps({"rows": [ROW] * 10_001}).encode(), "got 10001"),
+    ],
+)
+def test_bad_json_is_named(body: bytes, words: str):
+    with pytest.raises(InputError, match=words):
+        read_json(body, ("skill", "height", "town"))
+
+
+def test_arrow_brings_the_same_as_json():
+    import pyarrow as pa
+
+    rows = [ROW, {**ROW, "town": None, "skill": None}]
+    table = pa.Table.from_pylist([{**row, "id": str(place)} for place, row in enumerate(rows)])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    found = read_arrow(sink.getvalue().to_pybytes(), ("skill", "height", "town"))
+    assert found.ids == ("0", "1")
+    assert (
+        found.columns == read_json(json.dumps({"rows": rows}).encode(), ("skill", "height", "town")).columns
+    )
+    with pytest.raises(InputError, match="must be an Arrow stream"):
+        read_arrow(b"nothing of the sort", ("skill",))
+    with pytest.raises(InputError, match="columns that are not read: 'height' or 'town'"):
+        read_arrow(sink.getvalue().to_pybytes(), ("skill",))
+
+
+def test_an_arrow_body_that_unpacks_to_very_much_is_refused():
+    import pyarrow as pa
+
+    table = pa.table({"skill": pa.array(np.zeros(9000)), "blob": pa.array(["x" * 20_000] * 9000)})
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    body = sink.getvalue().to_pybytes()
+    assert len(body) < 2_000_000
+    with pytest.raises(InputError, match="decompress to at most 64 MB"):
+        read_arrow(body, ("skill",))

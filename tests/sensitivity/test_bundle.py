@@ -1,0 +1,180 @@
+"""A monitor's bundle: the audit's own numbers from plain rows, without torch; bad rows named."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.data import DataSpec, FeatureSpace, build_data
+from audits.errors import InputError
+from audits.sensitivity import MonitorBundle, sensitivity
+from audits.sensitivity.encoding import describe_space
+from audits.sensitivity.rows import RowEncoder, columns_of
+from tests.sensitivity.conftest import people, subject_of
+
+
+@pytest.fixture(scope="module")
+def bundle(audited) -> MonitorBundle:
+    return MonitorBundle.of(audited, note="ours")
+
+
+def records(frame: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, object]]:
+    return json.loads(frame[list(names)].to_json(orient="records"))
+
+
+def test_a_bundle_gives_the_audits_numbers(logistic, audited, bundle, tmp_path: Path):
+    bundle.save(tmp_path / "monitor")
+    again = MonitorBundle.load(tmp_path / "monitor")
+    for scored in (
+        again.score(logistic.data.frame),
+        again.score(records(logistic.data.frame, again.reads)),
+    ):
+        np.testing.assert_allclose(scored.sensitivity, audited.people["sensitivity"], rtol=1e-9)
+        np.testing.assert_allclose(scored.score, logistic.scores, rtol=1e-9)
+        assert scored.flagged.sum() == audited.above
+        assert not scored.unseen
+    assert again.reads == ("skill", "height", "town")
+    assert again.about["note"] == "ours"
+    parts = dict(scored.top(0, 9))
+    assert sum(parts.values()) == pytest.approx(scored.sensitivity[0])
+
+
+@pytest.mark.parametrize("options", [{"smooth": 4}, {"gradient": "literal"}, {"status_model": "network"}])
+def test_every_option_travels(options, tmp_path: Path):
+    subject = subject_of(people(500), "mlp")
+    found = sensitivity(subject, bootstrap=100, match_set="off", **options)
+    text, weights = MonitorBundle.of(found).dump()
+    scored = MonitorBundle.parse(text, weights).score(subject.data.frame)
+    np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-9)
+    np.testing.assert_allclose(scored.score, subject.scores, atol=1e-6)  # torch scores in float32
+
+
+def test_a_model_without_gradient_has_no_bundle():
+    found = sensitivity(subject_of(people(400), "forest"), bootstrap=100, match_set="off")
+    with pytest.raises(InputError, match="logistic regression or a network"):
+        MonitorBundle.of(found)
+
+
+def test_it_loads_without_torch_streamlit_or_sklearns_trees(bundle, tmp_path: Path):
+    bundle.save(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from audits.sensitivity import MonitorBundle\n"
+        "b = MonitorBundle.load(Path(sys.argv[1]))\n"
+        "b.score([{'skill': 0.1, 'height': 171, 'town': 'west'}])\n"
+        "assert not {'torch', 'streamlit', 'plotly'} & set(sys.modules), sorted(sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, cwd=root)
+
+
+GOOD = {"skill": 0.5, "height": 170, "town": "north"}
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"skill": 0.5, "height": 170}, r"rows\[1\] lacks 'town'"),
+        ({**GOOD, "group": "a"}, r"rows\[1\] has columns that are not read: 'group'"),
+        ({**GOOD, "skill": "high"}, r"rows\[1\].skill must be a number or null, got 'high'"),
+        ({**GOOD, "skill": True}, r"rows\[1\].skill must be a number or null, got True"),
+        ({**GOOD, "skill": float("inf")}, r"rows\[1\].skill must be a finite number"),
+        ({**GOOD, "skill": 10**400}, r"rows\[1\].skill must be a number that is not this large"),
+        ({**GOOD, "town": ["north"]}, r"rows\[1\].town must be text"),
+        ({**GOOD, "town": "x" * 2000}, r"rows\[1\].town must be at most 1000 characters"),
+        ([1, 2], r"rows\[1\] must be an object"),
+    ],
+)
+def test_bad_rows_are_named(bundle, row, words):
+    with pytest.raises(InputError, match=words):
+        bundle.score([GOOD, row])
+
+
+def test_what_was_never_seen_is_measured_and_told(bundle):
+    scored = bundle.score(
+        [GOOD, {**GOOD, "town": "moon"}, {**GOOD, "height": None}, {**GOOD, "skill": 1e300}]
+    )
+    assert scored.unseen == {1: ["town"], 2: ["height"]}
+    assert np.isfinite(scored.sensitivity).all()
+
+
+def test_damaged_bundles_are_refused(bundle, tmp_path: Path):
+    text, weights = bundle.dump()
+    other = json.dumps({**json.loads(text), "format": 9})
+    narrow = json.dumps(
+        {**json.loads(text), "encoding": json.loads(text)["encoding"][:1], "reads": ["skill"]}
+    )
+    for bad, words in (
+        ((text, weights[:-9]), "damaged"),
+        (("{", weights), "damaged"),
+        ((other, weights), "must have format 1"),
+        ((narrow, weights), "networks as wide"),
+        (("{}", weights), "damaged"),
+    ):
+        with pytest.raises(InputError, match=words):
+            MonitorBundle.parse(*bad)
+    with pytest.raises(InputError, match="could not be read"):
+        MonitorBundle.load(tmp_path / "nowhere")
+
+
+VALUES = {
+    "number": st.one_of(st.none(), st.floats(-1e6, 1e6), st.integers(-1000, 1000)),
+    "whole": st.integers(0, 5),
+    "yes": st.sampled_from([True, False]),
+    "word": st.sampled_from(["a", "b", "c", "1", None]),
+    "grade": st.sampled_from(["low", "medium", "high"]),
+    "code": st.sampled_from([1, 2, 10]),
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.fixed_dictionaries(VALUES), min_size=3, max_size=12),
+    st.lists(st.fixed_dictionaries({**VALUES, "word": st.sampled_from(["a", "zz", None])}), max_size=6),
+)
+def test_rows_are_encoded_as_the_feature_space_does(fitted, others):
+    frame = pd.DataFrame(fitted).assign(group=["u", "v"] * (len(fitted) // 2) + ["u"] * (len(fitted) % 2))
+    frame["number"] = frame["number"].astype(float)
+    kinds = {
+        "number": "continuous",
+        "whole": "integer",
+        "yes": "boolean",
+        "word": "categorical",
+        "grade": "ordinal",
+        "code": "categorical",
+    }
+    names = tuple(kinds)
+    if frame["number"].notna().sum() == 0 or frame["word"].notna().sum() == 0:
+        return
+    spec = DataSpec(
+        protected=("group",), features=names, kinds=kinds, orders={"grade": ("low", "medium", "high")}
+    )
+    data = build_data(frame, spec)
+    space = FeatureSpace.fit(data)
+    encoder = RowEncoder(describe_space(space), names)
+    for rows in (fitted, others):
+        if not rows:
+            continue
+        raw = pd.DataFrame(rows).astype({"number": float})
+        z, _ = encoder.encode(columns_of(rows, names), len(rows))
+        np.testing.assert_allclose(z, space.encode(raw, unknown="zero"), atol=1e-12)
+
+
+def test_dates_count_in_days():
+    days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-07", "2024-01-09"])
+    frame = pd.DataFrame({"day": days, "group": ["u", "v", "u", "v"]})
+    data = build_data(frame, DataSpec(protected=("group",), features=("day",)))
+    space = FeatureSpace.fit(data)
+    encoder = RowEncoder(describe_space(space), ("day",))
+    z, unseen = encoder.encode({"day": ["2024-01-03", "2024-01-07T00:00:00", None]}, 3)
+    np.testing.assert_allclose(z[:2], space.encode(data.frame)[1:3])
+    assert unseen == {2: ["day"]}
+    with pytest.raises(InputError, match="must be a date such as"):
+        encoder.encode({"day": ["yesterday"]}, 1)
