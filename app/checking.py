@@ -19,7 +19,7 @@ __all__ = ["Problems", "problems"]
 _PLACES = {
     "outcome": ("data.label", "data.favorable", "data.weights", "label", "favorable", "weights", "The label"),
     "rows": ("data.keep", "keep", "data.missing", "data.recode"),
-    "model": ("model", "threshold", "seed", "data.test_size"),
+    "model": ("model", "The model", "threshold", "seed", "data.test_size"),
     "columns": (
         "data.protected",
         "data.bins",
@@ -85,7 +85,8 @@ def _whole(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError]:
     errors = []
-    if not summary.groups:
+    words = "text" in summary.kinds.values()  # rules can be made of what texts say
+    if not summary.groups and not words:
         errors.append(
             InputError(
                 "The audit", "needs a protected attribute", advice="tick at least one column as protected"
@@ -94,6 +95,15 @@ def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError
     if not summary.features:
         errors.append(
             InputError("The audit", "needs a feature", advice="tick at least one column as a feature")
+        )
+    read = [name for name in summary.features if summary.kinds[name] == "text"]
+    if spec["model"].get("train") == "text" and len(read) != 1:
+        errors.append(
+            InputError(
+                "The model",
+                f"learns from one column of text, but the features hold {len(read)}",
+                advice="tick the one as a feature, of kind text",
+            )
         )
     if "train" in spec["model"] and summary.label is None:
         errors.append(

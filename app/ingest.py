@@ -150,7 +150,7 @@ class Ingest:
             "alarms": list(stored.alarms),
             "notes": notes,
         }
-        return Answer(f'{json.dumps(head)[:-1]}, "rows": [{rows}]}}')
+        return Answer(f'{json.dumps(head)[:-1]}, "rows": {rows}}}')
 
     def _prepare(
         self, monitor: Monitor, body: bytes, kind: str, key: str | None
@@ -164,20 +164,15 @@ class Ingest:
         values, flagged, scores = (
             each.tolist() for each in (scored.sensitivity, scored.flagged, scored.score)
         )
-        rows = []
-        for place in range(arrival.people):
-            row: dict[str, Any] = {
-                "sensitivity": values[place],
-                "flagged": flagged[place],
-                "score": scores[place],
-                "top": dict(scored.top(place, _TOP)),
-            }
-            if arrival.ids:
-                row["id"] = arrival.ids[place]
-            if place in scored.unseen:
-                row["unseen"] = scored.unseen[place]
-            rows.append(json.dumps(row))
-        return batch, ", ".join(rows), _clock_notes(arrival)
+        rows: list[dict[str, Any]] = [
+            {"sensitivity": value, "flagged": flag, "score": score, "top": dict(top)}
+            for value, flag, score, top in zip(values, flagged, scores, scored.tops(_TOP), strict=True)
+        ]
+        for place, identity in enumerate(arrival.ids):
+            rows[place]["id"] = identity
+        for place, names in scored.unseen.items():
+            rows[place]["unseen"] = names
+        return batch, json.dumps(rows), _clock_notes(arrival)
 
     def _put(self, batch: Batch) -> Future[Stored]:
         future: Future[Stored] = Future()

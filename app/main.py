@@ -19,7 +19,9 @@ frame.draw(
             st.Page("views/recourse.py", title="Recourse"),
             st.Page("views/rule_sets.py", title="Rule sets"),
             st.Page("views/individual.py", title="Individual fairness"),
+            st.Page("views/sensitivity.py", title="Prediction sensitivity"),
         ],
+        "Deployed": [st.Page("views/monitor.py", title="Monitor")],
         "Take away": [
             st.Page("views/saved.py", title="Report & saved audits"),
             st.Page("views/tour.py", title="Guided demo"),

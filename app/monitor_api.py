@@ -119,9 +119,7 @@ def _key(request: Request) -> str | None:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body. One that is too large is not kept; it is read to its end, so that the answer is heard,
-    unless it is far too large.
-    """
+    """Return the body; one that is too large is not kept, but read on so that the answer is heard."""
     most = MAX_BODY_MB * 1_000_000
     too_large = _Refused(
         413, f"A body may have at most {MAX_BODY_MB} MB; send several batches.", {"Connection": "close"}

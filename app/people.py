@@ -55,7 +55,7 @@ def flipped_people(result: FlipsetResult, part: str, data: AuditData) -> pd.Data
             "flips": people[part],
             "decision": people["decision"].map(_FAVORABLE),
             "score": people["score"],
-            "counterpart": people["counterpart"],
+            **({"counterpart": people["counterpart"]} if result.invented.empty else {}),
             "counterpart score": people["counterpart_score"],
             "distance": people["distance"],
         }
@@ -77,6 +77,8 @@ def compare(result: FlipsetResult, row: Hashable, data: AuditData) -> Comparison
         The user's row number, one of ``result.people.index``.
     """
     person = result.people.loc[[row]].iloc[0]
+    if not result.invented.empty:
+        return _beside_invented(result, row, data)
     links = result.links[result.links["source_atom"] == person["atom"]]
     links = links.sort_values(["share", "distance"], ascending=[False, True], kind="stable")
     shown = links.head(_MOST_COUNTERPARTS)
@@ -87,22 +89,48 @@ def compare(result: FlipsetResult, row: Hashable, data: AuditData) -> Comparison
         *(_heading(other, share) for other, share in zip(others, shown["share"], strict=True)),
     ]
     decided = pd.concat([result.people.loc[[row]], result.counterparts.loc[others]])
-    values = {
-        "decision": [_FAVORABLE[bool(value)] for value in decided["decision"]],
-        "score": [number(value) for value in decided["score"]],
-    }
     columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
-    raw = data.frame.loc[rows, columns]
+    return _side_by_side(
+        decided["decision"].tolist(),
+        decided["score"].tolist(),
+        data.frame.loc[rows, columns],
+        headings,
+        len(links) - len(shown),
+    )
+
+
+def _beside_invented(result: FlipsetResult, row: Hashable, data: AuditData) -> Comparison:
+    """Put the person in `row` beside the invented counterpart, feature by feature."""
+    person = result.people.loc[[row]].iloc[0]
+    invented = result.invented.iloc[[int(person["atom"])]]
+    own = data.frame.loc[[row], list(invented.columns)]
+    return _side_by_side(
+        [person["decision"], person["counterparts_favorable"] > 0.5],
+        [person["score"], person["counterpart_score"]],
+        pd.concat([own.astype(object), invented.astype(object)]).infer_objects(),
+        [f"row {row}", "invented"],
+        0,
+    )
+
+
+def _side_by_side(
+    decisions: Sequence[bool], scores: Sequence[float], raw: pd.DataFrame, headings: list[str], more: int
+) -> Comparison:
+    values = {
+        "decision": [_FAVORABLE[bool(value)] for value in decisions],
+        "score": [number(value) for value in scores],
+    }
+    columns = list(raw.columns)
     for name in columns:
         values[name if name not in values else f"{name} (data)"] = [_text(value) for value in raw[name]]
     numbers = {name for name in columns if pd.api.types.is_numeric_dtype(raw[name])}
-    gaps = ["", _signed(decided["score"].iloc[0], decided["score"].iloc[1])]
+    gaps = ["", _signed(scores[0], scores[1])]
     gaps[0] = "differs" if values["decision"][0] != values["decision"][1] else ""
     gaps += [_gap(raw[name].iloc[:2].tolist(), name in numbers) for name in columns]
     table = pd.DataFrame(values, index=headings).T
     table.insert(2, "difference", gaps)
     table.index.name = "feature"
-    return Comparison(table, tuple(bool(gap) for gap in gaps), len(links) - len(shown))
+    return Comparison(table, tuple(bool(gap) for gap in gaps), more)
 
 
 def _member(result: FlipsetResult, atom: int, preferred: object) -> object:

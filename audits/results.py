@@ -8,6 +8,7 @@ it as Parquet, keyed by the user's row number.
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import math
 from collections.abc import Iterator
@@ -19,9 +20,10 @@ from pydantic import ConfigDict, TypeAdapter
 
 from audits.errors import RunFailed
 
-__all__ = ["load_result", "numbers", "plain", "save_result", "tables"]
+__all__ = ["load_result", "numbers", "plain", "save_result", "shown", "tables"]
 
 R = TypeVar("R")
+_HEAD = 12  # rows shown in a notebook
 
 # pydantic would write NaN and infinity as null, as if the number did not exist
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
@@ -86,3 +88,27 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
     if not hasattr(kind, "__pydantic_config__"):
         kind.__pydantic_config__ = config  # type: ignore[attr-defined]
     return TypeAdapter(kind).validate_python(values)
+
+
+def shown(kind: type[R]) -> type[R]:
+    """Give a result class a compact form for notebooks: verdict, finding, warnings, the head of its table.
+
+    A decorator above ``@dataclass``, whose own form would list every number.
+    """
+    kind.__repr__ = _repr  # type: ignore[method-assign, assignment]
+    kind._repr_html_ = _repr_html  # type: ignore[attr-defined]
+    return kind
+
+
+def _repr(result: Any) -> str:
+    return f"<{type(result).__name__}: {result.verdict}. {result.finding}>"
+
+
+def _repr_html(result: Any) -> str:
+    notes = "".join(f"<p><small>{html.escape(warning)}</small></p>" for warning in result.warnings)
+    table = result.to_frame()
+    more = f"<p><small>{len(table) - _HEAD:,} more rows</small></p>" if len(table) > _HEAD else ""
+    by_row = table.index.name is not None
+    cells = table.head(_HEAD).to_html(index=by_row, border=0, float_format="%.3g", na_rep="–")
+    finding = html.escape(result.finding)
+    return f"<div><p><b>{html.escape(result.verdict)}.</b> {finding}</p>{notes}{cells}{more}</div>"

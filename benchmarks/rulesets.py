@@ -24,16 +24,13 @@ from audits.data import FeatureSpace, load_data
 from audits.data.public import public_section
 from audits.data.spec import data_spec
 from audits.models import Subject
-from audits.rulesets import RuleSetsOptions, rule_sets
+from audits.rulesets import RuleSetsOptions, rule_sets, rule_sets_parquet
 from audits.rulesets.attributes import category
 from audits.rulesets.cells import count_cells, memberships
-from audits.rulesets.inference import confirm, maxima, whole_people
 from audits.rulesets.mining import Search
 from audits.rulesets.reading import read_attributes
 from audits.rulesets.sampling import perturbable
 from audits.rulesets.scoring import margin
-from audits.rulesets.streaming import count_parquet
-from audits.rulesets.sums import GroupSums
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 DECADES = list(range(0, 101, 10))
@@ -197,8 +194,9 @@ def bench_communities() -> None:
         ("all intervals, depth 3, first 2,000,000", {"depth": 3}),
     ):
         for permutations in (19, 999):
+            fresh = Subject(subject.data, subject.model, 0.5, subject.space)  # nothing scored yet
             seconds, result = timed(
-                lambda o=options, p=permutations: rule_sets(subject, permutations=p, **o), 1
+                lambda s=fresh, o=options, p=permutations: rule_sets(s, permutations=p, **o), 1
             )
             print(
                 f"communities, {words}: {result.n_counted:,} of {result.n_candidates:,} candidates, "
@@ -268,24 +266,16 @@ def bench_rows(people: int = 10_000_000) -> None:
         writer.close()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         start = time.perf_counter()
-        attributes, cells = count_parquet(
-            Path(folder), ["sex", "race", "region", "education", "age"], "favorable"
-        )
-        counted = time.perf_counter() - start
-        search = Search(cells, attributes, support=0.05)
-        search.run(2_000_000)
-        mined = search.found()
-        everyone, groups = whole_people(cells), GroupSums(cells, attributes, mined.rules)
-        rng = np.random.default_rng(1)
-        null = maxima(everyone, groups, draws=199, rng=rng)
-        confirm(everyone, groups, draws=199, level=0.05, rng=rng)
+        result = rule_sets_parquet(
+            folder, protected=["sex", "race", "region", "education", "age"], favorable="favorable",
+            permutations=999,
+        )  # fmt: skip
         seconds = time.perf_counter() - start
         print(
-            f"{people:,} rows x 5 attributes from Parquet: counted in {counted:.1f} s, "
-            f"{mined.n_frequent:,} frequent rule sets "
-            f"and 199 permutations in {seconds:.1f} s in all; peak "
+            f"{people:,} rows x 5 attributes from Parquet: {result.n_frequent:,} frequent rule sets, 999 "
+            f"permutations, halves and leaderboard in {seconds:.1f} s; peak "
             f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB "
-            f"({before / 2**20:.2f} GB before); 95 % of the largest z {np.quantile(null, 0.95):.2f}"
+            f"({before / 2**20:.2f} GB before); {result.verdict}"
         )
 
 

@@ -8,7 +8,7 @@ from app import state, work
 from app.checking import problems
 from app.drafts import suggest_columns
 from app.widgets import notices
-from app.widgets.columns import bins_section, columns_section
+from app.widgets.columns import bins_section, columns_section, text_columns
 from app.widgets.frame import page_text, title
 from app.widgets.model_choice import model_section
 from app.widgets.next_step import next_step
@@ -75,7 +75,7 @@ found.show("rows")
 if found.summary is not None:
     left_out_section(found.summary)
 st.header("Model", anchor=False)
-edited = model_section(space, edited, names)
+edited = model_section(space, edited, names, text_columns(edited, profiles))
 found.show("model")
 if edited != draft:
     space.save_draft(edited)

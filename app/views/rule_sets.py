@@ -8,8 +8,9 @@ from app import state, work
 from app.drafts import audit_spec
 from app.widgets import notices
 from app.widgets.frame import page_text, title
+from app.widgets.mitigation import mitigation_section
 from app.widgets.rule_set_options import choose_options
-from app.widgets.rule_set_result import earlier_result, show_result
+from app.widgets.rule_set_result import earlier_result, fine_print, show_result
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
@@ -35,7 +36,11 @@ except InputError as error:
 
 title("Rule sets", subject_line(draft, summary))
 with st.sidebar:
-    chosen = choose_options(draft, data, summary)
+    try:
+        chosen = choose_options(draft, data, summary)
+    except InputError as error:
+        notices.problem(str(error))
+        st.stop()
     bar = st.container()
 if chosen is None:
     notices.note("Choose at least one protected attribute, or a column of text.")
@@ -51,7 +56,10 @@ with bar:
     run_button(space, spec, chosen.title, standing, chosen.seconds, "run")
 
 if standing.finished:
-    show_result(work.result(space, spec), space, draft)
+    found = work.result(space, spec)
+    show_result(found, space)
+    mitigation_section(space, draft, chosen.options)
+    fine_print(found, draft)
     st.stop()
 
 st.markdown(page_text("rule_sets_question"))

@@ -12,7 +12,7 @@ from app.columns import ColumnProfile
 from app.drafts import with_data
 from audits.data import KINDS, ROLES
 
-__all__ = ["bins_section", "columns_section"]
+__all__ = ["bins_section", "columns_section", "text_columns"]
 
 _NOT_FEATURES = {"identifier", "text"}
 _NUMBERS = {"continuous", "integer"}
@@ -74,6 +74,13 @@ def bins_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
         else:
             bins.pop(name, None)
     return with_data(draft, bins=bins or None)
+
+
+def text_columns(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> list[str]:
+    """Return the columns of free text, as they look or as the draft says, the label aside."""
+    label = draft["spec"]["data"].get("label")
+    label = label.get("column") if isinstance(label, dict) else label
+    return [name for name, kind in _kinds(draft, profiles).items() if kind == "text" and name != label]
 
 
 def _base(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> pd.DataFrame:

@@ -11,10 +11,14 @@ import streamlit as st
 from app import state
 from app.summary import Summary
 from app.widgets.groups import choose_groups
+from audits.checks import build
 from audits.data import AuditData
 from audits.errors import InputError
+from audits.flipsets import FlipsetOptions
+from audits.flipsets.options import map_seconds
 from audits.stats.words import count
 from audits.transport import estimated_seconds
+from audits.transport.maps import GanOptions
 
 __all__ = ["Chosen", "choose_options"]
 
@@ -26,6 +30,14 @@ _COSTS = {
     "l1": "L1",
     "l2_squared": "squared L2",
     "l2": "L2",
+}
+_METHODS = {
+    "exact": "Real people, matched exactly",
+    "gan": "Invented by a GAN (FlipTest)",
+    "neural": "Invented by a neural map",
+    "entropic": "Invented by an entropic map",
+    "linear": "Invented by a linear map (fast)",
+    "unbalanced": "Unbalanced: the farthest stay unmatched",
 }
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _LONGEST = 120.0  # above it the audit draws a subsample
@@ -61,10 +73,23 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         **state.choice("condition"),
     )
     options: dict[str, Any] = {"source": source, "target": target}
+    method = st.selectbox(
+        "Counterparts",
+        list(_METHODS),
+        format_func=_METHODS.__getitem__,
+        help="A map learns from both groups and invents a counterpart for everyone; it has to prove first "
+        "that it can be trusted. Where the decisions are a column of the data nobody can be invented: then "
+        "exact, entropic and unbalanced match real people.",
+        **state.choice("method"),
+    )
+    if method != "exact":
+        options["transport"] = method
     if condition != _NOTHING:
         options["condition_on"] = "label" if condition == _LABEL else condition
     with st.expander("More options"):
         options |= _more()
+        if method == "gan":
+            options |= _gan()
     return Chosen(options, _seconds(draft, summary, sizes, options))
 
 
@@ -108,6 +133,36 @@ def _more() -> dict[str, Any]:
     return {key: value for key, value in chosen.items() if value != usual[key]}
 
 
+def _gan() -> dict[str, Any]:
+    usual = GanOptions()
+    chosen = {
+        "iterations": int(
+            st.number_input(
+                "Iterations of the GAN",
+                min_value=100,
+                max_value=1_000_000,
+                value=usual.iterations,
+                step=1000,
+                **state.choice("gan-iterations"),
+            )
+        ),
+        "transport_weight": st.number_input(
+            "Weight of the cost (λ)",
+            min_value=0.0,
+            value=usual.transport_weight,
+            step=1e-5,
+            format="%g",
+            help="Larger keeps counterparts nearer and fits the target group less well.",
+            **state.choice("gan-weight"),
+        ),
+        "early_stopping": st.toggle(
+            "Stop early", value=usual.early_stopping, help="On people held out.", **state.choice("gan-stop")
+        ),
+    }
+    changed = {key: value for key, value in chosen.items() if value != getattr(usual, key)}
+    return {"map": changed} if changed else {}
+
+
 def _sizes(data: AuditData, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
     try:
         return int(data.members(source).sum()), int(data.members(target).sum())
@@ -124,5 +179,7 @@ def _seconds(
     if sizes is None:
         return start
     n, m = (max(2, int(share * size)) for size in sizes)
+    if options.get("transport", "exact") != "exact":
+        return start + map_seconds(build(FlipsetOptions, options, "flipset"), n, m, summary.width)
     shuffles = options.get("permutations", 99) * estimated_seconds(min(n, 300), min(m, 300), summary.width)
     return start + min(_LONGEST, estimated_seconds(n, m, summary.width)) + shuffles

@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from app import state, work
 from app.widgets import notices
 from app.widgets.export import export_section
-from app.widgets.figure_card import figure_card
+from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
 from app.widgets.people import people_section
 from app.widgets.waiting import wait_for
@@ -20,10 +21,11 @@ from audits.errors import RunFailed
 from audits.figures import flipsets as figures
 from audits.figures.flipsets import Part
 from audits.flipsets import FlipsetResult
+from audits.flipsets.words import DISTRUST
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
-from audits.stats.words import percent_interval
+from audits.stats.words import number, percent_interval
 
 __all__ = ["earlier_result", "show_result"]
 
@@ -38,10 +40,18 @@ _MOST_FEATURES = 30
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom."""
     result: FlipsetResult = found.audits[0].result
+    distrusted = not result.validation["trusted"]
+    if distrusted:
+        for warning in result.warnings:
+            show = notices.problem if warning.startswith(DISTRUST) else notices.note
+            show(warning)
     headline(result)
     figure_card("flipset-sizes", figures.sizes(result), result.to_frame)
-    for warning in result.warnings:
+    for warning in () if distrusted else result.warnings:
         notices.note(warning)
+    if not result.arrows.empty:
+        st.subheader("People and their counterparts", anchor=False)
+        figure_card("flipset-arrows", figures.arrows(result), lambda: result.arrows, wide=True)
     part = _part(result)
     flipset = result.positive if part == "positive" else result.negative
     st.subheader("Where flipped people differ from their group", anchor=False)
@@ -60,6 +70,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         lambda: result.transparency_frame(part),
         wide=True,
     )
+    _comparisons(result)
+    if result.validation["checks"]:
+        _trust(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     people_section(result, part, data)
     with st.expander("How to read this"):
@@ -70,6 +83,56 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.code(dump_yaml(_settings(found)), language="yaml", wrap_lines=True)
     with st.expander("Export"):
         export_section(found, draft["source"].get("sample"))
+
+
+def _comparisons(result: FlipsetResult) -> None:
+    """Show the same people compared otherwise: at equal values, in their other lives, by class and score."""
+    if result.same_values:
+        st.subheader("Compared at equal values", anchor=False)
+        if result.disagreement:
+            notices.note(result.disagreement)
+        _table(
+            result.same_values_frame(), "Difference of the groups' rates among people who agree in a feature"
+        )
+    if result.causal is not None:
+        st.subheader("Compared with the true counterfactuals", anchor=False)
+        st.text(f"Both say the same of {percent_interval(result.causal.agreement)} of the people.")
+        _table(result.causal_frame(), "Flipsets of the true counterfactuals beside those of transport")
+    if not result.classes.empty:
+        st.subheader("From class to class", anchor=False)
+        _table(result.classes.reset_index(), "People by the class given to them and to their counterparts")
+    if result.score_change is not None:
+        change = result.score_change
+        low, high = change["quantiles"]["0.05"], change["quantiles"]["0.95"]
+        way = "better" if change["mean"] >= 0 else "worse"
+        st.text(
+            f"Counterparts score {number(abs(change['mean']))} {way} on average; nine in ten changes lie "
+            f"between {number(low)} and {number(high)}, above 0 is better."
+        )
+
+
+def _table(frame: pd.DataFrame, alt: str) -> None:
+    st.dataframe(frame, hide_index=True, height="content", column_config=number_columns(frame), alt=alt)
+
+
+def _trust(result: FlipsetResult) -> None:
+    """Show what the map was held against, feature by feature, and how it was trained."""
+    st.subheader("Can this map be trusted?", anchor=False)
+    st.dataframe(
+        result.validation_frame(),
+        hide_index=True,
+        height="content",
+        column_config={
+            "value": st.column_config.NumberColumn(format="%.3g"),
+            "at most": st.column_config.NumberColumn(format="%.3g"),
+        },
+        alt="What the map was held against, and whether it passed",
+    )
+    figure_card("flipset-fit", figures.fit(result), result.fit_frame, wide=True)
+    if result.training:
+        figure_card("flipset-training", figures.training(result), result.training_frame, wide=True)
+    with st.expander("What these checks mean"):
+        st.markdown(page_text("flipsets_trust"))
 
 
 def headline(result: FlipsetResult) -> None:

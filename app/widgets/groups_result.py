@@ -92,7 +92,9 @@ def headline(result: GroupsResult, *, changed: bool = False) -> None:
 
 def _attribute(result: GroupsResult) -> str:
     options = [spread.attribute for spread in result.spreads]
-    return st.selectbox("Groups of", options, width=420, **state.choice("groups-of"))
+    telling = [row.attribute for row in result.table if row.verdict == EVIDENCE]
+    first = options.index(telling[0]) if telling else 0
+    return st.selectbox("Groups of", options, index=first, width=420, **state.choice("groups-of"))
 
 
 def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
@@ -127,15 +129,13 @@ def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResu
 
 
 def _one(spec: Any, low: float, high: float) -> float:
+    """Draw one threshold: a slider where scores lie in [0, 1], else a number."""
     first = spec if isinstance(spec, float) else (low + high) / 2
+    low, high = min(low, first), max(high, first)
+    if (low, high) == (0.0, 1.0):
+        return st.slider("Threshold", low, high, first, step=0.005, **state.choice("cut"))
     return st.number_input(
-        "Threshold",
-        min(low, first),
-        max(high, first),
-        first,
-        step=(high - low) / 100,
-        format="%.6g",
-        **state.choice("cut"),
+        "Threshold", low, high, first, step=(high - low) / 100, format="%.6g", **state.choice("cut")
     )
 
 

@@ -25,8 +25,10 @@ _COLUMNS = {
 }
 
 
-def model_section(space: Workspace, draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Draw the choice of model; return the draft."""
+def model_section(
+    space: Workspace, draft: dict[str, Any], names: Sequence[str], texts: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Draw the choice of model; return the draft. `texts` are the columns of free text."""
     old = draft["spec"]["model"]
     way = st.segmented_control(
         "Model",
@@ -41,7 +43,7 @@ def model_section(space: Workspace, draft: dict[str, Any], names: Sequence[str])
     elif way == "predictions":
         model = _column(draft, names)
     else:
-        model = _trained(draft)
+        draft, model = _trained(draft, texts)
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
     if way == "train":
         draft = _held_out(draft)
@@ -63,17 +65,34 @@ def model_section(space: Workspace, draft: dict[str, Any], names: Sequence[str])
     return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
 
 
-def _trained(draft: dict[str, Any]) -> dict[str, Any]:
+def _trained(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    before = draft["spec"]["model"].get("train", "logistic")
+    kinds = [name for name in TRAINED if name != "text" or texts or before == "text"]
     kind = st.selectbox(
         "Kind",
-        list(TRAINED),
-        index=list(TRAINED).index(draft["spec"]["model"].get("train", "logistic")),
+        kinds,
+        index=kinds.index(before),
         format_func=TRAINED.__getitem__,
         key=f"train-{draft['id']}",
         width=320,
         help="A plain baseline of its kind, trained on a part of the data; audits use the rest.",
     )
-    return {"train": kind}
+    if kind == "text" and texts:
+        draft = _read_words(draft, texts)
+    elif before == "text" != kind:
+        draft = with_data(draft, features=None)  # the others read columns, not words
+    return draft, {"train": kind}
+
+
+def _read_words(draft: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """Make one column of text the only feature."""
+    chosen = draft["spec"]["data"].get("features") or ()
+    now = next((name for name in chosen if name in texts), texts[0])
+    if len(texts) > 1:
+        now = st.selectbox(
+            "Column of text", texts, index=texts.index(now), key=f"words-{draft['id']}", width=320
+        )
+    return with_data(draft, features=[now])
 
 
 def _held_out(draft: dict[str, Any]) -> dict[str, Any]:

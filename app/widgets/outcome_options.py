@@ -77,7 +77,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     options["by"] = by
     with st.expander("More options"):
         options |= _more(data)
-    return Chosen(options, f"Flows: {title}", _seconds(draft, summary, options))
+    return Chosen(options, f"Flows: {title}", _seconds(draft, summary))
 
 
 def _more(data: AuditData) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _pick(label: str, words: Mapping[str, str], key: str) -> str:
     return found
 
 
-def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
+def _seconds(draft: Mapping[str, Any], summary: Summary) -> float:
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
     people = min(share * summary.rows, 50_000)

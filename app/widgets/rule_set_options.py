@@ -13,10 +13,10 @@ from app.summary import Summary
 from audits.checks import build
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.rulesets import RuleSetsOptions, count_candidates
+from audits.rulesets import TERMS, RuleSetsOptions, count_candidates
 from audits.stats.words import count
 
-__all__ = ["Chosen", "choose_options"]
+__all__ = ["Chosen", "choose_options", "read_terms"]
 
 _SUPPORTS = [0.01, 0.02, 0.05, 0.1, 0.2]
 _SHAPES = {"runs": "every range of bins", "thresholds": "one-sided thresholds", "bins": "single bins"}
@@ -40,7 +40,10 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     text = None
     if texts:
         protected = [f"identity terms in {name}" for name in texts]
-        kind = st.selectbox("Rules on", ["protected attributes", *protected], **state.choice("rules"))
+        first = int(draft["spec"]["model"].get("train") == "text" or not data.protected)
+        kind = st.selectbox(
+            "Rules on", ["protected attributes", *protected], index=first, **state.choice("rules")
+        )
         text = texts[protected.index(kind)] if kind in protected else None
     support = st.select_slider(
         "Smallest group (share of people)",
@@ -52,6 +55,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     options: dict[str, Any] = {"support": support}
     if text is not None:
         options["text"] = text
+        options |= _terms()
         title = f"Rule sets: terms in {text}"
     else:
         names = list(data.protected)
@@ -63,6 +67,51 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     with st.expander("More options"):
         options |= _more(data, text is not None)
     return Chosen(options, title, _seconds(draft, data, summary, options))
+
+
+def _terms() -> dict[str, Any]:
+    """Draw the list of identity terms; return it where it is not the paper's."""
+    written = "\n".join(f"{name}: {', '.join(terms)}" for name, terms in TERMS.items())
+    with st.expander("Identity terms"):
+        text = st.text_area(
+            "One category a line, its terms separated by commas",
+            written,
+            height=260,
+            key="terms",
+            persist_state="session",
+            help="Whole words in any case, in the plural too. A term belongs to one category.",
+        )
+    terms = read_terms(text)
+    return {} if terms == {name: list(group) for name, group in TERMS.items()} else {"terms": terms}
+
+
+def read_terms(text: str) -> dict[str, list[str]]:
+    r"""Read ``category: term, term``, one category a line; a category named twice has the terms of both.
+
+    Raises
+    ------
+    InputError
+        For a line without a category or without terms, or a list without a line.
+
+    Examples
+    --------
+    >>> read_terms("age: old, young\n\nfaith: sikh,")
+    {'age': ['old', 'young'], 'faith': ['sikh']}
+    """
+    found: dict[str, list[str]] = {}
+    for place, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        name, colon, rest = line.partition(":")
+        terms = [term.strip() for term in rest.split(",") if term.strip()]
+        if not colon or not name.strip() or not terms:
+            raise InputError(
+                f"line {place} of the identity terms", "must be a category, a colon and terms", line.strip()
+            )
+        found.setdefault(name.strip(), []).extend(terms)
+    if not found:
+        raise InputError("the identity terms", "must hold at least one category", advice="write one a line")
+    return found
 
 
 def _more(data: AuditData, on_text: bool) -> dict[str, Any]:

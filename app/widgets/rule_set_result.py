@@ -34,7 +34,7 @@ from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number, percent
 
-__all__ = ["earlier_result", "show_result"]
+__all__ = ["earlier_result", "fine_print", "show_result"]
 
 _ANY = "either way"
 _COLUMNS = [
@@ -54,8 +54,8 @@ _COLUMNS = [
 _MOST_PEOPLE = 1000
 
 
-def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Draw a finished audit, top to bottom."""
+def show_result(found: RunResult, space: Workspace) -> None:
+    """Draw a finished audit, from the finding down to other methods."""
     result: RuleSetsResult = found.audits[0].result
     headline(result)
     for warning in result.warnings:
@@ -68,6 +68,11 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         _group(result, rows, data)
     _overview(result, rows)
     _comparisons(result)
+
+
+def fine_print(found: RunResult, draft: Mapping[str, Any]) -> None:
+    """Draw what stands below every result: reading, limits, settings, export."""
+    result: RuleSetsResult = found.audits[0].result
     with st.expander("How to read this"):
         st.markdown(page_text("rule_sets_reading"))
     with st.expander("What it cannot tell you"):
@@ -156,7 +161,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
 
 
 def _leaderboard(rows: Sequence[LeaderRow]) -> None:
-    table = leaderboard_frame(tuple(rows))[_COLUMNS]
+    table = _whole(leaderboard_frame(tuple(rows))[_COLUMNS])
     numbers = [row.number for row in rows]
     st.dataframe(
         table,
@@ -171,6 +176,12 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
         selection_mode="single-row",
         alt="Different findings, first in rank first; a click opens the group",
     )
+
+
+def _whole(table: pd.DataFrame) -> pd.DataFrame:
+    """Show people as whole numbers where weights make no fractions of them."""
+    people = [name for name in table if "people" in name and (table[name] % 1 == 0).all()]
+    return table.astype(dict.fromkeys(people, "int64"))
 
 
 def _open(numbers: list[int]) -> None:
@@ -281,9 +292,8 @@ def _comparisons(result: RuleSetsResult) -> None:
         )
         for item in result.comparisons
     ]
-    table = pd.DataFrame(
-        rows, columns=["method", "group", "people", "against", "people against", "score", "low", "high"]
-    )
+    columns = ["method", "group", "people", "against", "people against", "score", "low", "high"]
+    table = _whole(pd.DataFrame(rows, columns=columns))
     st.dataframe(
         table, hide_index=True, column_config=number_columns(table), alt="Findings of two other methods"
     )

@@ -32,13 +32,20 @@ def time_words(seconds: float) -> str:
 
 
 def run_button(
-    space: Workspace, spec: Mapping[str, Any], title: str, standing: work.Standing, seconds: float, key: str
+    space: Workspace,
+    spec: Mapping[str, Any],
+    title: str,
+    standing: work.Standing,
+    seconds: float,
+    key: str,
+    *,
+    label: str = "Run audit",
 ) -> None:
     """Draw the one primary button of an audit page, and how long it will take."""
     if not (standing.going or standing.finished):
         st.text(f"Takes {time_words(seconds)}.")
     st.button(
-        "Run audit",
+        label,
         type="primary",
         width="stretch",
         key=key,

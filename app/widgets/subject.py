@@ -16,6 +16,7 @@ TRAINED = {
     "mlp": "neural network",
     "forest": "random forest",
     "boosting": "gradient boosting",
+    "text": "logistic regression on words",
     "project": "network on projected features (fair)",
     "sensr": "SenSR network (fair)",
     "reductions": "reductions mixture (fair)",

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audits.errors import InputError
+from audits.errors import InputError, RunFailed
 from audits.runs.documents import dump_yaml
 
 if TYPE_CHECKING:
@@ -59,7 +59,21 @@ def publish(result: RunResult, folder: Path) -> list[str]:
 
     All is written aside first, then moved in, so that a failure leaves former results as they were.
     Files of former results that this run does not have are removed; anything else stays.
+
+    Raises
+    ------
+    RunFailed
+        If they cannot be written, as on a full disk.
     """
+    try:
+        return _publish(result, folder)
+    except OSError as error:
+        raise RunFailed(
+            f"The results could not be written to {folder} ({error.strerror}); former ones are as they were."
+        ) from error
+
+
+def _publish(result: RunResult, folder: Path) -> list[str]:
     from audits.reports.html import write_report
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,7 +90,7 @@ def publish(result: RunResult, folder: Path) -> list[str]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (aside / name).replace(folder / name)
     finally:
-        shutil.rmtree(aside)
+        shutil.rmtree(aside, ignore_errors=True)
     return names
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 import tempfile
@@ -101,8 +102,11 @@ def _check(wishes: Wishes) -> None:
             "cannot be 'dask': this version has no Dask support",
             advice="choose 'process' or 'inline'",
         )
-    if wishes.junit is not None and not wishes.junit.absolute().parent.is_dir():
-        raise InputError("--junit", "must name a file in a folder that exists", str(wishes.junit))
+    if wishes.junit is not None:
+        absolute = wishes.junit.absolute()
+        nearest = next(path for path in absolute.parents if path.exists())
+        if absolute.is_dir() or not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+            raise InputError("--junit", "must name a file that can be written", str(wishes.junit))
 
 
 def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
@@ -145,6 +149,7 @@ def _carry_out(
 
 def _write(path: Path, text: str) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError("--junit", f"cannot be written ({error.strerror})", str(path)) from None

@@ -5,11 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
+from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, empty, finish
+from audits.figures.style import describe as shorten
 from audits.outcomes import OutcomeTransportResult
 from audits.stats.words import count, number, percent
 
 __all__ = ["bias", "blue_college", "flow_matrix", "roles", "sankey"]
+
+
+def describe(name: str) -> str:
+    """Shorten a subgroup's name, which joins several values."""
+    return shorten(name, longest=44)
 
 
 def _colour(k: int, opacity: float) -> str:
@@ -183,7 +189,7 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
             go.Scatter(
                 x=[row.bias.value for row in mine],
                 y=[describe(row.group) for row in mine],
-                error_x={"type": "data", "array": high, "arrayminus": low},
+                error_x={"type": "data", "array": high, "arrayminus": low, "color": OKABE_ITO[k]},
                 mode="markers",
                 marker={"size": 9, "color": OKABE_ITO[k], "symbol": ("circle", "square", "diamond")[k]},
                 name=role,
@@ -201,7 +207,8 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
 def blue_college(table: pd.DataFrame) -> go.Figure:
     """Draw Figure 2: disparate impact and Wasserstein distance over the years, a line a rule."""
     figure = go.Figure()
-    for k, (rule, rows) in enumerate(table.groupby("rule")):
+    for k, rule in enumerate(table["rule"].unique().tolist()):
+        rows = table[table["rule"] == rule]
         for column, axis, words in (
             ("impact_so_far", "y", "disparate impact"),
             ("distance_so_far", "y2", "distance"),
@@ -212,7 +219,7 @@ def blue_college(table: pd.DataFrame) -> go.Figure:
                     y=rows[column],
                     yaxis=axis,
                     line={"color": OKABE_ITO[k % len(OKABE_ITO)], "dash": "solid" if axis == "y2" else "dot"},
-                    name=f"{100 * float(rule):g} % rule, {words}",
+                    name=f"{100 * rule:g} % rule, {words}",
                     hovertemplate="year %{x}: %{y:.3g}<extra></extra>",
                 )
             )
@@ -224,7 +231,8 @@ def blue_college(table: pd.DataFrame) -> go.Figure:
     figure.add_hline(y=0.8, line={"color": CONTRAST, "dash": "dash", "width": 1}, annotation_text="80 % rule")
     last = table[table["year"] == table["year"].max()]
     told = ", ".join(
-        f"{100 * row['rule']:g} % rule {number(row['distance_so_far'])}" for _, row in last.iterrows()
+        f"{100 * rule:g} % rule {number(distance)}"
+        for rule, distance in zip(last["rule"], last["distance_so_far"], strict=True)
     )
     alt = f"Disparate impact settles near 1 under every rule; the distance does not fall to 0: {told}."
     return finish(figure, height=460, alt=alt)

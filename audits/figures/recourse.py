@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
-from audits.figures.style import ACCENT, CONTRAST, GREY, OKABE_ITO, describe, empty, finish
+from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
 from audits.outcomes import RecourseResult
 from audits.stats.words import count, number, percent
 
@@ -35,6 +35,7 @@ def reclassified(result: RecourseResult) -> go.Figure:
                 fill="toself",
                 fillcolor=colour,
                 opacity=0.14,
+                mode="lines",
                 line={"width": 0},
                 hoverinfo="skip",
                 showlegend=False,
@@ -107,6 +108,7 @@ def changes(result: RecourseResult, *, most: int = 14) -> go.Figure:
             marker={"color": [ACCENT if value > 0 else CONTRAST for value in values]},
             error_x={
                 "type": "data",
+                "color": INK,
                 "array": [
                     0.0 if row.mean_change.high is None else row.mean_change.high - value
                     for row, value in zip(rows, values, strict=True)
@@ -146,6 +148,7 @@ def burden(result: RecourseResult) -> go.Figure:
             },
             error_x={
                 "type": "data",
+                "color": INK,
                 "array": [
                     0.0 if row.burden.high is None else row.burden.high - value
                     for row, value in zip(rows, values, strict=True)
@@ -173,7 +176,7 @@ def ladder(result: RecourseResult, row: int | str) -> go.Figure:
     """Draw one person's score at each α; `row` is the user's row number."""
     if row not in result.scores.index:
         return empty("Choose a rejected person.")
-    scores = result.scores.loc[row]
+    scores = result.scores.loc[[row]].to_numpy()[0]
     figure = go.Figure(
         go.Scatter(
             x=list(result.grid),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import pandas as pd
@@ -15,7 +16,8 @@ from audits.stats.words import count, number, p_words, percent
 __all__ = ["leaderboard", "mitigation", "neighbours", "profile", "sunburst", "support_and_score", "sweep"]
 
 _COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
-_LONGEST = 64
+_LINE = 56  # letters of a label that fit a narrow page
+_BAR = 18  # pixels
 _MOST_POINTS = 5000
 
 
@@ -28,8 +30,8 @@ def leaderboard(
         return empty("No rule set fits these choices.")
     figure = go.Figure()
     for direction, words in (
-        ("harmed", "decided favorably less often"),
-        ("advantaged", "decided favorably more often"),
+        ("harmed", "favorable less often"),
+        ("advantaged", "favorable more often"),
     ):
         part = [(place, row) for place, row in enumerate(shown) if row.direction == direction]
         if not part:
@@ -62,14 +64,9 @@ def leaderboard(
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
-    figure.update_yaxes(
-        tickvals=list(range(len(shown))),
-        ticktext=[
-            f"{'✓ ' if row.confirmed else ''}{describe(row.rule_set, longest=_LONGEST)}" for row in shown
-        ],
-    )
+    height = _label_rows(figure, [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown])
     figure.update_xaxes(
-        title="group-fairness score (percentage points; ✓ confirmed on the other half)", rangemode="tozero"
+        title="group-fairness score (percentage points)<br>✓ confirmed on the other half", rangemode="tozero"
     )
     first = shown[-1]
     alt = (
@@ -77,7 +74,29 @@ def leaderboard(
         f"{first.rule_set}, {number(100 * (first.score.value or 0.0))} points {first.direction}, "
         f"{count(first.n_in)} people, {'confirmed' if first.confirmed else 'not confirmed'}."
     )
-    return finish(figure, height=120 + 30 * len(shown), alt=alt)
+    return finish(figure, height=height, alt=alt)
+
+
+def _label_rows(figure: go.Figure, labels: Sequence[str]) -> int:
+    """Write each row's label above its mark, where a narrow page has room; return the figure's height."""
+    lines = [textwrap.wrap(label, _LINE, max_lines=2, placeholder=" …") or [""] for label in labels]
+    pitch = _BAR + 12 + 18 * max(map(len, lines))
+    for place, part in enumerate(lines):
+        figure.add_annotation(
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=place + 0.5 * _BAR / pitch,
+            yanchor="bottom",
+            text="<br>".join(describe(line, longest=_LINE) for line in part),
+            align="left",
+            showarrow=False,
+        )
+    figure.update_traces(width=_BAR / pitch, selector={"type": "bar"})
+    figure.update_yaxes(
+        showticklabels=False, showgrid=False, zeroline=False, range=[-_BAR / pitch, len(lines) - 0.2]
+    )
+    return 130 + pitch * len(lines)
 
 
 def _hover(row: LeaderRow) -> str:
@@ -177,13 +196,15 @@ def sweep(result: RuleSetsResult) -> go.Figure:
             mode="lines+markers+text",
             text=[f"{row.n_frequent:,}" for row in shown],
             textposition="top center",
+            cliponaxis=False,
             line={"color": ACCENT},
             customdata=[describe(row.rule_set or "", longest=120) for row in shown],
             hovertemplate="%{customdata}<br>%{y:.1f} points at support %{x} %<extra></extra>",
         )
     )
     figure.update_xaxes(title="support threshold (%); labels: rule sets that reach it", rangemode="tozero")
-    figure.update_yaxes(title="largest score (points)", rangemode="tozero")
+    largest = max(100 * (row.score or 0.0) for row in shown)
+    figure.update_yaxes(title="largest score (points)", range=[0, 1.2 * max(largest, 1e-9)])
     alt = "Largest score against the support threshold: " + ", ".join(
         f"{100 * row.support:g} % gives {number(100 * (row.score or 0.0))} points" for row in shown
     )
@@ -196,7 +217,7 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
     figure = go.Figure(
         go.Scatter(
             x=100 * shown["difference"],
-            y=[describe(step, longest=_LONGEST) for step in shown["step"]],
+            y=list(range(len(shown))),
             mode="markers",
             marker={"color": [INK if step == "this group" else ACCENT for step in shown["step"]], "size": 9},
             error_x={
@@ -214,9 +235,10 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
             hovertemplate="%{customdata}<br>%{x:.1f} points<extra></extra>",
         )
     )
+    height = _label_rows(figure, list(shown["step"]))
     figure.update_xaxes(title="difference from everyone else (points)", zeroline=True)
     alt = f"Difference of this group and of {len(table) - 1} groups one rule away from it."
-    return finish(figure, height=90 + 26 * len(table), alt=alt)
+    return finish(figure, height=height, alt=alt)
 
 
 def profile(table: pd.DataFrame) -> go.Figure:
@@ -227,24 +249,24 @@ def profile(table: pd.DataFrame) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=shown["distance"],
-            y=[
-                describe(f"{name}: {figure_}", longest=48)
-                for name, figure_ in zip(shown["column"], shown["figure"], strict=True)
-            ],
+            y=list(range(len(shown))),
             orientation="h",
             marker={"color": [ACCENT if value > 0 else CONTRAST for value in shown["distance"]]},
             customdata=[
                 f"{number(a)} inside, {number(b)} outside"
                 for a, b in zip(shown["inside"], shown["outside"], strict=True)
             ],
-            hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+            hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="inside minus outside (standard deviations, or difference of shares)")
+    height = _label_rows(
+        figure, [f"{name}: {what}" for name, what in zip(shown["column"], shown["figure"], strict=True)]
+    )
+    figure.update_xaxes(title="inside minus outside<br>(standard deviations, or difference of shares)")
     first = table.iloc[0]
     values = f"{number(first['inside'])} against {number(first['outside'])}"
     alt = f"Columns by how far people inside lie from those outside; first {first['column']} ({values})."
-    return finish(figure, height=90 + 28 * len(shown), alt=alt)
+    return finish(figure, height=height, alt=alt)
 
 
 def mitigation(result: MitigationResult) -> go.Figure:
@@ -257,7 +279,8 @@ def mitigation(result: MitigationResult) -> go.Figure:
             x=added,
             y=gaps,
             mode="lines+markers",
-            name=f"difference of {describe(result.rule_set, longest=48)}",
+            name="the group",
+            cliponaxis=False,
             line={"color": _COLOUR[result.direction]},
             error_y={
                 "type": "data",
@@ -273,14 +296,21 @@ def mitigation(result: MitigationResult) -> go.Figure:
         )
     )
     for words, values, dash in (
-        ("largest score of any group", [100 * step.worst_score for step in result.steps], "dash"),
+        ("largest of all", [100 * step.worst_score for step in result.steps], "dash"),
         ("accuracy (%)", [100 * (step.accuracy.value or 0.0) for step in result.steps], "dot"),
     ):
         figure.add_trace(
-            go.Scatter(x=added, y=values, mode="lines+markers", name=words, line={"color": INK, "dash": dash})
+            go.Scatter(
+                x=added,
+                y=values,
+                mode="lines+markers",
+                name=words,
+                cliponaxis=False,
+                line={"color": INK, "dash": dash},
+            )
         )
     figure.update_xaxes(title="samples added to the training rows", rangemode="tozero")
-    figure.update_yaxes(title="points, or %", zeroline=True)
+    figure.update_yaxes(title="difference (points), accuracy (%)", zeroline=True)
     last = result.steps[result.chosen]
     alt = (
         f"Difference of {result.rule_set} against samples added: {number(gaps[0])} points without, "

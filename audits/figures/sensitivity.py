@@ -27,7 +27,7 @@ def histogram(result: SensitivityResult) -> go.Figure:
     step = edges[1] - edges[0]
     figure = go.Figure()
     for name, colour, above in (("below the threshold", GREY, False), ("above it", CONTRAST, True)):
-        places = [k for k in range(len(people)) if ((edges[k] + edges[k + 1]) / 2 > threshold) == above]
+        places = [k for k in range(len(people)) if (edges[k] >= threshold) == above]
         figure.add_trace(
             go.Bar(
                 x=[edges[k] + step / 2 for k in places],
@@ -61,9 +61,13 @@ def _range(edges: tuple[float, ...], k: int) -> str:
 
 def _reach(estimates: list[Estimate], unit: float) -> dict[str, list[float]]:
     """Lengths of the whiskers of estimates; 0 where an end does not exist."""
+
+    def apart(first: float | None, second: float | None) -> float:
+        return 0.0 if first is None or second is None else unit * (first - second)
+
     return {
-        "array": [unit * ((e.value if e.high is None else e.high) - (e.value or 0.0)) for e in estimates],
-        "arrayminus": [unit * ((e.value or 0.0) - (e.value if e.low is None else e.low)) for e in estimates],
+        "array": [apart(each.high, each.value) for each in estimates],
+        "arrayminus": [apart(each.value, each.low) for each in estimates],
     }
 
 
@@ -196,7 +200,7 @@ def match_curves(result: SensitivityResult) -> go.Figure:
     figure.update_xaxes(title="share of people decided alike who lie above", range=[0, 1])
     figure.update_yaxes(title="share of people decided otherwise who lie above", range=[0, 1.01])
     figure = finish(figure, height=430, alt=found.sentence)
-    legend = {"orientation": "v", "x": 0.98, "xanchor": "right", "y": 0.04, "yanchor": "bottom"}
+    legend = {"orientation": "v", "x": 0.42, "xanchor": "left", "y": 0.04, "yanchor": "bottom"}
     return figure.update_layout(legend=legend)
 
 

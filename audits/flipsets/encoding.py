@@ -10,10 +10,31 @@ from audits.checks import one_of
 from audits.data.blocks import LevelBlock, NumberBlock
 from audits.errors import InputError
 from audits.flipsets.options import FlipsetOptions
-from audits.flipsets.transparency import Axis
 from audits.models import Subject
 
-__all__ = ["Encoded", "encode"]
+__all__ = ["Axis", "Encoded", "encode"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One line of the report: an encoded column, its unit, and where its value is missing.
+
+    Attributes
+    ----------
+    unit : float
+        Raw units per encoded unit.
+    deviation : float
+        Standard deviation of the raw feature among the audited people; 0 for a constant.
+    missing : int or None
+        Encoded column that is 1 where the feature is missing.
+    """
+
+    name: str
+    column: str
+    index: int
+    unit: float
+    deviation: float
+    missing: int | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,8 @@ import numpy as np
 
 from audits.checks import build, generator
 from audits.data import AuditData
+from audits.flipsets.causal import agreement, causal_match, check_counterfactuals
+from audits.flipsets.changes import class_changes, score_change
 from audits.flipsets.counting import Flips, count_flips
 from audits.flipsets.encoding import Encoded, encode
 from audits.flipsets.groups import Chosen, choose
@@ -19,7 +21,9 @@ from audits.flipsets.marginals import marginals
 from audits.flipsets.matching import Matched, match
 from audits.flipsets.noise import NullFlips, Pool, permute, permute_maps
 from audits.flipsets.options import FlipsetOptions, Transport, map_options
-from audits.flipsets.result import FlipsetPart, FlipsetResult, Reverse
+from audits.flipsets.result import Causal, FlipsetPart, FlipsetResult, Reverse
+from audits.flipsets.same_values import comparison, same_values
+from audits.flipsets.scene import arrows, boundary
 from audits.flipsets.tables import people_tables
 from audits.flipsets.transparency import report
 from audits.flipsets.validation import validate
@@ -38,10 +42,11 @@ def flipset(
     source: dict[str, Any],
     target: dict[str, Any],
     transport: Transport = "exact",
-    map: dict[str, Any] | None = None,
+    map: dict[str, Any] | None = None,  # noqa: A002 - the option's name in a spec
     cost: Literal["l1_squared", "l2_squared", "l1", "l2"] = "l1_squared",
     feature_weights: dict[str, float] | None = None,
     condition_on: str | None = None,
+    counterfactuals: dict[str, str] | None = None,
     reverse: bool = True,
     level: float = 0.05,
     material: float = 0.10,
@@ -95,6 +100,7 @@ def flipset(
         "cost": cost,
         "feature_weights": feature_weights,
         "condition_on": condition_on,
+        "counterfactuals": counterfactuals,
         "reverse": reverse,
         "level": level,
         "material": material,
@@ -123,6 +129,8 @@ def flipset_audit(
     progress(0.03, "Encoding people")
     encoded = encode(subject, options)
     inventor = Inventor(subject, encoded, options.cost)
+    if options.counterfactuals:
+        check_counterfactuals(inventor, options.counterfactuals)
     chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
     matching = 0.05 + 0.85 * _matching_share(chosen, encoded.values.shape[1], options)
     matched = _match(chosen, inventor, sizes, options, details, rng, part(progress, 0.05, matching))
@@ -147,7 +155,25 @@ def flipset_audit(
     )
     progress(0.97, "Writing the people's table")
     tables = people_tables(subject, matched, flips, sizes, cost=options.cost, weights=encoded.weights)
-    return _pack(subject, decisions, sizes, options, chosen, matched, flips, judged, parts, checked, tables)
+    tables["arrows"] = arrows(subject, encoded, tables["people"], tables["invented"], rng)
+    tables["boundary"] = boundary(subject, encoded, tables["arrows"])
+    tables["classes"] = class_changes(subject, matched, sizes)
+    causal = _causal(inventor, matched, flips, decisions, sizes, options, rng)
+    return _pack(
+        subject,
+        decisions,
+        sizes,
+        options,
+        chosen,
+        encoded,
+        matched,
+        flips,
+        judged,
+        parts,
+        checked,
+        causal,
+        tables,
+    )
 
 
 def _matching_share(chosen: Chosen, width: int, options: FlipsetOptions) -> float:
@@ -206,7 +232,7 @@ def _null(
 ) -> NullFlips | None:
     if options.permutations == 0:
         return None
-    asked = {
+    asked: dict[str, Any] = {
         "permutations": options.permutations,
         "people": options.noise_people,
         "rng": rng,
@@ -249,17 +275,37 @@ def _part(
     )
 
 
+def _causal(
+    inventor: Inventor,
+    matched: list[Matched],
+    flips: Flips,
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+    options: FlipsetOptions,
+    rng: np.random.Generator,
+) -> Causal | None:
+    if not options.counterfactuals:
+        return None
+    lives = count_flips(causal_match(inventor, matched, options.counterfactuals, sizes), decisions, sizes)
+    data, encoded = inventor.subject.data, inventor.encoded
+    positive = _part(data, encoded, lives, "positive", sizes, None, options, rng)
+    negative = _part(data, encoded, lives, "negative", sizes, None, options, rng)
+    return Causal(positive, negative, agreement(flips, lives, sizes, options.level))
+
+
 def _pack(
     subject: Subject,
     decisions: np.ndarray,
     sizes: np.ndarray,
     options: FlipsetOptions,
     chosen: Chosen,
+    encoded: Encoded,
     matched: list[Matched],
     flips: Flips,
     judged: Judgement,
     parts: list[FlipsetPart],
     checked: dict[str, Any],
+    causal: Causal | None,
     tables: dict[str, Any],
 ) -> FlipsetResult:
     data = subject.data
@@ -267,6 +313,9 @@ def _pack(
     n, m = float(ours.sum()), float(theirs.sum())
     outcome = subject.outcome
     positive, negative = parts
+    larger = positive if positive.size > negative.size else negative
+    raw = data.frame[list(encoded.columns)]
+    alike = same_values(raw, encoded.scaled, flips.source, flips.target, decisions, sizes, options.level)
     unmatched = None
     if options.transport == "unbalanced":
         unmatched = wilson(float((1 - flips.found) @ ours), n, level=options.level)
@@ -303,6 +352,11 @@ def _pack(
         reverse=_reverse(flips, theirs, m, options.level) if options.reverse else None,
         validation=checked,
         certificate=_certificate(matched, n),
+        features=encoded.columns,
+        same_values=alike,
+        disagreement=comparison(alike, judged.net, larger, chosen.source, chosen.target),
+        causal=causal,
+        score_change=score_change(matched, subject.scores, sizes),
         training=tuple(point._asdict() for point in matched[0].history),
         unmatched=unmatched,
         **tables,

@@ -39,8 +39,8 @@ class Inventor:
     encoded: Encoded
     cost: Cost
 
-    def check(self) -> None:
-        """Refuse a model that cannot decide on people who are not in the data.
+    def check(self, where: str, what: str) -> None:
+        """Refuse a model that cannot decide on people who are not in the data, as `what` at `where` needs.
 
         Raises
         ------
@@ -49,14 +49,14 @@ class Inventor:
         """
         if not self.subject.model.invents:
             raise InputError(
-                "flipset.transport",
-                "invents counterparts, but the decisions are a column of the data and an invented person has none",
-                advice="choose exact, entropic or unbalanced, or audit the model itself",
+                where,
+                f"{what}, but the decisions are a column of the data: nobody invented has one",
+                advice="choose exact, entropic or unbalanced transport, or audit the model itself",
             )
         unread = [name for name in self.subject.model.columns if name not in self.subject.space.columns]
         if unread:
             raise InputError(
-                "flipset.transport",
+                where,
                 f"cannot invent the column {unread[0]!r}, which the model reads but is not a feature",
                 advice="choose exact, or add it to data.features",
             )
@@ -67,7 +67,7 @@ class Inventor:
         The attributes compared are those of that person: they tell the groups apart, so no map moves them.
         """
         space, data = self.subject.space, self.subject.data
-        near = self._nearest(z, pool)
+        near = self.nearest(z, pool)
         frame = data.frame.iloc[near]
         full = space.encode(frame)
         full[:, self.encoded.keep] = z
@@ -93,7 +93,7 @@ class Inventor:
             frames.append(frame)
             values.append(encoded)
             scores.append(score)
-            decisions.append(self.subject.decide(score, self._groups(frame, near)))
+            decisions.append(self.subject.decide(score, self.groups(frame, near)))
         return Invented(
             pd.concat(frames, ignore_index=True),
             np.concatenate(values),
@@ -101,7 +101,7 @@ class Inventor:
             np.concatenate(decisions).astype(bool),
         )
 
-    def _nearest(self, z: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    def nearest(self, z: np.ndarray, pool: np.ndarray) -> np.ndarray:
         """Position of the person of `pool` nearest to each point (k,), among at most 2,000 evenly spread."""
         compared = [name for name in self.subject.space.columns if name not in self.encoded.columns]
         frame = self.subject.data.frame[compared].iloc[pool]
@@ -116,8 +116,8 @@ class Inventor:
             found[start : start + step] = some[costs.argmin(1)]
         return found
 
-    def _groups(self, frame: pd.DataFrame, near: np.ndarray) -> pd.DataFrame:
-        """Protected groups of invented people: the nearest person's where compared, else by their own value."""
+    def groups(self, frame: pd.DataFrame, near: np.ndarray) -> pd.DataFrame:
+        """Protected groups of invented people: the nearest person's where compared, else by own value."""
         data = self.subject.data
         groups = data.groups.iloc[near].reset_index(drop=True)
         if not isinstance(self.subject.threshold, Mapping):

@@ -15,7 +15,9 @@ from audits.transport import Cost, paired_cost, pairwise_cost
 from audits.transport.maps import (
     MAPS,
     EntropicMap,
-    FittedMap,
+    GanMap,
+    LinearMap,
+    NeuralMap,
     TrainingPoint,
     UnbalancedMap,
     composition_error,
@@ -23,6 +25,8 @@ from audits.transport.maps import (
 )
 
 __all__ = ["map_match"]
+
+Fitted = EntropicMap | GanMap | LinearMap | NeuralMap | UnbalancedMap
 
 _NAMES = {
     "gan": "GAN map",
@@ -68,9 +72,9 @@ def map_match(
     source_size = np.bincount(source_atom, sizes[source], len(x))
     target_size = np.bincount(target_atom, sizes[target], len(y))
 
-    def fit(one: np.ndarray, a: np.ndarray, two: np.ndarray, b: np.ndarray, report: Progress) -> FittedMap:
+    def fit(one: np.ndarray, a: np.ndarray, two: np.ndarray, b: np.ndarray, report: Progress) -> Fitted:
         watch = _Watched(report)
-        fitted: FittedMap = MAPS[kind].fit(
+        fitted: Fitted = MAPS[kind].fit(
             one,
             two,
             a=a,
@@ -85,15 +89,14 @@ def map_match(
             raise RunFailed(fitted.finding)
         return fitted
 
-    invents = inventor.subject.model.invents
-    real = kind in {"entropic", "unbalanced"} and not invents
+    real = kind in {"entropic", "unbalanced"} and not inventor.subject.model.invents
     if not real:
-        inventor.check()
+        inventor.check("flipset.transport", "invents counterparts")
     ends = (0.45, 0.9) if reverse and not real else (0.9, 0.9)
     forward = fit(x, source_size, y, target_size, part(progress, 0.0, ends[0]))
     composition = None
     back: Counterparts | None
-    if real:
+    if real and isinstance(forward, EntropicMap | UnbalancedMap):
         name = inventor.subject.model.name
         there, back = _coupled(forward, x, y, source_size, target_size, name, cost, weights)
     else:
@@ -145,7 +148,7 @@ class _Watched:
 
 
 def _invented(
-    fitted: FittedMap,
+    fitted: Fitted,
     x: np.ndarray,
     others: np.ndarray,
     y: np.ndarray,
@@ -167,7 +170,7 @@ def _invented(
 
 
 def _coupled(
-    fitted: FittedMap,
+    fitted: EntropicMap | UnbalancedMap,
     x: np.ndarray,
     y: np.ndarray,
     a: np.ndarray,
@@ -177,7 +180,6 @@ def _coupled(
     weights: np.ndarray,
 ) -> tuple[Counterparts, Counterparts]:
     """The coupling between real people, read both ways."""
-    assert isinstance(fitted, (EntropicMap, UnbalancedMap))
     rows, columns = fitted.potentials.x_rows, fitted.potentials.y_rows
     if len(rows) < len(x) or len(columns) < len(y):
         raise InputError(

@@ -17,7 +17,7 @@ from audits.transport.maps import (
     UnbalancedOptions,
 )
 
-__all__ = ["FlipsetOptions", "Transport", "map_options"]
+__all__ = ["FlipsetOptions", "Transport", "map_options", "map_seconds"]
 
 Transport = Literal["exact", "entropic", "neural", "gan", "linear", "unbalanced"]
 _MAP_OPTIONS = {
@@ -49,6 +49,9 @@ class FlipsetOptions:
         Weight of a feature in the cost, at least 0; 1 where not given.
     condition_on : str, optional
         Match only people alike in this column; ``"label"`` is the true label (equalised odds).
+    counterfactuals : dict, optional
+        Feature to the column of the data that holds what it would have been had the person belonged to the
+        other group: the flipsets of those true counterfactuals are then shown beside transport's.
     reverse : bool
         Also count the flips of the target group's people towards the source.
     level : float
@@ -75,6 +78,7 @@ class FlipsetOptions:
     cost: Literal["l1_squared", "l2_squared", "l1", "l2"] = "l1_squared"
     feature_weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
     condition_on: str | None = None
+    counterfactuals: dict[str, str] | None = None
     reverse: bool = True
     level: Annotated[float, Field(gt=0, lt=1)] = 0.05
     material: Annotated[float, Field(gt=0, lt=1)] = 0.10
@@ -105,3 +109,22 @@ def map_options(options: FlipsetOptions) -> Any:
     if "cost" in {field.name for field in fields(kind)}:
         given["cost"] = options.cost
     return build(kind, given, "flipset.map")
+
+
+def map_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
+    """About how many seconds fitting the map and using it takes, both ways where asked for; 2 cores.
+
+    Measured with the options' own units: passes of the GAN's loop, steps of the neural map's, pairs of the
+    entropic maps'.
+    """
+    details = map_options(options)
+    ways = 2 if options.reverse else 1
+    scoring = 0.5 + 2e-5 * (n + m) + 0.02 * options.permutations
+    if isinstance(details, GanOptions):
+        return scoring + ways * details.iterations * (1.6e-3 + 6e-6 * details.batch)
+    if isinstance(details, NeuralOptions):
+        return scoring + 4.0 + ways * 0.012 * (details.dual_steps + details.map_steps)
+    if isinstance(details, EntropicOptions | UnbalancedOptions):
+        pairs = min(n, details.max_people) * min(m, details.max_people)
+        return scoring + ways * pairs * (8e-8 + 2e-9 * width)
+    return scoring

@@ -7,16 +7,18 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain
+from audits.results import plain, shown
 from audits.stats import Estimate, Verdict
 
 __all__ = [
+    "Causal",
     "FeatureDifference",
     "FlipsetPart",
     "FlipsetResult",
     "Marginal",
     "Noise",
     "Reverse",
+    "SameValue",
     "Stratum",
 ]
 
@@ -87,6 +89,15 @@ class FlipsetPart:
 
 
 @dataclass(frozen=True)
+class Causal:
+    """Flipsets of the true counterfactuals, and the share of people of whom transport says the same."""
+
+    positive: FlipsetPart
+    negative: FlipsetPart
+    agreement: Estimate
+
+
+@dataclass(frozen=True)
 class Noise:
     """Flips when groups do not differ: group membership permuted, people matched again.
 
@@ -119,6 +130,21 @@ class Stratum:
 
 
 @dataclass(frozen=True)
+class SameValue:
+    """The groups' rates compared among people who agree in one feature (section 5.5).
+
+    `difference` is the source's favourable share minus the target's, 0 where people with the same value are
+    decided alike; `coverage` the share of source people whose value occurs in both groups; `values` how
+    many values (or ranges) do.
+    """
+
+    feature: str
+    difference: Estimate
+    coverage: float
+    values: int
+
+
+@dataclass(frozen=True)
 class Reverse:
     """Flips of the target group's people towards the source."""
 
@@ -129,6 +155,7 @@ class Reverse:
     negative_size: float
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class FlipsetResult:
     """Result of a flipset audit.
@@ -156,6 +183,20 @@ class FlipsetResult:
         in every feature matched on. Where counterparts are invented, ``target_atom`` is a row of `invented`.
     invented : DataFrame
         Features of the invented counterpart of each source atom; empty where counterparts are real people.
+    arrows, boundary : DataFrame
+        With two numeric features: some people and their main counterparts, and the decisions on a grid;
+        empty else. See `audits.flipsets.scene`.
+    features : tuple of str
+        The features matched on.
+    same_values : tuple of SameValue
+        The groups compared at equal values of one feature, FairTest's question; `disagreement` says where
+        it is answered otherwise than the flipsets', and why.
+    causal : Causal or None
+        The same flipsets from true counterfactuals, where the data hold them.
+    score_change : dict
+        How the score changes at the counterpart: mean, quantiles, people.
+    classes : DataFrame
+        For models of three classes or more: people by their own class and the counterparts'; empty else.
     training : tuple of dict
         Training curve of the map (of the first stratum): iteration, losses, transport cost, KS distance.
     unmatched : Estimate or None
@@ -187,6 +228,14 @@ class FlipsetResult:
     counterparts: pd.DataFrame
     links: pd.DataFrame
     invented: pd.DataFrame = field(default_factory=pd.DataFrame)
+    arrows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    boundary: pd.DataFrame = field(default_factory=pd.DataFrame)
+    classes: pd.DataFrame = field(default_factory=pd.DataFrame)
+    features: tuple[str, ...] = ()
+    same_values: tuple[SameValue, ...] = ()
+    disagreement: str | None = None
+    score_change: dict[str, Any] | None = None
+    causal: Causal | None = None
     training: tuple[dict[str, float | None], ...] = ()
     unmatched: Estimate | None = None
 
@@ -254,6 +303,77 @@ class FlipsetResult:
             ]
         return pd.DataFrame(
             rows, columns=["feature", "value", "people", "in the flipset", "distance", "adjusted p"]
+        )
+
+    def validation_frame(self) -> pd.DataFrame:
+        """Return the checks of the counterparts as a table, one row a check; empty for exact transport."""
+        return pd.DataFrame(
+            [
+                {
+                    "check": item["check"],
+                    "value": item["value"],
+                    "at most": item["limit"],
+                    "passed": "yes" if item["passed"] else "no",
+                }
+                for item in self.validation["checks"]
+            ],
+            columns=["check", "value", "at most", "passed"],
+        )
+
+    def same_values_frame(self) -> pd.DataFrame:
+        """Return the comparison at equal values as a table, one row a feature."""
+        return pd.DataFrame(
+            [
+                {
+                    "agreeing in": item.feature,
+                    "difference": item.difference.value,
+                    "low": item.difference.low,
+                    "high": item.difference.high,
+                    "people covered": item.coverage,
+                }
+                for item in self.same_values
+            ],
+            columns=["agreeing in", "difference", "low", "high", "people covered"],
+        )
+
+    def causal_frame(self) -> pd.DataFrame:
+        """Return the flipsets of transport beside those of the true counterfactuals, in people and shares."""
+        if self.causal is None:
+            return pd.DataFrame(
+                columns=["flipset", "by transport", "share", "by counterfactuals", "their share"]
+            )
+        return pd.DataFrame(
+            [
+                {
+                    "flipset": name,
+                    "by transport": ours.size,
+                    "share": ours.share.value,
+                    "by counterfactuals": theirs.size,
+                    "their share": theirs.share.value,
+                }
+                for name, ours, theirs in (
+                    ("positive", self.positive, self.causal.positive),
+                    ("negative", self.negative, self.causal.negative),
+                )
+            ]
+        )
+
+    def fit_frame(self) -> pd.DataFrame:
+        """Return how well each feature of the counterparts fits the target group's (Tables 1 and 3)."""
+        gaps = self.validation["mse_difference"]
+        return pd.DataFrame(
+            [
+                {"feature": name, "KS distance": value, "difference in squared error": gaps[name]}
+                for name, value in self.validation["ks"].items()
+            ],
+            columns=["feature", "KS distance", "difference in squared error"],
+        )
+
+    def training_frame(self) -> pd.DataFrame:
+        """Return the training curve as a table, one row a point; empty for maps without training."""
+        return pd.DataFrame(
+            list(self.training),
+            columns=["iteration", "critic_loss", "generator_loss", "transport_cost", "ks"],
         )
 
     def to_frame(self) -> pd.DataFrame:

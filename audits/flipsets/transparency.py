@@ -7,36 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from audits.flipsets.encoding import Axis
 from audits.flipsets.matching import Matched
 from audits.flipsets.result import FeatureDifference
 from audits.stats import Estimate, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
 
-__all__ = ["Axis", "FlipLinks", "report"]
+__all__ = ["FlipLinks", "report"]
 
 _FEWEST = 10  # people below which a bootstrap interval would pretend to know
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One line of the report: an encoded column, its unit, and where its value is missing.
-
-    Attributes
-    ----------
-    unit : float
-        Raw units per encoded unit.
-    deviation : float
-        Standard deviation of the raw feature among the audited people; 0 for a constant.
-    missing : int or None
-        Encoded column that is 1 where the feature is missing.
-    """
-
-    name: str
-    column: str
-    index: int
-    unit: float
-    deviation: float
-    missing: int | None
 
 
 @dataclass(frozen=True, eq=False)

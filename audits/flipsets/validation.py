@@ -132,8 +132,8 @@ def _checks(found: dict[str, Any], n: float, m: float) -> list[dict[str, Any]]:
             found["distance"],
             _COST_LIMIT * found["exact_distance"] + 1e-9,
             True,
-            f"it moves people by {number(found['distance'])} on average (mean cost) where exact matching moves "
-            f"them by {number(found['exact_distance'])}",
+            f"it moves people by {number(found['distance'])} on average (mean cost) where exact matching "
+            f"moves them by {number(found['exact_distance'])}",
         ),
     ]
     feature, gap = max(found["mse_difference"].items(), key=lambda item: abs(item[1]))
@@ -156,8 +156,8 @@ def _checks(found: dict[str, Any], n: float, m: float) -> list[dict[str, Any]]:
                 abs(there - back),
                 _WAYS_LIMIT,
                 True,
-                f"the two directions disagree: a flipset of {percent(there, n)} one way is one of {percent(back, m)} "
-                "the other way, where an exact map has the same",
+                f"the two directions disagree: a flipset of {percent(there, n)} one way is one of "
+                f"{percent(back, m)} the other way, where an exact map has the same",
             )
         )
     if found["composition_error"] is not None:
@@ -167,8 +167,8 @@ def _checks(found: dict[str, Any], n: float, m: float) -> list[dict[str, Any]]:
                 found["composition_error"],
                 _RETURN_LIMIT * max(found["distance"], found["exact_distance"]) + 1e-9,
                 False,
-                f"mapped there and back, people end {number(found['composition_error'])} from where they began "
-                f"(mean cost; one way moves them by {number(found['distance'])})",
+                f"mapped there and back, people end {number(found['composition_error'])} from where they "
+                f"began (mean cost; one way moves them by {number(found['distance'])})",
             )
         )
     return checks

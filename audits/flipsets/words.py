@@ -12,7 +12,9 @@ from audits.flipsets.result import FlipsetPart
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.words import count, percent, percent_interval
 
-__all__ = ["distrust", "finding", "unmatched_words", "warnings_for"]
+__all__ = ["DISTRUST", "distrust", "finding", "unmatched_words", "warnings_for"]
+
+DISTRUST = "This map cannot be trusted: "
 
 
 def finding(
@@ -56,7 +58,7 @@ def distrust(validation: dict[str, Any]) -> tuple[str, ...]:
     serious = [check["trouble"] for check in failed if check["serious"]]
     doubts = [check["trouble"] for check in failed if not check["serious"]]
     return (
-        *(f"This map cannot be trusted: {trouble}." for trouble in serious),
+        *(f"{DISTRUST}{trouble}." for trouble in serious),
         *(f"Beware: {trouble}." for trouble in doubts),
     )
 
@@ -66,8 +68,8 @@ def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[
     if unmatched is None or unmatched.value is None:
         return ()
     return (
-        f"{count(unmatched.value * n)} of {count(n)} {source} people ({percent_interval(unmatched)}) are left "
-        "without a counterpart and cannot flip; the net difference is of everybody.",
+        f"{count(unmatched.value * n)} of {count(n)} {source} people ({percent_interval(unmatched)}) are "
+        "left without a counterpart and cannot flip; the net difference is of everybody.",
     )
 
 

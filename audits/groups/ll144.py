@@ -118,20 +118,24 @@ def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> B
 
 def _ratios(found: pd.DataFrame, part: str, level: float) -> list[Estimate]:
     """Return each category's impact ratio; none for those under 2 %, which set no highest rate either."""
-    counted = found[~found["under 2 %"]]
-    if counted.empty or not counted[part].any():
-        return [Estimate(None, None, None, float(n), "no highest rate to divide by") for n in found["people"]]
-    best = counted.loc[(counted[part] / counted["people"]).idxmax()]
-    return [_ratio(row, best, part, level, is_best=bool(name == best.name)) for name, row in found.iterrows()]
+    count, n = (found[name].to_numpy(dtype=float) for name in (part, "people"))
+    small = found["under 2 %"].to_numpy(dtype=bool)
+    share = np.where(small, -1.0, count / np.where(small, 1.0, n))
+    best = int(np.argmax(share))
+    return [_ratio(count, n, k, best, share[best], level, small=bool(small[k])) for k in range(len(n))]
 
 
-def _ratio(row: pd.Series, best: pd.Series, part: str, level: float, *, is_best: bool) -> Estimate:
-    n = float(row["people"])
-    if row["under 2 %"]:
-        return Estimate(None, None, None, n, "category under 2 %")
-    if is_best:
-        return Estimate(1.0, 1.0, 1.0, n, "the highest rate by itself")
-    return share_ratio(float(row[part]), n, float(best[part]), float(best["people"]), level=level)
+def _ratio(
+    count: np.ndarray, n: np.ndarray, k: int, best: int, highest: float, level: float, *, small: bool
+) -> Estimate:
+    people = float(n[k])
+    if small:
+        return Estimate(None, None, None, people, "category under 2 %")
+    if highest <= 0:
+        return Estimate(None, None, None, people, "no highest rate to divide by")
+    if k == best:
+        return Estimate(1.0, 1.0, 1.0, people, "the highest rate by itself")
+    return share_ratio(float(count[k]), people, float(count[best]), float(n[best]), level=level)
 
 
 def _ends(name: str, estimate: Estimate) -> dict[str, float | None]:

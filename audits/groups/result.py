@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain
+from audits.results import plain, shown
 from audits.stats import Estimate, Verdict
 
 __all__ = ["Calibration", "Difference", "GroupRow", "GroupsResult", "Spread"]
@@ -89,6 +89,7 @@ class Spread:
     average_odds_difference: Estimate | None
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class GroupsResult:
     """Result of a group comparison.

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audits.individual.judging import Standing, Tested, stand
-from audits.results import plain
+from audits.results import plain, shown
 from audits.stats import Estimate, Verdict
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
@@ -65,6 +65,7 @@ class RatioBar:
 Histogram = tuple[RatioBar, ...]
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class LossRatioResult:
     """Result of a loss-ratio audit.

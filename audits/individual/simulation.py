@@ -68,6 +68,7 @@ def linear_ratios(
     Parameters
     ----------
     x : array (n, 2)
+        In float32 where a figure is all that is wanted, with all other arrays.
     y : array (n,) of bool or 0/1
     thetas, intercepts : array (g, 2), (g,)
     direction : array (2,)
@@ -80,7 +81,7 @@ def linear_ratios(
     A person's shift is a multiple of the model's weights along the free direction, and another one across
     it; both multiples grow with the same slope of the loss, so that two numbers a person are all to keep.
     """
-    sign = np.where(np.asarray(y, dtype=bool), -1.0, 1.0)
+    sign = np.where(np.asarray(y, dtype=bool), -1.0, 1.0).astype(x.dtype)
     start = sign * (thetas @ x.T + intercepts[:, None])  # (g, n) logits, the sign of a wrong decision
     free = np.square(thetas @ direction)[:, None]
     dear = np.square(thetas).sum(axis=1)[:, None] - free
@@ -126,13 +127,16 @@ def heat_map_of(
     sizes = step_sizes(options.steps, options.step_size, options.schedule)
     how: MeanMethod = "skewness" if options.inference == "robust" else "normal"
     rows = []
+    drawn = [
+        each.astype(np.float32) for each in (x, thetas, intercepts)
+    ]  # twice as fast, enough for a picture
     for angle in ANGLES:
         ratios = linear_ratios(
-            x,
+            drawn[0],
             y,
-            thetas,
-            intercepts,
-            turned(metric.basis[:, 0], angle),
+            drawn[1],
+            drawn[2],
+            turned(metric.basis[:, 0], angle).astype(np.float32),
             regularizer=options.regularizer,
             sizes=sizes,
         )

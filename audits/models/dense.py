@@ -187,4 +187,5 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
 
 def _ramps(layer: torch.nn.Module) -> Ramps:
     scales, ends = (_array(getattr(layer, name)) for name in ("scales", "ends"))
-    return Ramps(layer.columns.cpu().numpy().copy(), scales[0], scales[1], ends[0], ends[1])
+    columns: torch.Tensor = layer.columns  # type: ignore[assignment]
+    return Ramps(columns.cpu().numpy().copy(), scales[0], scales[1], ends[0], ends[1])

@@ -207,7 +207,8 @@ def distance_null(
         x, y, a, b = x[rows], y[columns], a[rows], b[columns]
     both, weights = np.concatenate([x, y]), np.concatenate([a, b])
     n = len(x)
-    observed = _distance(both, weights, np.arange(len(both)) < n, ground)
+    order = np.argsort(both[:, 0], kind="stable")
+    observed = _distance(both, weights, np.arange(len(both)) < n, order, ground)
     null = np.empty(permutations)
     for k in range(permutations):
         if comparison.same_people:
@@ -215,20 +216,21 @@ def distance_null(
             first = np.concatenate([~swap, swap])
         else:
             first = rng.permutation(len(both)) < n
-        null[k] = _distance(both, weights, first, ground)
+        null[k] = _distance(both, weights, first, order, ground)
         if k % 10 == 0:
             progress(k / permutations, "Measuring what chance alone gives")
     return observed, null
 
 
-def _distance(both: np.ndarray, weights: np.ndarray, first: np.ndarray, ground: OutcomeCost) -> float:
-    """Wasserstein distance between the outcomes of `first` and of the others."""
+def _distance(
+    both: np.ndarray, weights: np.ndarray, first: np.ndarray, order: np.ndarray, ground: OutcomeCost
+) -> float:
+    """Wasserstein distance between the outcomes of `first` and of the others; `order` sorts them."""
     if both.shape[1] > 1 or ground == "squared_euclidean":
         matched = match_outcomes(
             both[first], both[~first], a=weights[first], b=weights[~first], ground=ground
         )
         return matched.cost if ground == "euclidean" else float(np.sqrt(matched.cost))
-    order = np.argsort(both[:, 0], kind="stable")
     mass = np.where(first, weights / weights[first].sum(), -weights / weights[~first].sum())[order]
     return float(np.abs(np.cumsum(mass)[:-1]) @ np.diff(both[order, 0]))
 

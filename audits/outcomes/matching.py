@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
+from audits.errors import InputError
 from audits.progress import Progress, silent
 from audits.transport import Cost, exact_coupling
 from audits.transport.atoms import Atoms, checked_weights
@@ -151,6 +152,10 @@ def match_outcomes(
         name = matching
     flow = _placed(fitted, len(x), len(y))
     flow = _without_dust(flow, source.weights / source.weights.sum())
+    if flow.sum() <= _NEGLIGIBLE:
+        raise InputError(
+            "outcome_transport.price", "leaves everybody unmatched", price, "raise it, or match exactly"
+        )
     state = "converged" if fitted.converged else "did not converge"
     cells = sparse.coo_array(flow)
     costs = gathered_cost(x, y, cells.row, cells.col, cost)

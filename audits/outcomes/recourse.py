@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,21 +12,17 @@ from audits.checks import build, generator
 from audits.errors import InputError
 from audits.models import Subject
 from audits.outcomes.actions import Actions, actions_of
-from audits.outcomes.burden import Burden, burden_of
-from audits.outcomes.changes import changes_by_alpha
+from audits.outcomes.burden import burden_of
 from audits.outcomes.fewest import fewest_changes
 from audits.outcomes.groups import group_codes
 from audits.outcomes.options import Limit, RecourseOptions
-from audits.outcomes.recourse_result import AlphaRow, GroupRecourse, RecourseResult
-from audits.outcomes.recourse_words import recourse_finding, recourse_warnings
+from audits.outcomes.recourse_packing import Rejected, Walk, pack_recourse
+from audits.outcomes.recourse_result import RecourseResult
 from audits.progress import Progress, part, silent
-from audits.stats import wilson
-from audits.stats.means import mean_test
 from audits.transport import exact_coupling
 
 __all__ = ["recourse", "recourse_audit"]
 
-_BINS = 20
 _MOST_SCORED = 400_000  # people times α: the grid is made coarser above
 _PIECE = 100_000  # rows scored at once
 
@@ -99,30 +94,6 @@ def recourse(
     return recourse_audit(subject, build(RecourseOptions, options, "recourse"), rng=rng, progress=progress)
 
 
-@dataclass(frozen=True, eq=False)
-class _People:
-    """Rejected people: positions in the data, weights, rows, groups' codes and names."""
-
-    positions: np.ndarray
-    weights: np.ndarray
-    frame: pd.DataFrame
-    groups: pd.DataFrame
-    code: np.ndarray
-    names: tuple[str, ...]
-    left_out: dict[str, int]
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Path:
-    """Scores, decisions (n, s) at each α of the grid, and costs (n, s)."""
-
-    grid: tuple[float, ...]
-    scores: np.ndarray
-    decisions: np.ndarray
-    costs: np.ndarray
-
-
 def recourse_audit(
     subject: Subject,
     options: RecourseOptions,
@@ -171,7 +142,7 @@ def recourse_audit(
         )
     progress(0.95, "Writing the tables")
     certificate = {"cost": coupling.cost, "slack": float(coupling.slack), "method": coupling.method}
-    return _pack(
+    return pack_recourse(
         subject,
         options,
         actions,
@@ -188,7 +159,7 @@ def recourse_audit(
 
 def _sides(
     subject: Subject, options: RecourseOptions, rng: np.random.Generator
-) -> tuple[_People, np.ndarray]:
+) -> tuple[Rejected, np.ndarray]:
     data = subject.data
     decided = np.asarray(subject.decisions, dtype=bool)
     rejected, accepted = np.flatnonzero(~decided), np.flatnonzero(decided)
@@ -209,7 +180,7 @@ def _sides(
         rejected = np.sort(rng.choice(rejected, options.max_people, replace=False))
     present, code = np.unique(code[rejected], return_inverse=True)
     every = np.ones(data.n) if data.weights is None else data.weights
-    people = _People(
+    people = Rejected(
         positions=rejected,
         weights=every[rejected],
         frame=data.frame.iloc[rejected],
@@ -239,12 +210,12 @@ def _score(subject: Subject, rows: pd.DataFrame) -> np.ndarray:
 def _walk(
     subject: Subject,
     actions: Actions,
-    people: _People,
+    people: Rejected,
     start: np.ndarray,
     goal: np.ndarray,
     options: RecourseOptions,
     progress: Progress,
-) -> _Path:
+) -> Walk:
     """Score everybody at every α once: a slider needs no more."""
     grid = _grid(options, len(people.frame))
     columns = list(actions.columns)
@@ -258,145 +229,4 @@ def _walk(
         scores[:, k] = _score(subject, rows)
         decisions[:, k] = subject.decide(scores[:, k], people.groups)
         costs[:, k] = actions.cost(today, moved)
-    return _Path(grid, scores, decisions, costs)
-
-
-def _pack(
-    subject: Subject,
-    options: RecourseOptions,
-    actions: Actions,
-    people: _People,
-    n_accepted: float,
-    path: _Path,
-    burden: Burden,
-    fewest: tuple[list[tuple[str, ...] | None], np.ndarray],
-    way: tuple[np.ndarray, np.ndarray],
-    certificate: dict[str, Any],
-    warnings: tuple[str, ...],
-) -> RecourseResult:
-    steps = tuple(sorted({round(step, 6) for step in options.steps}))
-    at = [path.grid.index(step) for step in steps]
-    edges = np.linspace(0, 1, _BINS + 1) if subject.score_kind == "probability" else _edges(path.scores)
-    counted = np.array([0.0 if names is None else len(names) for names in fewest[0]])
-    helped = np.array([names is not None for names in fewest[0]])
-    result = RecourseResult(
-        options=dataclasses.asdict(options),
-        columns=actions.columns,
-        outcome=subject.rule,
-        verdict=burden.verdict,
-        finding="",
-        warnings=(),
-        n_rejected=float(people.weights.sum()),
-        n_accepted=n_accepted,
-        rows={"audited": subject.data.n, "used": len(people.positions), "left_out": people.left_out},
-        steps=steps,
-        by_alpha=tuple(_alpha_row(path, k, people.weights, edges, options.level) for k in at),
-        by_group=tuple(
-            _group_row(name, people.code == g, people.weights, path, at, burden, g, counted, helped, options)
-            for g, name in enumerate(people.names)
-        ),
-        changes=changes_by_alpha(
-            actions, people.frame, people.weights, *way, path.decisions[:, at], steps, options.level
-        ),
-        gap=burden.gap,
-        burden_p_value=burden.p_value,
-        people_needed=burden.people_needed,
-        score_edges=tuple(edges.tolist()),
-        grid=path.grid,
-        certificate=certificate,
-        **_tables(actions, people, path, burden, fewest, way, at),
-    )
-    return dataclasses.replace(
-        result,
-        finding=recourse_finding(result),
-        warnings=(*warnings, *recourse_warnings(result)),
-    )
-
-
-def _edges(scores: np.ndarray) -> np.ndarray:
-    low, high = float(scores.min()), float(scores.max())
-    return np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
-
-
-def _alpha_row(path: _Path, k: int, weights: np.ndarray, edges: np.ndarray, level: float) -> AlphaRow:
-    n = float(weights.sum())
-    counts = np.histogram(np.clip(path.scores[:, k], edges[0], edges[-1]), edges, weights=weights)[0]
-    return AlphaRow(
-        alpha=path.grid[k],
-        reclassified=wilson(float(weights @ path.decisions[:, k]), n, level=level),
-        mean_score=mean_test(path.scores[:, k], weights).interval(level),
-        scores=tuple(counts.tolist()),
-    )
-
-
-def _group_row(
-    name: str,
-    here: np.ndarray,
-    weights: np.ndarray,
-    path: _Path,
-    at: list[int],
-    burden: Burden,
-    g: int,
-    counted: np.ndarray,
-    helped: np.ndarray,
-    options: RecourseOptions,
-) -> GroupRecourse:
-    n = float(weights[here].sum())
-    known = here & helped
-    return GroupRecourse(
-        group=name,
-        n=n,
-        reclassified=tuple(
-            wilson(float(weights[here] @ path.decisions[here, k]), n, level=options.level) for k in at
-        ),
-        burden=burden.mean[g],
-        burden_difference=burden.difference[g],
-        median_alpha=burden.median_alpha[g],
-        never=wilson(float(weights[here] @ burden.never[here]), n, level=options.level),
-        fewest=float(np.average(counted[known], weights=weights[known])) if known.any() else None,
-    )
-
-
-def _tables(
-    actions: Actions,
-    people: _People,
-    path: _Path,
-    burden: Burden,
-    fewest: tuple[list[tuple[str, ...] | None], np.ndarray],
-    way: tuple[np.ndarray, np.ndarray],
-    at: list[int],
-) -> dict[str, pd.DataFrame]:
-    index = people.frame.index
-    columns = list(actions.columns)
-    sets, proved = fewest
-    frame = pd.DataFrame(
-        {
-            "group": np.array(people.names, dtype=object)[people.code],
-            "score": path.scores[:, path.grid.index(0.0)],
-            "alpha": np.where(burden.never, np.nan, burden.alpha),
-            "cost": np.where(burden.never, np.nan, burden.cost),
-            "fewest": pd.array([None if names is None else len(names) for names in sets], dtype="Int64"),
-            "fewest_columns": [None if names is None else ", ".join(names) for names in sets],
-            "fewest_proved": proved,
-            "people": people.weights,
-        },
-        index=index,
-    )
-    today = people.frame[columns]
-    paths = []
-    for k in at:
-        moved = actions.interpolate(today, *way, path.grid[k])
-        facts = pd.DataFrame(
-            {
-                "alpha": path.grid[k],
-                "score": path.scores[:, k],
-                "decision": path.decisions[:, k],
-                "cost": path.costs[:, k],
-            },
-            index=index,
-        )
-        paths.append(pd.concat([facts, moved.add_prefix("value of ")], axis=1))
-    scores = pd.DataFrame(
-        path.scores.astype(np.float32), index=index, columns=[f"{alpha:g}" for alpha in path.grid]
-    )
-    return {"people": frame, "scores": scores, "paths": pd.concat(paths)}
+    return Walk(grid, scores, decisions, costs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain
+from audits.results import plain, shown
 from audits.stats import Estimate, Verdict
 
 __all__ = ["AlphaRow", "Change", "GroupRecourse", "RecourseResult"]
@@ -69,6 +69,7 @@ class GroupRecourse:
     fewest: float | None
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class RecourseResult:
     """Result of a recourse audit.

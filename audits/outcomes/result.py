@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain
+from audits.results import plain, shown
 from audits.stats import Estimate, Verdict
 
 __all__ = ["BiasRow", "Decomposition", "Flows", "OutcomeTransportResult", "RoleBias", "TieRange"]
@@ -112,6 +112,7 @@ class RoleBias:
     bias: Estimate
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class OutcomeTransportResult:
     """Result of an outcome-transport audit.

@@ -8,15 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 from audits.checks import build, generator
-from audits.data import FeatureSpace
+from audits.data import AuditData, FeatureSpace
+from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
 from audits.outcomes.comparison import Comparison, compare
 from audits.outcomes.inference import distance_null, group_test, resample
+from audits.outcomes.judging import Parts, Space, Sure
 from audits.outcomes.matching import Matched, match_outcomes
 from audits.outcomes.measuring import Groups, Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcomes.options import OutcomeTransportOptions, Policy
-from audits.outcomes.packing import Parts, Space, Sure, pack
+from audits.outcomes.packing import pack
 from audits.outcomes.result import OutcomeTransportResult
 from audits.outcomes.ties import Face, optimal_face
 from audits.progress import Progress, part, silent
@@ -165,7 +167,7 @@ def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comp
         role: tuple(
             name
             for name, given in data.roles.items()
-            if given == role and name != data.label and data.kinds[name] not in {"text", "identifier"}
+            if given == role and name != data.label and _has_distance(data, name)
         )
         for role in _ROLES
     }
@@ -188,6 +190,12 @@ def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comp
             columns, encoded[comparison.source.positions], encoded[comparison.target.positions]
         )
     return spaces
+
+
+def _has_distance(data: AuditData, name: str) -> bool:
+    kind = data.kinds[name]
+    few = kind != "categorical" or data.frame[name].nunique() <= MOST_LEVELS
+    return few and kind not in {"text", "identifier"}
 
 
 def _measure(

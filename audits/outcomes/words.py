@@ -80,8 +80,8 @@ def _groups(result: OutcomeTransportResult, judged: Judged) -> str:
         return ""
     top, low = max(rows, key=lambda row: row.mean or 0.0), min(rows, key=lambda row: row.mean or 0.0)
     return (
-        f" Bias is largest for {top.group} (mean {number(top.mean)}) and smallest for {low.group} "
-        f"({number(low.mean)}); p {p_words(judged.group_p)} that groups differ by chance."
+        f" In the even coupling bias is largest for {top.group} (mean {number(top.mean)}) and smallest for "
+        f"{low.group} ({number(low.mean)}); p {p_words(judged.group_p)} that groups differ by chance."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from reportlab.graphics.shapes import Circle, Drawing, Line, Rect, String
@@ -57,13 +58,14 @@ def series_of(frame: pd.DataFrame) -> Series | None:
         return None
     name, places = drawn[0]
     named = [place for place in texts if place < places[0]][:2]
-    labels, values = [], []
+    labels: list[str] = []
+    values: list[Any] = []
     for line in frame.itertuples(index=False, name=None):
         found = [float(line[place]) if _finite(line[place]) else None for place in places]
         if found[0] is not None and len(values) < _MOST:
             labels.append(" · ".join(str(line[place]) for place in named))
             values.append((found[0], *(found[1:] or (None, None))))
-    return Series(name, tuple(labels), tuple(values), len(frame)) if values else None  # type: ignore[arg-type]
+    return Series(name, tuple(labels), tuple(values), len(frame)) if values else None
 
 
 def draw(series: Series, width: float, font: str) -> Drawing:
@@ -133,13 +135,12 @@ def _ticks(low: float, high: float) -> Sequence[float]:
 def _is_number(column: pd.Series) -> bool:
     if column.dtype.kind in "iuf":
         return True
-    return column.dtype == object and column.notna().any() and column.dropna().map(_finite).all()
+    return bool(column.dtype == object and column.notna().any() and column.dropna().map(_finite).all())
 
 
-def _finite(value: object) -> bool:
-    return (
-        not isinstance(value, (bool, str)) and hasattr(value, "__float__") and math.isfinite(float(value))  # type: ignore[arg-type]
-    )
+def _finite(value: Any) -> bool:
+    number_like = not isinstance(value, (bool, str)) and hasattr(value, "__float__")
+    return number_like and math.isfinite(float(value))
 
 
 def _fitted(label: str, font: str, width: float) -> str:

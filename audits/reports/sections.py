@@ -44,21 +44,47 @@ def flipset_section(result: FlipsetResult) -> Section:
                 result.transparency_frame(name),
             ),
         ]
+    if result.causal is not None:
+        exhibits.append(
+            Exhibit(
+                "Flipsets of transport beside those of the true counterfactuals.",
+                flipset_figures.causal(result),
+                result.causal_frame(),
+            )
+        )
+    if result.validation["checks"]:
+        exhibits.append(
+            Exhibit(
+                "How far each feature of the counterparts lies from the target group's (KS distance).",
+                flipset_figures.fit(result),
+                result.fit_frame(),
+            )
+        )
+    if result.training:
+        exhibits.append(
+            Exhibit("How the map was trained.", flipset_figures.training(result), result.training_frame())
+        )
+    if not result.arrows.empty:
+        exhibits.append(
+            Exhibit(
+                "Some people and their main counterparts; arrows in colour change the decision.",
+                flipset_figures.arrows(result),
+                result.arrows,
+            )
+        )
     facts = {
         "Favorable in the source group": percent_interval(result.source_rate),
         "Favorable in the target group": percent_interval(result.target_rate),
         "Difference": f"{number(result.net.value)} ({number(result.net.low)} to {number(result.net.high)}, "
         f"{result.net.method})",
-        "Matching": f"{result.certificate['method']}; mean cost "
-        f"{number(result.certificate['cost'])}, proved to lie within "
-        f"{result.certificate['slack']:.1e} of the least possible",
+        "Matching": _matching(result),
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
     }
     if result.noise is not None:
         facts["Chance level"] = (
             f"p {p_words(result.noise.p_value)} from {result.noise.permutations} permutations among "
-            f"{result.noise.n_source} and {result.noise.n_target} people"
+            f"{result.noise.n_source} and {result.noise.n_target} people, {result.noise.method}"
         )
     return Section(
         title=f"Flipset: {result.source} → {result.target}",
@@ -71,6 +97,14 @@ def flipset_section(result: FlipsetResult) -> Section:
             "membership caused it, nor that the difference is unjustified."
         ),
     )
+
+
+def _matching(result: FlipsetResult) -> str:
+    cost, slack = number(result.certificate["cost"]), result.certificate["slack"]
+    text = f"{result.certificate['method']}; mean cost {cost}"
+    if slack is not None:
+        return f"{text}, proved to lie within {slack:.1e} of the least possible"
+    return f"{text}, where exact matching has {number(result.validation['exact_distance'])}"
 
 
 def groups_section(result: GroupsResult) -> Section:

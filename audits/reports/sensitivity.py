@@ -29,7 +29,7 @@ def sensitivity_section(result: SensitivityResult) -> Section:
             Exhibit(
                 f"Sensitivity by {name}, each group scaled to its own peak.",
                 figures.ridges(result, name),
-                result.to_frame()[lambda table, name=name: table["attribute"] == name],  # type: ignore[misc]
+                result.to_frame().query("attribute == @name"),
             )
             for name in result.protected
         ),

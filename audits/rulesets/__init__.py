@@ -30,6 +30,7 @@ from audits.rulesets.findings import profile
 from audits.rulesets.mitigated import Headline, MitigationOptions, MitigationResult, Step
 from audits.rulesets.mitigation import mitigation_audit
 from audits.rulesets.options import RuleSetsOptions
+from audits.rulesets.parquet import rule_sets_parquet
 from audits.rulesets.ranking import group_neighbours, members, refine
 from audits.rulesets.result import (
     Discovery,
@@ -40,9 +41,11 @@ from audits.rulesets.result import (
     leaderboard_frame,
 )
 from audits.rulesets.ruleset import count_candidates, rule_sets, rule_sets_audit
+from audits.rulesets.text import TERMS
 from audits.rulesets.tree import combination_tree
 
 __all__ = [
+    "TERMS",
     "Comparison",
     "Discovery",
     "Headline",
@@ -64,4 +67,5 @@ __all__ = [
     "refine",
     "rule_sets",
     "rule_sets_audit",
+    "rule_sets_parquet",
 ]

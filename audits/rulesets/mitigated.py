@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import Field
 
-from audits.results import plain
+from audits.results import plain, shown
 from audits.stats import Estimate, Verdict
 
 __all__ = ["Headline", "MitigationOptions", "MitigationResult", "Step"]
@@ -73,6 +73,7 @@ class Step:
     also: tuple[Headline, ...]
 
 
+@shown
 @dataclass(frozen=True)
 class MitigationResult:
     """Result of a mitigation.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.models import Subject
 from audits.rulesets.attributes import Attribute
 from audits.rulesets.cells import Cells
 from audits.rulesets.comparisons import Comparison
@@ -19,7 +19,7 @@ from audits.rulesets.options import RuleSetsOptions
 from audits.rulesets.ranking import is_evidence, leaders, support_sweep
 from audits.rulesets.result import Discovery, RuleSetsResult
 from audits.rulesets.sampling import Sampled
-from audits.rulesets.tables import MOST_ROWS, cells_table, people_table, rules_table
+from audits.rulesets.tables import MOST_ROWS, cells_table, rules_table
 from audits.rulesets.words import finding, warnings_for
 from audits.stats import (
     EVIDENCE,
@@ -33,13 +33,35 @@ from audits.stats import (
 )
 from audits.stats.verdicts import POWER
 
-__all__ = ["pack"]
+__all__ = ["Audited", "pack"]
 
 _MOST_PEOPLE = 10**12
 
 
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """What a result says of the people beside their counts.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the data.
+    outcome : str
+        What a favourable decision is.
+    invents : bool
+        Whether the model can score people who are not in the data.
+    people : DataFrame
+        Cell, decision and score by the user's row number; without rows where no row is kept.
+    """
+
+    rows: int
+    outcome: str
+    invents: bool
+    people: pd.DataFrame
+
+
 def pack(
-    subject: Subject,
+    audited: Audited,
     options: RuleSetsOptions,
     notes: tuple[str, ...],
     attributes: tuple[Attribute, ...],
@@ -54,13 +76,12 @@ def pack(
     others: tuple[Comparison, ...],
 ) -> RuleSetsResult:
     """Rank, judge and word what was counted and tested."""
-    data, plain = subject.data, dataclasses.asdict(options)
+    plain = dataclasses.asdict(options)
     table.index.name = "number"
     rows = leaders(table, attributes, cells, plain, inference)
     seen = is_evidence(table, plain)
     judged, needed = _judge(bool(seen.any()), cells, mined, options, inference)
     discovery = _discovery(halves, people, attributes, mined, options)
-    outcome = "favorable" if data.label is None else f"{data.label} = {' or '.join(map(str, data.favorable))}"
     top = float(table["difference"].abs().max())
     sweep = support_sweep(table, attributes, options.support, mined.n_frequent)
     kept = _first(table, options.rank_by, seen)
@@ -71,7 +92,7 @@ def pack(
         n_counted=mined.n_counted,
         n_candidates=mined.n_candidates,
         sampled=sampled is not None,
-        invents=subject.model.invents,
+        invents=audited.invents,
         samples=options.samples,
         reached=sampled is None or sampled.reached,
         fractional=bool((np.abs(cells.n - people.n) > 1e-6).any()),
@@ -83,11 +104,11 @@ def pack(
     )
     return RuleSetsResult(
         options=plain,
-        outcome=outcome,
+        outcome=audited.outcome,
         verdict=judged,
         finding=finding(
             rows,
-            outcome,
+            audited.outcome,
             judged,
             noun="people" if options.text is None else "texts",
             family=len(table),
@@ -98,7 +119,7 @@ def pack(
             needed=needed,
         ),
         warnings=(*notes, *warnings),
-        rows={"audited": data.n, "used": data.n, "left_out": {}},
+        rows={"audited": audited.rows, "used": audited.rows, "left_out": {}},
         n=cells.total,
         favorable=wilson(float(cells.favorable.sum()), cells.total, level=options.level),
         attributes=tuple(
@@ -127,7 +148,7 @@ def pack(
         rule_sets=kept,
         rules=rules_table(attributes),
         cells=cells_table(attributes, cells, sampled),
-        people=people_table(subject, cells),
+        people=audited.people,
     )
 
 

@@ -16,7 +16,7 @@ from audits.errors import InputError
 from audits.rulesets.attributes import Attribute, End, category, interval
 from audits.rulesets.options import RuleSetsOptions
 
-__all__ = ["MOST_LEVELS", "MOST_SUBSET_LEVELS", "read_attributes"]
+__all__ = ["MOST_LEVELS", "MOST_SUBSET_LEVELS", "number_edges", "read_attributes"]
 
 MOST_SUBSET_LEVELS = 12
 MOST_LEVELS = 100
@@ -200,7 +200,7 @@ def _from_numbers(
             name, codes, levels, ends, missing=bool(gone.any()), shape=options.intervals, protected=protected
         )
     else:
-        edges = _edges(known, count, options.binning, whole=kind == "integer")
+        edges = number_edges(known, count, options.binning, whole=kind == "integer")
     codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
     codes = np.where(gone, len(edges) - 1, codes)
     texts = [f"{edge:.12g}" for edge in edges]
@@ -253,10 +253,10 @@ def _date_edges(known: np.ndarray, count: int, binning: str) -> np.ndarray:
     low, high = int(ticks.min()), int(ticks.max())
     unit = next((size for size in _MICROSECONDS.values() if high - low >= count * size), 1)
     if binning == "quantile":
-        inner = np.quantile(ticks - low, np.linspace(0, 1, count + 1)[1:-1])
+        cuts = np.quantile(ticks - low, np.linspace(0, 1, count + 1)[1:-1])
     else:
-        inner = np.linspace(0, high - low, count + 1)[1:-1]
-    inner = -(-(low + np.rint(inner).astype(np.int64)) // unit) * unit
+        cuts = np.linspace(0, high - low, count + 1)[1:-1]
+    inner = -(-(low + np.rint(cuts).astype(np.int64)) // unit) * unit
     edges = np.unique(np.concatenate([[low // unit * unit], inner, [(high // unit + 1) * unit]]))
     return edges.astype("datetime64[us]")
 
@@ -276,7 +276,7 @@ def _given_edges(name: str, edges: tuple[float, ...], known: np.ndarray) -> np.n
     return found
 
 
-def _edges(known: np.ndarray, count: int, binning: str, *, whole: bool) -> np.ndarray:
+def number_edges(known: np.ndarray, count: int, binning: str, *, whole: bool) -> np.ndarray:
     """Edges of equal width or with equal shares of people; rounded up to integers they cut integers alike."""
     low, high = float(known.min()), float(known.max())
     if binning == "quantile":

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain
+from audits.results import plain, shown
 from audits.rulesets.comparisons import Comparison
 from audits.stats import Estimate, Verdict
 
@@ -129,6 +129,7 @@ class SweepRow:
     score: float | None
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class RuleSetsResult:
     """Result of a rule-set audit.

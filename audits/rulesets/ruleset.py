@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -27,18 +28,18 @@ from audits.rulesets.inference import (
 )
 from audits.rulesets.mining import Mined, Search, candidates
 from audits.rulesets.options import Edges, RuleSetsOptions
-from audits.rulesets.packing import pack
+from audits.rulesets.packing import Audited, pack
 from audits.rulesets.reading import read_attributes
 from audits.rulesets.result import RuleSetsResult
-from audits.rulesets.sampling import sample
+from audits.rulesets.sampling import Sampled, sample
 from audits.rulesets.scoring import standardized
 from audits.rulesets.sums import GroupSums
-from audits.rulesets.tables import Tests, rule_sets_table
+from audits.rulesets.tables import Tests, people_table, rule_sets_table
 from audits.rulesets.text import TERMS, Vocabulary, any_rule, mine_texts, sample_texts, text_attributes
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
 
-__all__ = ["count_candidates", "rule_sets", "rule_sets_audit"]
+__all__ = ["audit_cells", "count_candidates", "rule_sets", "rule_sets_audit"]
 
 _HALF_DRAWS = 399
 _SPLIT_SUMS = 4_000_000
@@ -142,7 +143,7 @@ def rule_sets_audit(
     progress: Progress = silent,
 ) -> RuleSetsResult:
     """Run `rule_sets` with checked options: what a spec's run calls."""
-    for_tests, for_halves, for_splits, for_samples, for_linear = generator(rng).spawn(5)
+    streams = generator(rng).spawn(5)
     data = subject.data
     progress(0.0, "Scoring people")
     decisions = np.asarray(subject.decisions, dtype=bool)
@@ -153,14 +154,38 @@ def rule_sets_audit(
         attributes = text_attributes(data, options.text, vocabulary)
     else:
         attributes, notes = read_attributes(data, options)
-    cells = count_cells(
-        [item.codes for item in attributes],
-        [len(item.levels) for item in attributes],
-        decisions,
-        data.weights,
+    sizes = [len(item.levels) for item in attributes]
+    cells = count_cells([item.codes for item in attributes], sizes, decisions, data.weights)
+
+    def sampler(groups: GroupSums, n: np.ndarray, told: Progress) -> Sampled | None:
+        if vocabulary is None:
+            return sample(subject, groups, n, options, rng=streams[3], progress=told)
+        return sample_texts(subject, vocabulary, groups, options, rng=streams[3], progress=told)
+
+    favorable = " or ".join(map(str, data.favorable))
+    audited = Audited(
+        rows=data.n,
+        outcome="favorable" if data.label is None else f"{data.label} = {favorable}",
+        invents=subject.model.invents,
+        people=people_table(subject, cells),
     )
+    return audit_cells(audited, attributes, cells, options, notes, streams, sampler, progress)
+
+
+def audit_cells(
+    audited: Audited,
+    attributes: tuple[Attribute, ...],
+    cells: Cells,
+    options: RuleSetsOptions,
+    notes: tuple[str, ...],
+    streams: Sequence[np.random.Generator],
+    sampler: Callable[[GroupSums, np.ndarray, Progress], Sampled | None],
+    progress: Progress,
+) -> RuleSetsResult:
+    """Search, test, sample and rank what was counted; nothing here looks at rows."""
+    for_tests, for_halves, for_splits, _, for_linear = streams
     progress(0.05, "Counting rule sets")
-    if vocabulary is None:
+    if options.text is None:
         search = Search(cells, attributes, support=options.support, depth=options.depth)
         search.run(options.max_candidates, part(progress, 0.05, 0.25))
         mined = search.found()
@@ -177,14 +202,10 @@ def rule_sets_audit(
     )  # fmt: skip
     splits = int(np.clip(_SPLIT_SUMS // len(groups), 16, 96))
     bias = shrinkage(people, groups, splits=splits, rng=for_splits)
-    sampling = part(progress, 0.75, 0.95)
-    if vocabulary is None:
-        sampled = sample(subject, groups, mined.n, options, rng=for_samples, progress=sampling)
-    else:
-        sampled = sample_texts(subject, vocabulary, groups, options, rng=for_samples, progress=sampling)
+    sampled = sampler(groups, mined.n, part(progress, 0.75, 0.95))
     progress(0.95, "Ranking groups")
     others: tuple[Comparison | None, ...] = ()
-    if vocabulary is None:
+    if options.text is None:
         others = (
             largest_pair(cells, attributes, level=options.level),
             linear_threshold(
@@ -193,7 +214,7 @@ def rule_sets_audit(
         )
     table = rule_sets_table(attributes, cells, mined, tests, halves, sampled)
     return pack(
-        subject,
+        audited,
         options,
         notes,
         attributes,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from audits.errors import InputError
 from audits.progress import Progress, silent
 from audits.rulesets.attributes import Attribute, End, category, interval
 from audits.rulesets.cells import Cells
-from audits.rulesets.reading import MOST_LEVELS, MOST_SUBSET_LEVELS
+from audits.rulesets.reading import MOST_LEVELS, MOST_SUBSET_LEVELS, number_edges
 
 __all__ = ["count_parquet"]
 
@@ -59,7 +60,12 @@ def count_parquet(
     InputError
         An unknown column, too many values or combinations, or decisions that are not true or false.
     """
-    data = ds.dataset(path, format="parquet")
+    if not protected:
+        raise InputError("protected", "must name at least one column")
+    twice = [name for name in protected if list(protected).count(name) > 1 or name == favorable]
+    if twice:
+        raise InputError("protected", "must name every column once, and not the decisions", twice[0])
+    data = _open(Path(path))
     for name in (*protected, favorable):
         one_of("column", name, data.schema.names, what="a column of the Parquet data")
     if not pa.types.is_boolean(data.schema.field(favorable).type):
@@ -67,9 +73,11 @@ def count_parquet(
             "favorable", "must be a column of true and false", str(data.schema.field(favorable).type)
         )
     rows = data.count_rows()
+    if not rows:
+        raise InputError("the Parquet data", "must hold at least one row")
     readers = [_Reader(name, data.schema.field(name).type, bins) for name in protected]
     for done, batch in _batches(data, list(protected)):
-        progress(0.4 * done / max(rows, 1), "Finding the values of each attribute")
+        progress(0.4 * done / rows, "Finding the values of each attribute")
         for reader in readers:
             reader.meet(batch.column(reader.name))
     sizes = [reader.settle() for reader in readers]
@@ -79,7 +87,7 @@ def count_parquet(
         )
     n, good = np.zeros(int(np.prod(sizes))), np.zeros(int(np.prod(sizes)))
     for done, batch in _batches(data, [*protected, favorable]):
-        progress(0.4 + 0.6 * done / max(rows, 1), "Counting people")
+        progress(0.4 + 0.6 * done / rows, "Counting people")
         decided = batch.column(favorable)
         if decided.null_count:
             raise InputError(
@@ -93,6 +101,15 @@ def count_parquet(
     return tuple(reader.attribute(intervals) for reader in readers), Cells(
         codes, n[occupied], good[occupied], _NOBODY
     )
+
+
+def _open(path: Path) -> ds.Dataset:
+    if not path.exists():
+        raise InputError("path", "must be a Parquet file or a folder of them", str(path))
+    try:
+        return ds.dataset(path, format="parquet")
+    except (pa.ArrowInvalid, OSError):
+        raise InputError("path", "must hold Parquet files that can be read", str(path)) from None
 
 
 def _batches(data: ds.Dataset, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -110,41 +127,53 @@ class _Reader:
         self.number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
         self.whole = pa.types.is_integer(kind)
         self.low, self.high, self.missing = np.inf, -np.inf, False
-        self.values: set[object] = set()
+        self.few = True  # numbers with no more values than bins are not cut
+        self.values: set[Any] = set()
+        self.levels: list[Any] = []
 
     def meet(self, column: pa.Array) -> None:
-        self.missing |= column.null_count > 0
+        known = pc.drop_null(column)
         if self.number:
-            ends = pc.min_max(column)
+            known = known.filter(pc.is_finite(known)) if not self.whole else known
+            if pc.any(pc.is_inf(column)).as_py():
+                raise InputError(f"column {self.name!r}", "must hold finite numbers")
+            ends = pc.min_max(known)
             if ends["min"].is_valid:
                 self.low, self.high = min(self.low, ends["min"].as_py()), max(self.high, ends["max"].as_py())
-            return
-        self.values.update(value for value in pc.unique(column).to_pylist() if value is not None)
-        if len(self.values) > MOST_LEVELS:
+        self.missing |= len(known) < len(column)
+        if self.few:
+            self.values.update(pc.unique(known).to_pylist())
+            self.few = not self.number or len(self.values) <= self.bins
+        if not self.number and len(self.values) > MOST_LEVELS:
             raise InputError(
                 f"protected: {self.name!r}", f"must have at most {MOST_LEVELS} values", advice="group them"
             )
 
     def settle(self) -> int:
-        if self.number:
-            if not np.isfinite([self.low, self.high]).all():
-                raise InputError(f"column {self.name!r}", "must hold finite numbers", [self.low, self.high])
-            edges = np.linspace(self.low, self.high, self.bins + 1)
-            self.edges = np.unique(np.ceil(edges) if self.whole else edges)
+        if self.number and not self.few:
+            ends = np.array([self.low, self.high], dtype=float)
+            self.edges = number_edges(ends, self.bins, "width", whole=self.whole)
             return len(self.edges) - 1 + self.missing
-        self.levels = sorted(self.values, key=text_of)
+        self.levels = sorted(self.values, key=None if self.number else text_of)
         return len(self.levels) + self.missing
 
     def codes(self, column: pa.Array) -> np.ndarray:
-        if self.number:
-            gone = column.is_null().to_numpy(zero_copy_only=False)
-            values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
-            places = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, len(self.edges) - 2)
-            return np.where(gone, len(self.edges) - 1, places)
+        if not self.number:
+            return self._places(column)
+        gone = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+        if self.few:
+            places = np.searchsorted(np.asarray(self.levels, dtype=float), values)
+            return np.where(gone, len(self.levels), places)
+        places = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, len(self.edges) - 2)
+        return np.where(gone, len(self.edges) - 1, places)
+
+    def _places(self, column: pa.Array) -> np.ndarray:
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()
         places = pc.index_in(column.dictionary, value_set=pa.array(self.levels, column.dictionary.type))
-        table = np.append(places.to_numpy(zero_copy_only=False).astype(np.int64), len(self.levels))
+        places = places.fill_null(len(self.levels)).to_numpy(zero_copy_only=False).astype(np.int64)
+        table = np.append(places, len(self.levels))
         return table[column.indices.fill_null(len(column.dictionary)).to_numpy()]
 
     def attribute(self, intervals: str) -> Attribute:
@@ -152,7 +181,12 @@ class _Reader:
         if not self.number:
             levels = [*map(text_of, self.levels), *gone]
             return category(self.name, _NOBODY, levels, subsets=len(levels) <= MOST_SUBSET_LEVELS)
-        texts = [text_of(edge) for edge in self.edges.tolist()]
-        ends = [End(low, high) for low, high in pairwise(texts)]
-        levels = [*bin_names(self.edges.tolist())[1:-1], *gone]
-        return interval(self.name, _NOBODY, levels, ends, missing=self.missing, shape=intervals)
+        if self.few:
+            texts = [f"{value:.12g}" for value in self.levels]
+            ends = [End(text, text, closes=True) for text in texts]
+            inner = texts
+        else:
+            texts = [f"{edge:.12g}" for edge in self.edges]
+            ends = [End(low, high) for low, high in pairwise(texts)]
+            inner = bin_names(self.edges.tolist())[1:-1]
+        return interval(self.name, _NOBODY, [*inner, *gone], ends, missing=self.missing, shape=intervals)

@@ -177,7 +177,7 @@ def junit_xml(result: RunResult, gate: Gate) -> str:
         "skipped": str(len(skipped)),
         "errors": "0",
     }
-    suite = ET.Element("testsuite", name="evenhand", **counts)
+    suite = ET.Element("testsuite", {"name": "evenhand", **counts})
     for item in stated:
         where = item.where.lstrip(".") or "verdict"
         classname = f"evenhand.{item.audit}.{item.place}"
@@ -186,7 +186,7 @@ def junit_xml(result: RunResult, gate: Gate) -> str:
             ET.SubElement(case, "failure", message=item.verdict, type="verdict").text = _xml(item.finding)
         elif item in skipped:
             ET.SubElement(case, "skipped", message=_xml(f"{item.verdict}: {item.finding}"))
-    root = ET.Element("testsuites", **counts)
+    root = ET.Element("testsuites", counts)
     root.append(suite)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

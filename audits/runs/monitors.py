@@ -27,7 +27,8 @@ from scipy.stats import ks_2samp
 from audits.errors import InputError
 from audits.runs.database import Database
 from audits.sensitivity import MonitorBundle, Scored
-from audits.stats import Estimate, wilson
+from audits.sensitivity.watching import Alarm, Drift, Flag, Point
+from audits.stats import wilson
 from audits.stats.control import Chart, design_chart, flag_rate_bound
 from audits.stats.words import count, percent
 
@@ -121,58 +122,6 @@ class Stored:
     place: int
     replayed: bool
     alarms: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Point:
-    """A stretch of the control chart: people and flags in it, the chart's highest and last value."""
-
-    received: float
-    person: int
-    people: int
-    flagged: int
-    high: int
-    value: int
-    mean: float
-
-
-@dataclass(frozen=True)
-class Flag:
-    """One flagged person."""
-
-    person: int
-    received: float
-    client_id: str
-    sensitivity: float
-    score: float
-    contributions: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """One alarm; `acknowledged` is None until somebody has looked."""
-
-    person: int
-    raised: float
-    sentence: str
-    webhook: str
-    acknowledged: float | None
-    note: str
-
-
-@dataclass(frozen=True)
-class Drift:
-    """The latest people's sensitivities beside the baseline's.
-
-    `distance` is the largest gap of the two distributions (Kolmogorov, Smirnov), `p_value` the chance of
-    one as large without drift.
-    """
-
-    people: int
-    distance: float | None
-    p_value: float | None
-    flagged: Estimate
-    values: np.ndarray = dataclasses.field(compare=False)
 
 
 class Monitors:
@@ -568,14 +517,20 @@ def _joined(rows: Sequence[Any]) -> Point:
 
 
 def _monitor(row: Any) -> Monitor:
-    same = ("id", "owner", "name", "note", "created", "keep_days", "keep_people", "webhook")
     return Monitor(
-        *(getattr(row, name) for name in same),
-        Chart(**json.loads(row.chart)),
-        row.people,
-        row.flagged,
-        row.chart_value,
-        row.token_sha256,
-        row.bundle,
-        bytes(row.weights),
+        id=row.id,
+        owner=row.owner,
+        name=row.name,
+        note=row.note,
+        created=row.created,
+        keep_days=row.keep_days,
+        keep_people=row.keep_people,
+        webhook=row.webhook,
+        chart=Chart(**json.loads(row.chart)),
+        people=row.people,
+        flagged=row.flagged,
+        chart_value=row.chart_value,
+        _token=row.token_sha256,
+        _text=row.bundle,
+        _weights=bytes(row.weights),
     )

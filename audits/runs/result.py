@@ -61,6 +61,13 @@ class RunResult:
     model: dict[str, Any]
     audits: tuple[AuditResult, ...]
 
+    def __repr__(self) -> str:
+        return f"<RunResult: {', '.join(f'{audit.name}: {audit.result.verdict}' for audit in self.audits)}>"
+
+    def _repr_html_(self) -> str:
+        """Return the findings for a notebook."""
+        return "".join(audit.result._repr_html_() for audit in self.audits)
+
     def to_json(self) -> dict[str, Any]:
         """Return results.json as plain data.
 

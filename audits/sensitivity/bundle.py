@@ -58,9 +58,20 @@ class Scored:
 
     def top(self, row: int, most: int = 3) -> list[tuple[str, float]]:
         """Return the columns with the largest parts in a row's sensitivity, those above 0."""
-        parts = self.contributions[row].tolist()
-        order = sorted(range(len(parts)), key=parts.__getitem__, reverse=True)[:most]
-        return [(self.columns[k], parts[k]) for k in order if parts[k] > 0]
+        return self._tops(self.contributions[row : row + 1], most)[0]
+
+    def tops(self, most: int = 3) -> list[list[tuple[str, float]]]:
+        """Return `top` of every row."""
+        return self._tops(self.contributions, most)
+
+    def _tops(self, parts: np.ndarray, most: int) -> list[list[tuple[str, float]]]:
+        order = np.argsort(-parts, axis=1, kind="stable")[:, :most]
+        values = np.take_along_axis(parts, order, axis=1).tolist()
+        names = self.columns
+        return [
+            [(names[k], value) for k, value in zip(places, row, strict=True) if value > 0]
+            for places, row in zip(order.tolist(), values, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)

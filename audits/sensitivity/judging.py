@@ -70,7 +70,7 @@ def judge_groups(
             sides.append((attribute, str(name), inside, enough))
     looks = 0
     for attribute in attributes:
-        count = sum(enough for each, _, _, enough in sides if each == attribute)
+        count = sum(1 for each, _, _, enough in sides if enough and each == attribute)
         looks += 1 if count == 2 else count
     level = options.level / max(looks, 1)
     groups, seen, pairs = [], False, []
@@ -148,7 +148,8 @@ def _shares(
         )
         low[varies], high[varies] = np.maximum(found.low, 0.0), np.minimum(found.high, 1.0)
     method = f"simultaneous bootstrap, {options.bootstrap} draws"
-    return [Estimate(*map(float, ends), n, method) for ends in zip(value, low, high, strict=True)]
+    ends = zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Estimate(*each, n, method) for each in ends]
 
 
 def histogram_of(
@@ -158,15 +159,19 @@ def histogram_of(
     attributes: tuple[str, ...],
     threshold: float,
 ) -> Histogram:
-    """Count people by sensitivity; the last bin begins where the furthest hundredth does."""
+    """Count people by sensitivity: bins (a, b], the threshold one of their edges, the last bin open."""
     top = max(float(np.quantile(sensitivity, 0.99)), 1.1 * threshold) or 1.0
-    edges = np.append(np.linspace(0.0, top, _BINS), max(float(sensitivity.max()), top * (1 + 1 / _BINS)))
-    place = np.clip(np.searchsorted(edges, sensitivity, side="right") - 1, 0, _BINS - 1)
+    step = threshold / max(round(threshold * _BINS / top), 1) if threshold > 0 else top / _BINS
+    bins = int(np.ceil(top / step)) + 1
+    edges = np.append(step * np.arange(bins), max(float(sensitivity.max()), step * bins))
+    if threshold > 0:
+        edges[round(threshold / step)] = threshold  # to the last digit: who is flagged lies above
+    place = np.clip(np.searchsorted(edges, sensitivity, side="left") - 1, 0, bins - 1)
 
     def counts(rows: np.ndarray) -> tuple[float, ...]:
-        return tuple(np.bincount(place[rows], weights[rows], _BINS).tolist())
+        return tuple(np.bincount(place[rows], weights[rows], bins).tolist())
 
-    groups = {}
+    groups: dict[str, tuple[float, ...]] = {}
     for attribute in attributes:
         values = data.groups[attribute].to_numpy(dtype=str)
         groups |= {f"{attribute}: {name}": counts(values == name) for name in np.unique(values)}

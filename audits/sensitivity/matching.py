@@ -13,7 +13,7 @@ import numpy as np
 
 from audits.models.quality import area_under_curve
 from audits.stats import Estimate, wilson
-from audits.stats.curves import area_within, roc_curves
+from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.words import count, number, percent_interval
 
 __all__ = ["Band", "Curve", "MatchSet", "match_set"]
@@ -67,9 +67,12 @@ class MatchSet:
         Area of sensitivity minus the rival's.
     bands : tuple of Band
     within_bands : Estimate
-        Area among pairs of the same band: what sensitivity adds to the distance from the threshold.
+        Area among pairs of the same band. Within a band the distance still differs, so a score that is
+        nothing but the distance lies above 0.5 here.
+    equally_far : Estimate
+        Area beside people just nearer and just farther: what sensitivity adds to the distance.
     adds : bool or None
-        Whether the interval of `within_bands` lies above 0.5; None for too few people.
+        Whether the interval of `equally_far` lies above 0.5; None for too few people.
     sentence : str
     """
 
@@ -82,6 +85,7 @@ class MatchSet:
     against: dict[str, Estimate]
     bands: tuple[Band, ...]
     within_bands: Estimate
+    equally_far: Estimate
     adds: bool | None
     sentence: str
 
@@ -124,7 +128,7 @@ def match_set(
             f"the twin: "
             "too few on one side to say whether sensitivity finds them."
         )
-        return MatchSet(twin, n, share, chance, areas[0], (), {}, (), nothing, None, text)
+        return MatchSet(twin, n, share, chance, areas[0], (), {}, (), nothing, nothing, None, text)
     curves = roc_curves(scores, mismatched, rng, weights=weights, draws=draws, level=level)
     shown = tuple(
         Curve(
@@ -146,9 +150,14 @@ def match_set(
         parts.append(
             Band(float(edges[each]), float(edges[each + 1]), here, float(size[rows] @ mismatched[rows]), auc)
         )
-    adds = within.low is not None and within.low > 0.5
-    text = _sentence(n, missed, share, areas, within, adds, against)
-    return MatchSet(twin, n, share, chance, areas[0], shown, against, tuple(parts), within, adds, text)
+    beside = area_equally_far(
+        sensitivity, mismatched, distance, rng, weights=weights, draws=draws, level=level
+    )
+    adds = beside.low is not None and beside.low > 0.5
+    text = _sentence(n, missed, share, areas, beside, adds, against)
+    return MatchSet(
+        twin, n, share, chance, areas[0], shown, against, tuple(parts), within, beside, adds, text
+    )
 
 
 def _bands(distance: np.ndarray, mismatched: np.ndarray, bands: int) -> tuple[np.ndarray, np.ndarray]:
@@ -167,14 +176,14 @@ def _sentence(
     missed: float,
     share: Estimate,
     areas: list[Estimate],
-    within: Estimate,
+    equally_far: Estimate,
     adds: bool,
     against: dict[str, Estimate],
 ) -> str:
     """Say plainly whether sensitivity adds anything here."""
-    rest = f"AUC {number(within.value)}, {number(within.low)}–{number(within.high)}"
+    rest = f"AUC {number(equally_far.value)}, {number(equally_far.low)}–{number(equally_far.high)}"
     judged = (
-        f"Sensitivity adds to it: among people about equally far from the threshold it still tells the "
+        f"Sensitivity adds to it: among people equally far from the threshold it still tells the "
         f"two apart ({rest})."
         if adds
         else "Sensitivity adds nothing to distance from the threshold here: among people about equally "

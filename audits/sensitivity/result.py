@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain
+from audits.results import plain, shown
 from audits.sensitivity.matching import MatchSet
 from audits.sensitivity.protected import StatusQuality
 from audits.stats import Estimate, Verdict
@@ -73,6 +73,7 @@ class Histogram:
     groups: dict[str, tuple[float, ...]]
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class SensitivityResult:
     """Result of a sensitivity audit.

@@ -69,15 +69,15 @@ def synthetic_trial(
     z = np.column_stack([x, biased.astype(float)])
     half = n // 2
     rows, test = slice(None, half), slice(half, None)
-    fitted = [
+    audited, twin, status = (
         _fit(points[rows], target[rows], rng, training)
         for points, target in (
             (z, label),
             (np.column_stack([x, fair.astype(float)]), label),
             (z, biased.astype(int)),
         )
-    ]
-    return _trial(*fitted, z[test], label[test], rng, literal=literal, draws=draws)
+    )
+    return _trial(audited, twin, status, z[test], label[test], rng, literal=literal, draws=draws)
 
 
 def augmented_trial(

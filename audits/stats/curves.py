@@ -9,9 +9,10 @@ import numpy as np
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["Roc", "area_within", "roc_curves"]
+__all__ = ["Roc", "area_equally_far", "area_within", "roc_curves"]
 
 _GRID = np.linspace(0.0, 1.0, 51)
+_NEIGHBOURS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +124,66 @@ def area_within(
         found[draw] = pooled(resampled)
     low, high = np.quantile(found, [level / 2, 1 - level / 2])
     return Estimate(value, float(min(low, value)), float(max(high, value)), n, method)
+
+
+def area_equally_far(
+    score: np.ndarray,
+    member: np.ndarray,
+    distance: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    weights: np.ndarray | None = None,
+    draws: int = 300,
+    level: float = 0.05,
+) -> Estimate:
+    """Area under the curve of `score` among people equally far, whatever the score owes to `distance`.
+
+    Each member is compared with up to ten of the rest who are just nearer and as many who are just
+    farther. A score that is any monotone function of the distance wins half of these and has 0.5 exactly,
+    which bands of distance do not give: within a band the distance still differs. None where no member
+    has others on both sides.
+
+    Notes
+    -----
+    `weights` (people a row stands for) count for members and in the bootstrap, not among the compared.
+    """
+    counts = np.ones(len(member)) if weights is None else np.asarray(weights, dtype=float)
+    method = f"bootstrap {percent_level(level)}, beside {_NEIGHBOURS} just nearer and just farther"
+    cases, others = np.flatnonzero(member), np.flatnonzero(~member)
+    n = float(counts.sum())
+    if not cases.size or not others.size:
+        return Estimate(None, None, None, n, method)
+    others = others[np.argsort(distance[others], kind="stable")]
+    value = _beside(score, distance, cases, counts[cases], others)
+    if value is None:
+        return Estimate(None, None, None, n, method)
+    found = []
+    for _ in range(draws):
+        times = rng.multinomial(max(round(counts[cases].sum()), 1), counts[cases] / counts[cases].sum())
+        drawn = rng.multinomial(len(others), counts[others] / counts[others].sum())
+        again = _beside(score, distance, cases, times.astype(float), np.repeat(others, drawn))
+        if again is not None:
+            found.append(again)
+    low, high = np.quantile(found or [value], [level / 2, 1 - level / 2])
+    return Estimate(value, float(min(low, value)), float(max(high, value)), n, method)
+
+
+def _beside(
+    score: np.ndarray, distance: np.ndarray, cases: np.ndarray, weights: np.ndarray, others: np.ndarray
+) -> float | None:
+    """Weighted mean share of neighbours on both sides that a case outscores; `others` rise in distance."""
+    place = np.searchsorted(distance[others], distance[cases])
+    reach = np.minimum(np.minimum(place, len(others) - place), _NEIGHBOURS)  # as many on either side
+    steps = np.arange(_NEIGHBOURS)
+    used = steps < reach[:, None]
+    wins = np.zeros(len(cases))
+    for side in (place[:, None] - 1 - steps, place[:, None] + steps):
+        gap = score[cases][:, None] - score[others[np.clip(side, 0, len(others) - 1)]]
+        wins += (used * ((gap > 0) + 0.5 * (gap == 0))).sum(axis=1)
+    counted = (reach > 0) * weights
+    if counted.sum() <= 0:
+        return None
+    return float(counted @ (wins / np.maximum(2 * reach, 1)) / counted.sum())
 
 
 def _ranked(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, int]:

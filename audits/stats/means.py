@@ -1,10 +1,19 @@
 """A mean of skewed values: interval, lower bound and p-value at any tolerance, from four numbers.
 
 The plain normal interval of a mean misses far more often above than below when the values have a long
-right tail, because mean and standard deviation then rise together: at 100 people and lognormal ratios a
-"95 %" interval covers 91 %, at 30 people 87 %. Hall's transformation takes the skewness out of the
-studentised mean and covers 93 % and 92 % there, with a Type I error of at most 5 %; it is monotone, so
-the p-value at every tolerance comes from the same four numbers without another look at the data.
+right tail, because mean and standard deviation then rise together, and its one-sided test sees too little.
+Hall's transformation takes the skewness out of the studentised mean; it is monotone, so the p-value at
+every tolerance comes from the same four numbers without another look at the data.
+
+Coverage of 95 % intervals and Type I error at 5 %, 2,000 replications each (Monte-Carlo error 0.005), by
+``benchmarks/individual_calibration.py``, here and by the normal interval:
+
+    lognormal, σ 1      30 people   .918 .037   .868 .015
+                       100          .937 .043   .912 .018
+                       400          .938 .053   .938 .031
+    lognormal, σ 1.5   100          .904 .029   .839 .007
+                       400          .924 .043   .896 .009
+                     2,000          .946 .057   .942 .021
 """
 
 from __future__ import annotations

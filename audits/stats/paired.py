@@ -3,6 +3,14 @@
 The delta method (the paper's Eq. 3.13) treats the ratio as normal, which fails when few people are
 misclassified. The score test of a paired ratio estimates the variance under the tolerance that is tested
 and stays close to its level down to a handful of errors; both need only four counts.
+
+Coverage of 95 % intervals and Type I error at 5 %, 2,000 replications each (Monte-Carlo error 0.005), by
+``benchmarks/individual_calibration.py``, here and by the delta method:
+
+    100 people,  5 wrong   .977 .021   .873 .000
+    100         10         .963 .066   .922 .000
+    400         60         .946 .059   .929 .028
+  2,000        200         .954 .050   .953 .040
 """
 
 from __future__ import annotations

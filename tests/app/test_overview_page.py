@@ -34,11 +34,11 @@ def test_the_page_shows_the_inline_executors_finding_and_moves_with_the_threshol
     expected = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
     assert at.container(key="finding").text[0].value == expected.finding
     assert any(expected.verdict in element.value for element in at.markdown)
-    at.number_input(key="cut").set_value(0.8).run()
+    at.slider(key="cut").set_value(0.8).run()
     assert not at.exception
     assert at.container(key="finding").text[0].value == at_threshold(expected, 0.8).finding
     assert any("not the saved result" in text for text in texts(at))
-    at.number_input(key="cut").set_value(0.5).run()
+    at.slider(key="cut").set_value(0.5).run()
     at.toggle(key="by-group").set_value(True).run()
     assert not at.exception
     at.number_input(key="cut-0").set_value(0.9).run()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
+import pandas as pd
+
 from app import drafts, work
 from audits.runs.executors import InlineExecutor
 from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
@@ -73,3 +76,132 @@ def test_identity_terms_can_be_chosen_where_there_is_text(space) -> None:  # noq
     at.run()
     assert not at.exception
     assert "texts with" in at.container(key="finding").text[0].value
+
+
+def loan_book(space, **data):  # noqa: F811
+    """Bring people of whom young women of group b repay less often, with what the model may read."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 3000),
+            "group": rng.choice(["a", "b"], 3000),
+            "income": rng.normal(size=3000).round(3),
+            "debt": rng.normal(size=3000).round(3),
+        }
+    )
+    harmed = (frame["sex"] == "f") & (frame["group"] == "b")
+    chance = 1 / (1 + np.exp(-(0.8 + 1.5 * frame["income"] - frame["debt"] - 2.0 * harmed)))
+    frame["repaid"] = np.where(rng.random(3000) < chance, "yes", "no")
+    path = space.add_file("book.csv", io.BytesIO(frame.to_csv(index=False).encode()))
+    section = {
+        "label": "repaid",
+        "favorable": "yes",
+        "protected": ["sex", "group"],
+        "features": ["sex", "group", "income", "debt"],
+    }
+    space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **section | data))
+
+
+def finish(space, at, spec_name):  # noqa: F811
+    """Wait for the last run, which is of the audit named, and draw the page anew."""
+    record = space.runs()[0]
+    assert set(record["spec"]["audits"][0]) == {spec_name}
+    run = work.executor().run(record["id"])
+    assert run is not None
+    assert run.wait(120)
+    return at.run()
+
+
+def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:  # noqa: F811
+    loan_book(space)
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    at.button(key="run").click().run()
+    finish(space, at, "rule_sets")
+    draft = space.draft()
+    # another audit of the same data and model is stated before and after; one of another model is not
+    flipset = {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 19}
+    space.note_run({"id": "x", "key": "x", "spec": drafts.audit_spec(draft, "flipset", flipset), "title": ""})
+    other = {**draft, "spec": {**draft["spec"], "model": {"train": "forest"}}}
+    space.note_run({"id": "y", "key": "y", "spec": drafts.audit_spec(other, "loss_ratio", {}), "title": ""})
+    at.run()
+    assert not at.exception
+    assert "Stated before and after: groups, flipset." in texts(at)
+    at.button(key="mitigate").click().run()
+    finish(space, at, "mitigation")
+    assert not at.exception
+    spec = space.runs()[0]["spec"]
+    result = InlineExecutor().submit(spec, space.folder).result().audits[0].result
+    assert at.container(key="mitigated").text[0].value == result.finding
+    first, last = result.steps[0], result.steps[result.chosen]
+    assert "sex" in result.rule_set
+    assert abs(last.difference.value) < abs(first.difference.value)
+    assert [item.audit for item in first.also] == ["groups", "flipset"]
+    for item in (*first.also, *last.also):
+        assert any(item.finding in text for text in texts(at))
+
+
+def test_a_model_from_a_file_is_not_trained_again(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-loans").click().run()
+    options = {"protected": ["sex"], "support": 0.02}
+    spec = drafts.audit_spec(space.draft(), "rule_sets", options)
+    work.submit(space, spec, "").wait(90)
+    at.switch_page(PAGE).run()
+    at.multiselect(key="attributes").set_value(["sex"]).run()
+    assert not at.exception
+    assert "Only a model that was trained here can be trained again." in texts(at)
+
+
+def talk(space, **data):  # noqa: F811
+    """Bring texts of which those with "gay" are called toxic; no column is protected."""
+    moods = (("nice", "fine"), ("awful", "toxic"))
+    lines = [
+        f"my {who} friend number {k} is {mood} today,{'toxic' if who == 'gay' and k % 2 else verdict}"
+        for k in range(100)
+        for who in ("gay", "male", "brave")
+        for mood, verdict in moods
+    ]
+    path = space.add_file("talk.csv", io.BytesIO(("words,verdict\n" + "\n".join(lines)).encode()))
+    draft = drafts.with_data(
+        drafts.from_files([path], "upload"), label="verdict", favorable="fine", protected=[], **data
+    )
+    space.save_draft(draft)
+
+
+def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space) -> None:  # noqa: F811
+    talk(space)
+    at = visit(space)
+    assert not at.exception
+    box = at.selectbox(key=f"train-{space.draft()['id']}")
+    assert "logistic regression on words" in box.options
+    box.select("text").run()
+    assert not at.exception
+    assert space.draft()["spec"]["model"] == {"train": "text"}
+    assert space.draft()["spec"]["data"]["features"] == ["words"]
+    assert not at.button(key="next").disabled, texts(at)
+    at.switch_page(PAGE).run()
+    assert not at.exception
+    assert at.selectbox(key="rules").value == "identity terms in words"
+    at.text_area(key="terms").set_value("gender: gay, male\nmood brave").run()
+    assert not at.exception
+    assert any("line 2 of the identity terms must be a category" in item for item in texts(at))
+    at.text_area(key="terms").set_value("gender: gay, male\nmood: brave").run()
+    at.button(key="run").click().run()
+    finish(space, at, "rule_sets")
+    assert not at.exception
+    options = space.runs()[0]["spec"]["audits"][0]["rule_sets"]
+    assert options["terms"] == {"gender": ["gay", "male"], "mood": ["brave"]}
+    assert "“gay”" in at.container(key="finding").text[0].value
+    # back to a model of columns: the features are those of the table again
+    at.switch_page("views/data_model.py").run()
+    at.selectbox(key=f"train-{space.draft()['id']}").select("logistic").run()
+    assert not at.exception
+    assert "features" not in space.draft()["spec"]["data"]
+
+
+def test_without_text_no_model_of_words_is_offered(space) -> None:  # noqa: F811
+    loan_book(space)
+    at = visit(space)
+    box = at.selectbox(key=f"train-{space.draft()['id']}")
+    assert "logistic regression on words" not in box.options
+    assert "logistic regression" in box.options

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -10,11 +12,14 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import audits
+from audits.cli.main import _parser as main_parser
 from audits.runs.gate import junit_xml
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.saved import SavedRuns
+from audits.runs.spec import parse_spec
 from tests.cli.conftest import write_spec
 from tests.runs.extra_audits import PlainResult
 
@@ -201,7 +206,10 @@ def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
     assert failed[0] == "verdict"
     assert root.find("testsuite/testcase/failure").text == document["audits"][0]["finding"]
     assert (
-        cli("run", apart / "spec.yaml", "--junit", apart / "no" / "x.xml", "--out", apart / "o").status == 2
+        cli(
+            "run", apart / "spec.yaml", "--junit", apart / "people.csv" / "x.xml", "--out", apart / "o"
+        ).status
+        == 2
     )
 
 
@@ -225,3 +233,33 @@ def test_check_is_one_line_in_a_test(apart):
     )
     with pytest.raises(audits.errors.InputError, match="fail_on must be 'evidence', 'gate' or limits"):
         audits.check(spec, fail_on="anything")
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_former_results(cli, project, monkeypatch):
+    assert run(cli, project).status == 0
+    before = (project / "out" / "results.json").read_bytes()
+
+    def full(self, folder):
+        (folder / "results.json").write_text("{")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(RunResult, "save", full)
+    answer = run(cli, project, threshold=0.6)
+    assert answer.status == 3
+    assert "could not be written to" in answer.err
+    assert "No space left on device" in answer.err
+    assert len(answer.err.strip().splitlines()) == 1
+    assert (project / "out" / "results.json").read_bytes() == before
+    assert not list((project / "out").glob(".partial*"))
+    assert SavedRuns().list()[0].status == "failed"
+
+
+def test_the_documented_gate_is_a_valid_spec_and_its_workflow_valid_yaml(tmp_path):
+    text = (Path(__file__).resolve().parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+    spec, workflow = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    found = parse_spec(yaml.safe_load(spec), tmp_path)
+    assert found.gate is not None
+    assert found.gate.limits() == {"evidence of a difference": 0, "insufficient evidence": 4}
+    steps = yaml.safe_load(workflow)["jobs"]["audit"]["steps"]
+    [command] = [step["run"] for step in steps if "--fail-on" in step.get("run", "")]
+    assert main_parser().parse_args(command.split()[3:]).junit == Path("audit/junit.xml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
@@ -10,6 +11,7 @@ from audits.figures import flipsets as figures
 from audits.figures.style import alt_text, describe
 from audits.flipsets import flipset
 from tests.flipsets.conftest import draw_crowd, subject_of
+from tests.flipsets.test_maps import two_groups
 
 A, B = {"group": "a"}, {"group": "b"}
 
@@ -70,3 +72,37 @@ def test_empty_flipset_says_so():
 def test_names_from_data_are_not_markup():
     assert describe("<b>x</b>&") == "&lt;b&gt;x&lt;/b&gt;&amp;"
     assert len(describe("x" * 400)) == 28
+
+
+@pytest.fixture(scope="module")
+def mapped():
+    return flipset(two_groups(), source=A, target=B, transport="gan", map={"iterations": 200}, permutations=0)
+
+
+def test_fit_shows_the_validation(mapped):
+    bars = figures.fit(mapped).data[0]
+    assert dict(zip(bars.customdata, bars.x, strict=True)) == mapped.validation["ks"]
+    assert "KS" in alt_text(figures.fit(mapped))
+
+
+def test_training_curve_is_the_history(mapped):
+    curve = next(trace for trace in figures.training(mapped).data if trace.name == "KS distance")
+    assert list(curve.y) == [point["ks"] for point in mapped.training]
+    assert list(curve.x) == [point["iteration"] for point in mapped.training]
+
+
+def test_arrows_lead_from_people_to_counterparts(mapped):
+    figure = figures.arrows(mapped)
+    lines = [trace for trace in figure.data if trace.type == "scatter"]
+    starts = sorted(x for trace in lines for x in trace.x[::3])
+    assert starts == sorted(mapped.arrows["x"])
+    assert sum(len(trace.x) for trace in lines) == 3 * len(mapped.arrows)
+    boundary = next(trace for trace in figure.data if trace.type == "contour")
+    # the rule is work - 0.4 hair >= 0.3: the grid must say so wherever the drawing looks
+    work, hair = np.meshgrid(boundary.x, boundary.y)
+    assert (np.asarray(boundary.z, dtype=bool) == (work - 0.4 * hair >= 0.3)).all()
+
+
+def test_no_arrows_and_no_curve_say_so(result):
+    for draw in (figures.arrows, figures.training, figures.causal):
+        assert alt_text(draw(result))

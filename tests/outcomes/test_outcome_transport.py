@@ -379,6 +379,13 @@ def test_probabilities_outside_their_range():
         outcome_transport(scored(frame), source=A, target=B, outcome="probability")
 
 
+def test_a_price_that_leaves_everybody_unmatched():
+    frame = crowd(40, seed=6)
+    frame["score"] = np.where(frame["group"] == "a", 0.0, 1.0)
+    with pytest.raises(InputError, match="leaves everybody unmatched"):
+        outcome_transport(scored(frame), source=A, target=B, matching="unbalanced", price=1e-5, **QUICK)
+
+
 def test_everyone_accepted_has_no_rejected_group():
     with pytest.raises(InputError, match="nobody in the audited data is in 'rejected'"):
         outcome_transport(scored(crowd(30), threshold=-1), source="rejected", target="accepted")

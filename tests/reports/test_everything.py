@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import html
 import json
 import math
 import re
@@ -15,6 +17,7 @@ import pypdfium2
 import pytest
 
 from audits.cli.main import main
+from audits.errors import RunFailed
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
@@ -223,16 +226,16 @@ def test_the_whole_is_there_scope_digests_excluded_settings_seed_versions_comman
 @pytest.mark.parametrize("template", list(TEMPLATES))
 def test_every_template_says_that_it_is_no_legal_advice_in_html_and_pdf(template, run, pdf):
     parser = Tables()
-    html = html_of(arrange(run, template))
-    parser.feed(html)
-    assert "not legal advice" in html
+    text = html_of(arrange(run, template))
+    parser.feed(text)
+    assert "not legal advice" in text
     content = pdf if template == "full" else render_pdf(run, template=template)
     pages = pypdfium2.PdfDocument(content)
     assert "not legal advice" in " ".join(_pdf_text(content).split())
     if template == "executive":
         assert len(pages) <= 2
     if template != "full":
-        assert len(html) < 200_000
+        assert len(text) < 200_000
 
 
 def test_pdf_is_the_same_each_time_and_says_what_its_font_lacks(run, pdf, pdf_text):
@@ -296,3 +299,28 @@ def test_three_hundred_groups_are_counted_and_said_not_to_be_all_shown(tmp_path,
     assert "of 300 rows" in _pdf_text(render_pdf(run))
     assert len(pd.read_csv(tmp_path / "out" / "tables" / "groups-table.csv")) == 300
     assert len(pypdfium2.PdfDocument(render_pdf(run, template="executive"))) <= 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_result_has_a_compact_form_for_notebooks(name, run):
+    result = next(audit.result for audit in run.audits if audit.name == name)
+    parser = Tables()
+    parser.feed(result._repr_html_())
+    shown = " ".join("".join(parser.text).split())
+    assert result.verdict in shown
+    assert " ".join(result.finding.split()) in shown
+    assert HTML not in result._repr_html_()
+    assert parser.scripts == 0
+    assert len(result._repr_html_()) < 60_000
+    assert repr(result) == f"<{type(result).__name__}: {result.verdict}. {result.finding}>"
+    assert result.finding in html.unescape(run._repr_html_())
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_number_that_does_not_exist_is_never_turned_into_null(bad, run):
+    result = next(audit.result for audit in run.audits if audit.name == "groups")
+    row = result.table[0]
+    broken = dataclasses.replace(row, selection_rate=dataclasses.replace(row.selection_rate, low=bad))
+    wrong = dataclasses.replace(result, table=(broken, *result.table[1:]))
+    with pytest.raises(RunFailed, match=rf"GroupsResult states {bad} at table\[0\]\.selection_rate\.low"):
+        wrong.to_json()

@@ -36,7 +36,12 @@ def said(words: str, moments: pd.Series) -> np.ndarray:
     inside = moments.notna()
     for sign, end in re.findall(r"since (<|≤|≥|>|=) (.+)$", words):
         end = pd.Timestamp(end)
-        inside &= {"<": moments < end, "≥": moments >= end, "=": moments == end}[sign]
+        inside &= {
+            "<": moments < end,
+            "≤": moments <= end,
+            "≥": moments >= end,
+            "=": moments == end,
+        }[sign]
     for low in re.findall(r"^(.+) ≤ since", words):
         inside &= moments >= pd.Timestamp(low)
     return inside.to_numpy()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pandas as pd
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from audits.data import DataSpec, build_data, load_data
 from audits.data.spec import data_spec
@@ -134,6 +136,42 @@ def test_own_terms():
 def test_bad_text_options(options, message):
     with pytest.raises(InputError, match=message):
         rule_sets(subject(corpus(600)), **FAST, **options)
+
+
+def word_model(path):
+    """Save a model by which texts with "gay" (plural too, any case) are toxic with 0.8, others with 0.1."""
+    nodes = [
+        helper.make_node("RegexFullMatch", ["text"], ["held"], pattern=r"(?is).*\bgays?\b.*"),
+        helper.make_node("Where", ["held", "high", "low"], ["score"]),
+    ]
+    given = [numpy_helper.from_array(np.array(v, np.float32), k) for k, v in (("low", 0.1), ("high", 0.8))]
+    graph = helper.make_graph(
+        nodes,
+        "words",
+        [helper.make_tensor_value_info("text", TensorProto.STRING, [None, 1])],
+        [helper.make_tensor_value_info("score", TensorProto.FLOAT, [None, 1])],
+        given,
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    return path
+
+
+def test_an_onnx_model_that_reads_the_text_is_asked_about_exchanged_terms(tmp_path):
+    """The model decides by one term alone: inside its rule set nobody is favourable, and never was."""
+    frame = corpus(2000)
+    spec = DataSpec(
+        label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
+    )
+    path = word_model(tmp_path / "words.onnx")
+    audited = make_subject(build_data(frame, spec), model_spec({"path": str(path)}))
+    assert (audited.decisions == ~frame["text"].str.contains("gay").to_numpy()).all()
+    result = rule_sets(audited, text="text", support=0.05, **FAST)
+    row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
+    assert (row.favorable_in.value, row.favorable_out.value) == (0.0, 1.0)
+    # every text with a term of gender is unfavourable once that term is "gay"
+    assert row.sampled.favorable_in == 0.0
+    assert result.sampling["columns"] == ["text"]
+    assert result.leaderboard[0].number == row.number
 
 
 @pytest.mark.shared

@@ -37,6 +37,14 @@ def test_bands_tell_whether_sensitivity_adds_anything(adds: bool):
     assert found.against["boundary"].value == pytest.approx(found.auc.value - boundary)
 
 
+def test_a_sensitivity_that_is_the_distance_in_disguise_adds_nothing():
+    disguised = crowd() | {"sensitivity": 1 / (0.1 + crowd()["distance"])}
+    found = match_set(**disguised, twin="a twin", rng=np.random.default_rng(0))
+    assert found.equally_far.value == 0.5
+    assert found.adds is False
+    assert found.within_bands.value > 0.5  # bands alone would have been misled
+
+
 def test_too_few_mismatches_draw_no_curve():
     few = crowd() | {"mismatched": np.arange(3000) < 9}
     found = match_set(**few, twin="a twin", rng=np.random.default_rng(0))

@@ -292,6 +292,7 @@ def test_figures_and_section_say_what_they_show(audited_fed):
         assert not exhibit.table.empty
     assert "AUC" in section.facts["Protected-status model for group"]
     one_bar = figures.histogram(audited_fed)
+    assert sum(one_bar.data[1].y) == audited_fed.above
     assert sum(sum(trace.y) for trace in one_bar.data) == len(audited_fed.people)
 
 

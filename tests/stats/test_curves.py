@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.stats.curves import area_within, roc_curves
+from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio, power_of_ratio, times_people_needed
@@ -95,6 +95,30 @@ def test_within_bands_only_pairs_of_a_band_count():
     assert found.value == 0.5  # one pair right, one wrong
     alone = area_within(score, member, np.array([0, 1, 2, 3]), np.random.default_rng(0), draws=20)
     assert alone.value is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([-3.0, -1.0, 2.0]))
+def test_a_score_that_is_the_distance_alone_has_a_half_among_people_equally_far(seed: int, power: float):
+    rng = np.random.default_rng(seed)
+    distance = rng.uniform(0.1, 1.0, 300)
+    member = rng.random(300) < np.exp(-3 * distance)
+    found = area_equally_far(distance**power, member, distance, rng, draws=20)
+    assert found.value is None or found.value == 0.5
+
+
+def test_what_a_score_adds_to_the_distance_is_found_as_often_as_promised():
+    rng = np.random.default_rng(4)
+    wrong = right = 0
+    for _ in range(60):
+        distance, own = rng.random(400), rng.random(400)
+        score = (1.2 - distance) * (0.8 + 0.4 * own)
+        alone = rng.random(400) < 0.6 * (1 - distance)
+        both = rng.random(400) < 0.9 * (1 - distance) * own
+        wrong += area_equally_far(score, alone, distance, rng, draws=80).low > 0.5
+        right += area_equally_far(score, both, distance, rng, draws=80).low > 0.5
+    assert wrong <= 6  # 2.5 % promised: 1.5 of 60, and 6 with probability below 0.5 %
+    assert right >= 50
 
 
 def test_the_band_of_a_curve_covers_the_truth():

@@ -1,0 +1,36 @@
+"""Monitor: what a deployed model's predictions look like now, beside the day it was audited."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.widgets import notices
+from app.widgets.frame import page_text, title
+from app.widgets.monitor_making import finished_audits, make_monitor
+from app.widgets.monitor_watching import choose_monitor, watch
+from audits.errors import RunFailed
+
+space = state.workspace()
+title("Monitor")
+st.markdown(page_text("monitor_question"))
+
+try:
+    monitor = choose_monitor(space)
+except RunFailed as error:
+    notices.problem(str(error))
+    st.stop()
+
+if monitor is not None:
+    watch(monitor, space)
+
+audits = finished_audits(space)
+with st.expander("New monitor", expanded=monitor is None):
+    if audits:
+        make_monitor(audits, space)
+    else:
+        st.text("A monitor is made from a finished audit of prediction sensitivity; there is none yet.")
+        link = {"w": space.token}
+        st.page_link("views/sensitivity.py", label="Audit prediction sensitivity first", query_params=link)
+with st.expander("How to read this"):
+    st.markdown(page_text("monitor_reading"))

@@ -1,0 +1,76 @@
+"""Making a monitor from a finished audit, and its token, shown once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app import state, work
+from app.ingest import webhook_hosts
+from app.monitor_api import INGEST
+from app.widgets import notices
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.sensitivity import MonitorBundle
+
+__all__ = ["finished_audits", "make_monitor"]
+
+_AUDIT = {"sensitivity"}
+
+
+def finished_audits(space: Workspace) -> dict[str, dict[str, Any]]:
+    """Return the specs of the workspace's finished sensitivity audits by title, latest first."""
+    found: dict[str, dict[str, Any]] = {}
+    for record in space.runs():
+        if record["spec"].get("audits", [{}])[0].keys() != _AUDIT:
+            continue
+        try:
+            finished = work.standing(space, record["spec"]).finished
+        except InputError:
+            continue  # its file is gone
+        if finished:
+            found.setdefault(f"{record['title']} · {record['key'][:8]}", record["spec"])
+    return found
+
+
+def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
+    """Draw the form; after it, the new monitor's token."""
+    with st.form("new-monitor"):
+        chosen = st.selectbox("From the audit", list(audits))
+        name = st.text_input("Name", max_chars=200)
+        note = st.text_area("Note (who owns it, what to do on an alarm)", max_chars=10_000)
+        with st.container(horizontal=True):
+            between = st.number_input(
+                "One false alarm in so many people", min_value=100, max_value=10**8, value=100_000, step=1000
+            )
+            times = st.number_input("Tuned to find so many times the flags", 1.1, 10.0, 2.0, step=0.1)
+            days = st.number_input("Keep so many days", min_value=1, max_value=3650, value=90)
+        hosts = webhook_hosts()
+        webhook = st.text_input(
+            "Webhook told of alarms",
+            disabled=not hosts,
+            help=f"Allowed hosts: {', '.join(hosts)}" if hosts else "EVENHAND_WEBHOOK_HOSTS names no host.",
+        )
+        made = st.form_submit_button("Make the monitor", type="primary")
+    if not made:
+        return
+    try:
+        result = work.result(space, audits[chosen]).audits[0].result
+        monitor, token = INGEST.monitors.create(
+            MonitorBundle.of(result, note=note),
+            name=name,
+            owner=space.token,
+            note=note,
+            keep_days=int(days),
+            people_between=float(between),
+            times=float(times),
+            webhook=webhook or "",
+            webhook_hosts=hosts,
+        )
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+        return
+    state.keep("new-monitor", (monitor.id, token))
+    state.keep("open-monitor", monitor.id)
+    st.rerun()

@@ -1,0 +1,182 @@
+"""What a sensitivity audit found, from the finding down to the single person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.export import export_section
+from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.frame import page_text
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.figures import sensitivity as figures
+from audits.reports.sensitivity import curves_table
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.sensitivity import SensitivityResult
+from audits.stats import EVIDENCE
+from audits.stats.words import count, number, percent_interval
+
+__all__ = ["show_earlier", "show_result"]
+
+_MOST_PEOPLE = 1000
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: SensitivityResult = found.audits[0].result
+    headline(result)
+    figure_card("sensitivity", figures.histogram(result), result.histogram_frame)
+    for warning in result.warnings:
+        notices.note(warning)
+    st.subheader("Whose predictions", anchor=False)
+    figure_card("sensitivity-groups", figures.groups(result), result.to_frame)
+    for name in result.protected:
+        figure_card(f"sensitivity-by-{name}", figures.ridges(result, name), result.histogram_frame)
+    st.subheader("Through which features", anchor=False)
+    figure_card("sensitivity-features", figures.features(result), result.features_frame)
+    _status(result)
+    st.subheader("Does it find what an unbiased twin decides otherwise?", anchor=False)
+    if result.match_set is None:
+        st.text(result.match_set_note)
+    else:
+        st.text(result.match_set.sentence)
+        figure_card("sensitivity-match", figures.match_curves(result), lambda: curves_table(result))
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    _people(result, data)
+    if not result.estimated:
+        st.page_link(
+            "views/monitor.py", label="Watch the deployed model with this", query_params={"w": space.token}
+        )
+    with st.expander("How to read this"):
+        st.markdown(page_text("sensitivity_reading"))
+    with st.expander("What it cannot tell you"):
+        st.markdown(page_text("sensitivity_limits"))
+    with st.expander("Settings used"):
+        st.code(dump_yaml(_settings(found, result)), language="yaml", wrap_lines=True)
+    with st.expander("Export"):
+        export_section(found, draft["source"].get("sample"))
+
+
+def headline(result: SensitivityResult) -> None:
+    """Write the finding, its verdict, and how sure it is."""
+    with st.container(key="finding"):
+        st.text(result.finding)
+    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+        st.text(f"{percent_interval(result.flagged)} flagged · {result.method}")
+
+
+def show_earlier(result: SensitivityResult) -> None:
+    """Draw the head of an earlier result."""
+    headline(result)
+    config = {"displayModeBar": False}
+    st.plotly_chart(figures.histogram(result), key="figure-earlier", theme=None, config=config)
+
+
+def _status(result: SensitivityResult) -> None:
+    st.subheader("How well the protected-status model knows", anchor=False)
+    lines = []
+    for each in result.status:
+        given = "is given that column" if each.given_protected else "is not given that column"
+        lines.append(
+            f"{each.attribute}: {each.kind}, {given}, learned from {count(each.trained_on)} rows; "
+            f"AUC {number(each.auc.value)} ({number(each.auc.low)}–{number(each.auc.high)}) on people it "
+            f"has not seen"
+        )
+    notices.bullets(lines)
+    figure_card("sensitivity-status", figures.calibration(result), result.calibration_frame)
+
+
+def _people(result: SensitivityResult, data: AuditData) -> None:
+    flagged = count(result.above)
+    st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    people = result.people.sort_values("sensitivity", ascending=False, kind="stable")
+    raw = data.frame.loc[people.index, columns]
+    table = pd.concat(
+        [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
+    )
+    table.index.name = "row"
+    shown = table.head(_MOST_PEOPLE)
+    rows = [str(row) for row in shown.index]
+    st.dataframe(
+        shown,
+        key="sensitivity-people",
+        height=min(38 + 35 * len(shown), 388),
+        column_config=number_columns(shown),
+        on_select=lambda: _open(rows),
+        selection_mode="single-row",
+        alt="People, most sensitive first; a click shows one person's parts by feature",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "One person, by row number",
+            rows,
+            index=None,
+            placeholder="Click a row above, or choose one here",
+            width=320,
+            **state.choice("person"),
+        )
+        st.download_button(
+            "People (CSV)",
+            data=lambda: csv_bytes(table),
+            file_name="sensitivity-people.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+    if chosen is not None:
+        _person(result, shown.index[rows.index(chosen)], data)
+
+
+def _open(rows: list[str]) -> None:
+    selected = state.widget("sensitivity-people")["selection"]["rows"]
+    state.set_widget("person", rows[selected[0]] if selected and selected[0] < len(rows) else None)
+
+
+def _person(result: SensitivityResult, row: Any, data: AuditData) -> None:
+    parts = result.contributions.loc[row]
+    person = result.people.loc[row]
+    total = float(parts.sum())
+    table = pd.DataFrame(
+        {
+            "value": [str(data.frame.loc[row, name]) for name in parts.index],
+            "contribution": parts.to_numpy(),
+            "share": parts.to_numpy() / total if total > 0 else 0.0,
+        },
+        index=pd.Index(parts.index, name="feature"),
+    ).sort_values("contribution", ascending=False, kind="stable")
+    with st.container(border=True, key="person-card"):
+        st.markdown("**This person's sensitivity, feature by feature**")
+        with st.container(key="quiet-person"):
+            above = "above" if bool(person["flagged"]) else "below"
+            st.text(
+                f"Row {row}: sensitivity {number(float(person['sensitivity']))}, {above} the threshold of "
+                f"{number(result.threshold.value)}; score {number(float(person['score']))}."
+            )
+        shares = st.column_config.NumberColumn(format="percent")
+        st.dataframe(
+            table,
+            column_config={**number_columns(table), "share": shares},
+            alt=f"Parts of the sensitivity of row {row} by feature",
+        )
+
+
+def _settings(found: RunResult, result: SensitivityResult) -> dict[str, Any]:
+    document = found.to_json()
+    return {
+        "evenhand": found.evenhand,
+        "audit": found.audits[0].options,
+        "threshold": found.spec["threshold"],
+        "seed": found.spec["seed"],
+        "data": document["data"],
+        "model": document["model"],
+        "method": result.method,
+    }

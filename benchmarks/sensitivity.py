@@ -1,0 +1,308 @@
+"""Prediction sensitivity: speed beside the forward passes alone, and the paper's experiments again.
+
+    python -m benchmarks.sensitivity speed                      the pass over very many people
+    python -m benchmarks.sensitivity http                       single rows and batches through a real server
+    python -m benchmarks.sensitivity synthetic --trials 30      section 5
+    python -m benchmarks.sensitivity adult|compas --trials 30   Table 2, from ../shared/data
+    python -m benchmarks.sensitivity chart                      the control chart's promise
+
+Times are the best of several in one process; on a machine that is shared, the ratio is what counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from audits.models.dense import Dense
+from audits.models.fitting import Training
+from audits.sensitivity.measuring import CHUNK, Audited, Status, totals
+from audits.sensitivity.synthetic import SyntheticTrial, augmented_trial, synthetic_trial
+from audits.stats.control import design_chart, flag_rate_bound
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+FEATURES, WIDTH, PEOPLE = 95, 32, 400_000  # the paper's Adult networks
+PUBLISHED = {
+    ("adult", "sex"): (84.4, 69.8, 69.9),
+    ("adult", "race"): (84.6, 66.7, 66.3),
+    ("compas", "sex"): (66.7, 76.4, 77.5),
+    ("compas", "race"): (66.6, 74.8, 75.1),
+}
+
+
+def best(work: Callable[[], object], times: int = 5) -> float:
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def speed(threads: int) -> None:
+    rng = np.random.default_rng(0)
+
+    def draw() -> Dense:
+        pairs = pairwise((FEATURES, WIDTH, WIDTH, 1))
+        weights = tuple(rng.normal(size=pair) / np.sqrt(pair[0]) for pair in pairs)
+        return Dense(weights, (np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(1))).astype(np.float32)
+
+    audited, status = Audited(draw()), Status("sex", ("f", "m"), draw())
+    z = rng.normal(size=(PEOPLE, FEATURES)).astype(np.float32)
+    parts = [z[start : start + CHUNK] for start in range(0, len(z), CHUNK)]
+
+    def forward() -> None:
+        def one(part: np.ndarray) -> None:
+            audited.network.outputs(part)
+            status.network.outputs(part)
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(one, parts))
+
+    with threadpool_limits(1):
+        # in turns, so that what else the machine does falls on both alike
+        turns = [
+            (best(forward, 1), best(lambda: totals(z, audited, status, threads=threads), 1)) for _ in range(9)
+        ]
+    plain, whole = (min(times) for times in zip(*turns, strict=True))
+    ratio = np.median([after / before for before, after in turns])
+    with threadpool_limits(1):
+        start = time.process_time()
+        totals(z, audited, status)
+        spent = time.process_time() - start
+    print(f"{PEOPLE / spent:,.0f} people a second of processor time on one core")
+    print(f"{PEOPLE / whole:,.0f} people a second on {threads} threads; {whole / plain:.2f} times the two")
+    print(f"forward passes (best of 9; median of the ratios in turn {ratio:.2f})")
+
+
+def summary(name: str, trials: list[SyntheticTrial]) -> None:
+    """Mean and standard deviation of the areas, where there is a curve."""
+    shown = [trial for trial in trials if trial.matched.curves]
+    areas = np.array([[curve.auc.value for curve in trial.matched.curves] for trial in shown])
+    within = np.array([trial.matched.equally_far.value for trial in shown])
+    mismatched = np.mean([trial.matched.mismatched.value for trial in trials])
+    accuracy = np.mean([trial.accuracy for trial in trials])
+    columns = " ".join(f"{a:.3f} ± {s:.3f}" for a, s in zip(areas.mean(0), areas.std(0), strict=True))
+    print(
+        f"{name:28} {len(shown):3} trials  accuracy {accuracy:.3f}  mismatched {mismatched:.3f}  AUC of "
+        f"sensitivity, "
+        f"|∇F|, −|p − ½|: {columns}; equally far {within.mean():.3f}",
+        flush=True,
+    )
+
+
+def synthetic(trials: int) -> None:
+    for literal in (False, True):
+        found = [synthetic_trial(np.random.default_rng(k), literal=literal, draws=20) for k in range(trials)]
+        summary("synthetic, literal" if literal else "synthetic, log-odds", found)
+
+
+def table_2(which: str, trials: int, epochs: int) -> None:
+    frame, label, protected = adult() if which == "adult" else compas()
+    training = Training((32, 32) if which == "adult" else (256, 256), epochs, None, 1e-3, 0.0, 256)
+    for name, members in protected.items():
+        x, column = encode(frame, members)
+        for literal in (False, True):
+            for augment in (False, True) if not literal else (False,):
+                found = [
+                    augmented_trial(
+                        x,
+                        label,
+                        column,
+                        np.random.default_rng(k),
+                        training=training,
+                        augment_test=augment,
+                        literal=literal,
+                        draws=20,
+                    )
+                    for k in range(trials)
+                ]
+                test = "augmented" if augment else "original"
+                summary(f"{which} {name}, {'literal' if literal else 'log-odds'}, {test}", found)
+        accuracy, original, augmented = PUBLISHED[which, name]
+        print(f"  paper, 40 epochs: accuracy {accuracy}, AUC {original}, augmented test set {augmented}")
+
+
+def adult() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
+    names = [
+        *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
+        *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week"),
+        *("native-country", "income"),
+    ]
+    frame = pd.read_csv(SHARED / "adult.data", names=names, skipinitialspace=True, na_values="?").dropna()
+    label = (frame["income"] == ">50K").to_numpy(dtype=int)
+    groups = {"sex": (frame["sex"] == "Male").to_numpy(), "race": (frame["race"] == "White").to_numpy()}
+    return frame.drop(columns=["income", "fnlwgt", "education"]), label, groups
+
+
+def compas() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
+    frame = pd.read_csv(SHARED / "compas.csv")
+    keep = frame["days_b_screening_arrest"].between(-30, 30) & (frame["is_recid"] != -1)
+    frame = frame[keep & (frame["c_charge_degree"] != "O")]
+    label = frame["two_year_recid"].to_numpy(dtype=int)
+    groups = {
+        "sex": (frame["sex"] == "Male").to_numpy(),
+        "race": (frame["race"] == "African-American").to_numpy(),
+    }
+    wanted = ["age", "sex", "race", "priors_count", "c_charge_degree"]
+    wanted += [name for name in ("juv_fel_count", "juv_misd_count", "juv_other_count") if name in frame]
+    return frame[wanted], label, groups
+
+
+def encode(frame: pd.DataFrame, members: np.ndarray) -> tuple[np.ndarray, int]:
+    """Numbers z-scored, categories 0 and 1; the protected attribute last, in place of its own column."""
+    hot = pd.get_dummies(frame, dtype=float)
+    mine = [
+        name
+        for name in hot
+        if np.array_equal(hot[name] == 1, members) or np.array_equal(hot[name] == 0, members)
+    ]
+    source = mine[0].partition("_")[0] if mine else ""
+    hot = hot[[name for name in hot if not name.startswith(f"{source}_")]] if source else hot
+    numbers = frame.select_dtypes("number").columns
+    hot[numbers] = (hot[numbers] - hot[numbers].mean()) / hot[numbers].std(ddof=0)
+    return np.column_stack([hot.to_numpy(dtype=float), members.astype(float)]), hot.shape[1]
+
+
+def chart(trials: int) -> None:
+    """Draw a reference, set the threshold at 5 %, design the chart, and let it watch people alike."""
+    rng = np.random.default_rng(0)
+    kept, lengths = 0, []
+    for _ in range(trials):
+        n, promised = 2000, 2000.0
+        values = np.sort(rng.gamma(2.0, size=n))
+        above = int(0.05 * n)
+        threshold = values[n - above - 1]
+        designed = design_chart(flag_rate_bound(above, n), people_between=promised)
+        flags = rng.gamma(2.0, size=400_000) > threshold
+        alarms = len(designed.follow(flags).alarms)
+        lengths.append(400_000 / max(alarms, 1))
+        kept += lengths[-1] >= promised
+    print(
+        f"{kept} of {trials} charts kept their promise of {promised:,.0f} people between false alarms (95 "
+        f"% are "
+        f"promised); median {np.median(lengths):,.0f}"
+    )
+
+
+def http_load(seconds: float) -> None:
+    from audits.data import DataSpec, build_data
+    from audits.models import make_subject, model_spec
+    from audits.runs.database import Database
+    from audits.runs.monitors import Monitors
+    from audits.sensitivity import MonitorBundle, sensitivity
+
+    names = ("age", "priors_count", "c_charge_degree", "sex", "juv_fel_count")
+    data = build_data(
+        pd.read_csv(SHARED / "compas.csv"),
+        DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=names),
+    )
+    subject = make_subject(data, model_spec({"train": "mlp"}))
+    bundle = MonitorBundle.of(sensitivity(subject, match_set="off", bootstrap=100))
+    rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
+    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
+        monitor, token = Monitors(Database(f"sqlite:///{home}/evenhand.sqlite")).create(bundle, name="load")
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        command = [sys.executable, "-m", "uvicorn", "tests.monitor.server:app", "--port", str(port)]
+        environment = {**os.environ, "EVENHAND_HOME": home, "OMP_NUM_THREADS": "1"}
+        server = subprocess.Popen([*command, "--log-level", "error"], cwd=ROOT, env=environment)
+        try:
+            _wait(port)
+            for senders, size in ((1, 1), (4, 1), (1, 1000), (2, 1000)):
+                _load(
+                    port, f"/api/v1/monitors/{monitor.id}/predictions", token, rows[:size], senders, seconds
+                )
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _wait(port: int) -> None:
+    for _ in range(300):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            connection.request("GET", "/api/v1/openapi.json")
+            connection.getresponse().read()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+
+
+def _load(
+    port: int, path: str, token: str, rows: list[dict[str, object]], senders: int, seconds: float
+) -> None:
+    body = json.dumps({"rows": rows}).encode()
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+    taken: list[float] = []
+    stop = time.perf_counter() + seconds
+
+    def send() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        while time.perf_counter() < stop:
+            start = time.perf_counter()
+            connection.request("POST", path, body, headers)
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200
+            taken.append(time.perf_counter() - start)
+
+    threads = [threading.Thread(target=send) for _ in range(senders)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rate = len(taken) / seconds
+    print(
+        f"{senders} senders of {len(rows):,} rows: {rate:,.0f} requests and {rate * len(rows):,.0f} rows "
+        f"a second, "
+        f"p50 {1000 * np.quantile(taken, 0.5):.1f} ms, p95 {1000 * np.quantile(taken, 0.95):.1f} ms",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["speed", "http", "synthetic", "adult", "compas", "chart"])
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    given = parser.parse_args()
+    if given.what == "speed":
+        speed(given.threads)
+    elif given.what == "http":
+        http_load(given.seconds)
+    elif given.what == "chart":
+        chart(given.trials)
+    else:
+        with threadpool_limits(1):
+            if given.what == "synthetic":
+                synthetic(given.trials)
+            else:
+                table_2(given.what, given.trials, given.epochs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The pages Prediction sensitivity and Monitor: tiny real data, the real executor, no mocks."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import drafts, monitor_api, work
+from app.ingest import Ingest
+from app.workspace import Workspace, issue_token
+from audits.runs.monitors import Batch
+from tests.sensitivity.conftest import people
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = str(ROOT / "app" / "main.py")
+SENSITIVITY, MONITOR = "views/sensitivity.py", "views/monitor.py"
+
+
+@pytest.fixture
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """Give the app a home of its own, and a workspace with data in it."""
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    work.close()
+    monkeypatch.setattr(monitor_api.INGEST, "_monitors", None)
+    made = Workspace(issue_token())
+    path = made.add_file("people.csv", io.BytesIO(people(600).to_csv(index=False).encode()))
+    draft = drafts.from_files([path], "upload")
+    made.save_draft(
+        drafts.with_data(
+            draft,
+            label="hired",
+            favorable=1,
+            protected=["group"],
+            features=["skill", "height", "town"],
+        )
+    )
+    yield made
+    work.close()
+
+
+def visit(space: Workspace, page: str) -> AppTest:
+    at = AppTest.from_file(MAIN, default_timeout=120)
+    at.query_params["w"] = space.token
+    at.run()
+    return at.switch_page(page).run()
+
+
+def texts(at: AppTest) -> str:
+    return "\n".join(element.value for element in at.text)
+
+
+def audit(space: Workspace) -> None:
+    spec = drafts.audit_spec(space.draft(), "sensitivity", {"protected": "group"})
+    run = work.submit(space, spec, "Sensitivity: group")
+    assert run.wait(120)
+    assert run.error is None, run.error
+
+
+def test_the_page_before_and_after_the_run(space: Workspace) -> None:
+    at = visit(space, SENSITIVITY)
+    assert not at.exception
+    assert not at.button(key="run").disabled
+    audit(space)
+    at = visit(space, SENSITIVITY)
+    assert not at.exception
+    assert "as sensitive to protected status as everyone else's" in texts(at)
+    assert "is not given that column" in texts(at)
+    assert len(at.get("plotly_chart")) >= 5
+    row = at.selectbox(key="person").options[0]
+    at.selectbox(key="person").set_value(row).run()
+    assert f"Row {row}: sensitivity" in texts(at)
+
+
+def test_without_attributes_it_asks_for_one(space: Workspace) -> None:
+    at = visit(space, SENSITIVITY)
+    at.multiselect(key="about").set_value([]).run()
+    assert "Choose at least one protected attribute" in texts(at)
+
+
+def test_a_monitor_is_made_watched_and_its_alarm_acknowledged(space: Workspace) -> None:
+    at = visit(space, MONITOR)
+    assert not at.exception
+    assert "there is none yet" in texts(at)
+    audit(space)
+    at = visit(space, MONITOR)
+    at.text_input[0].set_value("hiring desk")
+    at.number_input[0].set_value(1000)
+    next(button for button in at.button if button.label == "Make the monitor").click().run()
+    assert not at.exception, at.exception
+    assert "kept nowhere" in texts(at)
+    [monitor] = monitor_api.INGEST.monitors.of_owner(space.token)
+    assert monitor.opens(at.code[0].value)
+    bundle = monitor.bundle
+    tall = [{"skill": 0.0, "height": 150 + place % 60, "town": "west"} for place in range(400)]
+    scored = bundle.score(tall)
+    loud = dataclasses.replace(scored, flagged=np.ones(400, dtype=bool))
+    monitor_api.INGEST.monitors.store([Batch(monitor.id, loud, "x")])
+    at = visit(space, MONITOR)
+    assert not at.exception, at.exception
+    assert "400 of 400 people were flagged" in texts(at)
+    button = next(button for button in at.button if button.label == "Acknowledge")
+    waiting = sum(alarm.acknowledged is None for alarm in monitor_api.INGEST.monitors.alarms(monitor.id))
+    button.click().run()
+    after = sum(alarm.acknowledged is None for alarm in monitor_api.INGEST.monitors.alarms(monitor.id))
+    assert after == waiting - 1
+
+
+def test_the_service_ends_with_what_waits_stored(space: Workspace) -> None:
+    service = Ingest()
+    service.start()
+    service.close()
+    assert all(not thread.is_alive() for thread in service._threads)

@@ -1,0 +1,182 @@
+"""Beside the flipsets: equal values, true counterfactuals, score and class changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data.samples import arrests, law_school
+from audits.errors import InputError
+from audits.flipsets import flipset
+from audits.models import Subject, make_subject, model_spec
+from tests.flipsets.conftest import draw_crowd, subject_of
+from tests.flipsets.test_maps import Rule
+from tests.flipsets.test_maps import subject_of as ruled
+
+A, B = {"group": "a"}, {"group": "b"}
+
+
+def test_equal_values_by_hand():
+    """At 0 both groups are decided alike, at 1 the source half as often; 2 occurs in the source alone."""
+    frame = pd.DataFrame(
+        {
+            "work": [0, 0, 1, 1, 2, 0, 0, 1, 1],
+            "group": ["a"] * 5 + ["b"] * 4,
+            "decision": [1, 0, 1, 0, 0, 1, 0, 1, 1],
+        }
+    )
+    (found,) = flipset(subject_of(frame), source=A, target=B, permutations=0).same_values
+    assert found.difference.value == pytest.approx((0.0 * 2 - 0.5 * 2) / 4)
+    assert found.coverage == pytest.approx(4 / 5)
+    assert found.values == 2
+
+
+def test_arrests_two_tests_disagree_and_the_reason_is_arrests():
+    """Section 5.5: with equal arrests everyone is decided alike, so FairTest sees nothing within them."""
+    people = arrests.generate(4_000)
+    data = build_data(
+        people, DataSpec(label="high_risk", favorable=0, protected=("group",), features=("prior_arrests",))
+    )
+    subject = make_subject(data, model_spec({"predictions": {"label": "high_risk"}}))
+    result = flipset(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
+    (found,) = result.same_values
+    assert abs(found.difference.value) < 0.03
+    assert result.net.value == pytest.approx(-0.28125, abs=0.03)
+    assert "passes through prior_arrests" in result.disagreement
+
+
+def test_no_disagreement_where_the_group_itself_is_read():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"work": rng.normal(size=200), "group": np.repeat(["a", "b"], 100)})
+    subject = ruled(frame, Rule(("work", "group"), (1.0,), bonus="a"), 1)
+    result = flipset(subject, source=A, target=B, permutations=0)
+    assert result.disagreement is None
+    assert result.same_values[0].difference.value > 0.5
+
+
+def test_mean_score_change_is_the_difference_of_the_groups_means():
+    """An exact coupling reaches every target person once, so the mean change cannot be anything else."""
+    subject = draw_crowd(70, 50, seed=3)
+    result = flipset(subject, source=A, target=B, permutations=0)
+    a = (subject.data.groups["group"] == "a").to_numpy()
+    expected = subject.scores[~a].mean() - subject.scores[a].mean()
+    assert result.score_change["mean"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["exact", "linear"])
+def test_score_change_by_hand(kind):
+    frame = pd.DataFrame({"work": [0.0, 1, 2, 3, 10, 11, 12, 13], "group": ["a"] * 4 + ["b"] * 4})
+    subject = ruled(frame, Rule(("work",), (2.0,)), 1.5)
+    change = flipset(subject, source=A, target=B, transport=kind, permutations=0).score_change
+    assert change["mean"] == pytest.approx(20)
+    assert change["quantiles"]["0.5"] == pytest.approx(20)
+    assert change["n"] == 4
+
+
+@dataclass(frozen=True)
+class Three:
+    """Low below 1, middle to 10, high above: a model of three classes."""
+
+    columns: tuple[str, ...] = ("work",)
+    name: str = "three classes"
+    classes: tuple[str, ...] = ("low", "middle", "high")
+    invents: bool = True
+    sha256: str = "0"
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        return np.eye(3)[np.digitize(frame["work"].to_numpy(dtype=float), [0.5, 11.5])]
+
+
+@pytest.mark.parametrize("kind", ["exact", "linear"])
+def test_classes_by_hand(kind):
+    frame = pd.DataFrame(
+        {
+            "work": [0.0, 1, 2, 3, 10, 11, 12, 13],
+            "group": ["a"] * 4 + ["b"] * 4,
+            "label": ["low", "middle", "middle", "middle", "middle", "middle", "high", "high"],
+        }
+    )
+    spec = DataSpec(label="label", favorable="high", protected=("group",), features=("work",))
+    data = build_data(frame, spec)
+    subject = Subject(data, Three(), 0.5, FeatureSpace.fit(data))
+    result = flipset(subject, source=A, target=B, transport=kind, permutations=0)
+    # 0 → 10, 1 → 11, 2 → 12, 3 → 13
+    assert result.classes.loc["low"].tolist() == [0, 1, 0]
+    assert result.classes.loc["middle"].tolist() == [0, 1, 2]
+    assert result.classes.to_numpy().sum() == 4
+    assert result.negative.size == 2
+
+
+def test_counterfactuals_by_hand():
+    """The other life adds ten years to all but the last, whom transport would move too."""
+    frame = pd.DataFrame(
+        {
+            "work": [0.0, 1, 2, 3, 10, 11, 12, 13],
+            "other": [10.0, 1, 12, 0, 0, 0, 0, 0],
+            "group": ["a"] * 4 + ["b"] * 4,
+        }
+    )
+    data = build_data(frame, DataSpec(protected=("group",), features=("work",)))
+    subject = Subject(data, Rule(("work",), (1.0,)), 1.5, FeatureSpace.fit(data))
+    result = flipset(subject, source=A, target=B, permutations=0, counterfactuals={"work": "other"})
+    assert result.causal.negative.size == 1  # 0 becomes 10
+    assert result.causal.positive.size == 1  # 3 becomes 0
+    assert result.causal.negative.transparency[0].mean_difference.value == pytest.approx(-10)
+    # transport: 0 and 1 flip; the two agree on 0 and 2
+    assert result.causal.agreement.value == pytest.approx(0.5)
+
+
+def test_law_school_transport_agrees_with_the_causal_model():
+    """Section 5.4 (Figure 12): almost the same flipset, none the other way, LSAT before GPA, sex about 0."""
+    drawn = law_school.generate(1_500)
+    truth = drawn.counterfactuals[["lsat_other_race", "gpa_other_race"]]
+    people = pd.concat([drawn.applicants, truth], axis=1)
+    people["upper"] = (people["fya"] > people["fya"].median()).astype(int)
+    features = ("lsat", "gpa", "sex", "race")
+    data = build_data(people, DataSpec(label="upper", favorable=1, protected=("race",), features=features))
+    subject = make_subject(data, model_spec({"train": "logistic"}))
+    result = flipset(
+        subject,
+        source={"race": "black"},
+        target={"race": "white"},
+        permutations=0,
+        counterfactuals={"lsat": "lsat_other_race", "gpa": "gpa_other_race"},
+    )
+    causal = result.causal
+    assert result.positive.size == causal.positive.size == 0
+    assert result.negative.share.value == pytest.approx(causal.negative.share.value, abs=0.12)
+    assert causal.agreement.value > 0.8
+    for part in (result.negative, causal.negative):
+        lines = {item.feature: abs(item.standardized_difference) for item in part.transparency}
+        sex = max(value for name, value in lines.items() if name.startswith("sex"))
+        assert lines["lsat"] > lines["gpa"] > sex
+    assert sex == 0  # nobody's sex is another one in the causal model; transport may trade it for grades
+
+
+BAD = [
+    ({"pay": "other"}, "a feature that people are matched on"),
+    ({"work": "others"}, "a column of the data"),
+    ({"work": "holes"}, "lacks 1 values"),
+    ({"work": "words"}, "must be a column of numbers"),
+]
+
+
+@pytest.mark.parametrize(("columns", "words"), BAD)
+def test_bad_counterfactuals(columns, words):
+    frame = pd.DataFrame(
+        {
+            "work": [0.0, 1, 2, 3],
+            "other": [1.0, 2, 3, 4],
+            "holes": [1.0, None, 3, 4],
+            "words": list("abcd"),
+            "group": list("aabb"),
+        }
+    )
+    data = build_data(frame, DataSpec(protected=("group",), features=("work",)))
+    subject = Subject(data, Rule(("work",), (1.0,)), 1.5, FeatureSpace.fit(data))
+    with pytest.raises(InputError, match=words):
+        flipset(subject, source=A, target=B, permutations=0, counterfactuals=columns)
