@@ -14,7 +14,8 @@ run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
 
 test: setup-tests chromium postgresql check
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/browser
+	$(BIN)/python -m pytest -q tests/browser
 
 check: setup-tests
 	$(BIN)/ruff check .

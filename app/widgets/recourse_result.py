@@ -127,8 +127,9 @@ def _person(result: RecourseResult, row: Any, alpha: float) -> None:
         index=pd.Index(result.columns, name="column"),
     )
     with st.container(border=True, key="person-card"):
-        state_ = "accepted" if bool(own.loc[alpha, "decision"]) else "rejected"
-        st.text(f"Row {row} at α = {alpha:g}: score {number(float(own.loc[alpha, 'score']))}, {state_}.")
+        step = own[["score", "decision"]].loc[[alpha]].to_dict("records")[0]
+        outcome = "accepted" if step["decision"] else "rejected"
+        st.text(f"Row {row} at α = {alpha:g}: score {number(float(step['score']))}, {outcome}.")
         st.dataframe(ladder, height="content", alt=f"Columns of row {row} today and at α {alpha:g}")
         fewest = result.people.loc[row, "fewest_columns"]
         if isinstance(fewest, str):

@@ -180,7 +180,7 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
 
 def _whole(table: pd.DataFrame) -> pd.DataFrame:
     """Show people as whole numbers where weights make no fractions of them."""
-    people = [name for name in table if "people" in name and (table[name] % 1 == 0).all()]
+    people = [name for name in map(str, table) if "people" in name and (table[name] % 1 == 0).all()]
     return table.astype(dict.fromkeys(people, "int64"))
 
 

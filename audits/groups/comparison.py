@@ -96,7 +96,8 @@ def compare(item: Sorted, options: GroupsOptions, level: float) -> tuple[list[Gr
     for j in range(k):
         judged = [] if j == reference else [name for name in _JUDGED if name in shares]
         differences = {name: _difference(shares[name], j, reference, options, level) for name in judged}
-        rates_of: dict[str, Any] = {name: values[j] for name, values in estimates.items()}
+        rates_of = {name: values[j] for name, values in estimates.items()}
+        shown: dict[str, Any] = {name: rates_of.get(name) for name in _FIELDS}
         balanced = None
         if "true_positive_rate" in rates_of:
             balanced = weighted_sum(
@@ -108,7 +109,7 @@ def compare(item: Sorted, options: GroupsOptions, level: float) -> tuple[list[Gr
                 group=item.names[j],
                 n=float(item.counts.n[j]),
                 is_reference=j == reference,
-                **{name: rates_of.get(name) for name in _FIELDS},
+                **shown,
                 balanced_accuracy=balanced,
                 mean_score=_mean_score(item, j, options.level),
                 impact_ratio=_impact_ratio(item.counts, j, best, options.level),

@@ -5,4 +5,13 @@ from audits.models.protocol import Model
 from audits.models.spec import ModelSpec, Predictions, model_spec
 from audits.models.subject import Subject, make_subject, train_model
 
-__all__ = ["Model", "ModelSpec", "Predictions", "Subject", "make_subject", "model_facts", "model_spec", "train_model"]
+__all__ = [
+    "Model",
+    "ModelSpec",
+    "Predictions",
+    "Subject",
+    "make_subject",
+    "model_facts",
+    "model_spec",
+    "train_model",
+]

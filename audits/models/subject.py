@@ -221,7 +221,9 @@ def make_subject(
         data, model, notes = _from_column(data, model_spec.predictions)
     cut = check_threshold(threshold, levels, kind)
     progress(0.9, "scoring everyone")
-    subject = Subject(data, model, cut, _space(data), training, tuple(notes), kind, higher_is, model_spec.train, seed)
+    subject = Subject(
+        data, model, cut, _space(data), training, tuple(notes), kind, higher_is, model_spec.train, seed
+    )
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice

@@ -1,4 +1,4 @@
-"""Section 5: match sets on data whose causal model is known.
+"""Sections 5 and 6: the paper's experiments, on data from known causes and on copies.
 
 Two features and a label come from scikit-learn's `make_classification`, as the paper says; how many
 points, and how far apart the classes lie, it does not say. In the unbiased data (Figure 3b) gender is a
@@ -19,7 +19,7 @@ from audits.models.fitting import Training, fit_dense
 from audits.sensitivity.matching import MatchSet, match_set
 from audits.sensitivity.measuring import Audited, Status, measure
 
-__all__ = ["SyntheticTrial", "augmented_trial", "synthetic_trial"]
+__all__ = ["AugmentedTrial", "SyntheticTrial", "augmented_trial", "synthetic_trial"]
 
 WOMAN = {True: 0.25, False: 0.75}
 """P(woman) by whether the label is positive, Figure 3a."""
@@ -80,6 +80,43 @@ def synthetic_trial(
     return _trial(audited, twin, status, z[test], label[test], rng, literal=literal, draws=draws)
 
 
+@dataclass(frozen=True, eq=False)
+class AugmentedTrial:
+    """The models of one trial of section 6, and its test people.
+
+    Attributes
+    ----------
+    audited, twin, status : Dense
+        F, its twin learned from copies with the attribute flipped, and A.
+    z, label : arrays (n, d), (n,)
+        Test people.
+    column : int
+        Where in `z` the binary protected attribute is.
+    """
+
+    audited: Dense
+    twin: Dense
+    status: Dense
+    z: np.ndarray
+    label: np.ndarray
+    column: int
+
+    def judge(
+        self,
+        rng: np.random.Generator,
+        *,
+        augment_test: bool = False,
+        literal: bool = False,
+        draws: int = 100,
+    ) -> SyntheticTrial:
+        """Hold sensitivity against the match set, on the test people or also on their copies (Table 2)."""
+        z, label = self.z, self.label
+        if augment_test:
+            z, label = _flipped(z, self.column), np.tile(label, 2)
+        models = (self.audited, self.twin, self.status)
+        return _trial(*models, z, label, rng, literal=literal, draws=draws)
+
+
 def augmented_trial(
     x: np.ndarray,
     label: np.ndarray,
@@ -88,36 +125,29 @@ def augmented_trial(
     *,
     training: Training,
     test_share: float = 0.2,
-    augment_test: bool = False,
-    literal: bool = False,
-    draws: int = 100,
-) -> SyntheticTrial:
-    """Carry out the experiment of section 6 once: the twin learns from rows copied with `column` flipped.
+) -> AugmentedTrial:
+    """Train the models of section 6 once: the twin learns from rows copied with `column` flipped.
 
     Parameters
     ----------
     x : (n, d)
         Points in which `column` is the binary protected attribute, 0 or 1.
     label : (n,) of int
-    augment_test : bool
-        Also test on the copies (Table 2, right).
     """
     order = rng.permutation(len(x))
     held = round(test_share * len(x))
     test, rows = order[:held], order[held:]
-
-    def flipped(points: np.ndarray) -> np.ndarray:
-        copies = points.copy()
-        copies[:, column] = 1.0 - copies[:, column]
-        return np.concatenate([points, copies])
-
     audited = _fit(x[rows], label[rows], rng, training)
-    twin = _fit(flipped(x[rows]), np.tile(label[rows], 2), rng, training)
+    twin = _fit(_flipped(x[rows], column), np.tile(label[rows], 2), rng, training)
     status = _fit(x[rows], x[rows, column].astype(int), rng, training)
-    z, y = x[test], label[test]
-    if augment_test:
-        z, y = flipped(z), np.tile(y, 2)
-    return _trial(audited, twin, status, z, y, rng, literal=literal, draws=draws)
+    return AugmentedTrial(audited, twin, status, x[test], label[test], column)
+
+
+def _flipped(points: np.ndarray, column: int) -> np.ndarray:
+    """The points, and below them their copies with the attribute flipped, (2n, d)."""
+    copies = points.copy()
+    copies[:, column] = 1.0 - copies[:, column]
+    return np.concatenate([points, copies])
 
 
 def _fit(x: np.ndarray, target: np.ndarray, rng: np.random.Generator, training: Training | None) -> Dense:
@@ -145,7 +175,7 @@ def _trial(
         found.influence,
         np.abs(found.score - 0.5),
         (other >= 0.5) != (found.score >= 0.5),
-        twin="the twin of known causes",
+        twin="the experiment's twin",
         draws=draws,
         rng=rng,
     )

@@ -148,7 +148,7 @@ def paired_ratio(
     --------
     >>> pair = PairedRatio(both=20, after=15, before=2, neither=63)
     >>> round(pair.value, 3), round(pair.lower_bound(0.05), 3)
-    (1.591, 1.231)
+    (1.591, 1.268)
     """
     weights = np.ones(len(after)) if weights is None else np.asarray(weights, dtype=float)
 

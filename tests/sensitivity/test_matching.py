@@ -75,10 +75,9 @@ def test_augmentation_gives_a_twin_that_uses_the_attribute_less():
     x = np.column_stack([rng.normal(size=3000), group])
     label = (rng.random(3000) < 1 / (1 + np.exp(-(x[:, 0] + 1.5 * group - 0.7)))).astype(int)
     training = Training((8,), 10, None, 3e-3, 0.0, 64)
-    plain = augmented_trial(x, label, 1, np.random.default_rng(1), training=training, draws=20)
-    both = augmented_trial(
-        x, label, 1, np.random.default_rng(1), training=training, augment_test=True, draws=20
-    )
+    trial = augmented_trial(x, label, 1, np.random.default_rng(1), training=training)
+    plain = trial.judge(rng, draws=20)
+    both = trial.judge(rng, augment_test=True, draws=20)
     assert plain.matched.mismatched.value > 0.1  # the model uses the group, the twin cannot
     assert both.matched.n == 2 * plain.matched.n == 1200
     assert plain.accuracy > plain.twin_accuracy - 0.02
