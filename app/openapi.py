@@ -18,6 +18,10 @@ _FAULTS = {
     "422": "Columns, types or values are wrong: names the row and the column. Nothing was stored.",
     "503": "The database cannot be used, or too much waits. Nothing was stored: send it again.",
 }
+_TAKES = (
+    "At most {people} people and {mb} MB. What is answered with 200 is on disk. A value that the audit "
+    "never saw is measured as no known one and named under `unseen`."
+)
 _NUMBER, _TEXT, _COUNT = {"type": "number"}, {"type": "string"}, {"type": "integer", "minimum": 0}
 
 
@@ -45,9 +49,7 @@ def document(most_mb: int) -> dict[str, Any]:
                 "parameters": [_MONITOR],
                 "post": {
                     "summary": "Measure and store a batch",
-                    "description": f"At most {MOST_PEOPLE:,} people and {most_mb} MB. What is answered with 200 "
-                    "is on disk. A value that the audit never saw is measured as no known one and named under "
-                    "`unseen`.",
+                    "description": _TAKES.format(people=f"{MOST_PEOPLE:,}", mb=most_mb),
                     "security": [{"token": []}],
                     "parameters": [
                         {

@@ -95,7 +95,7 @@ def shown(kind: type[R]) -> type[R]:
 
     A decorator above ``@dataclass``, whose own form would list every number.
     """
-    kind.__repr__ = _repr  # type: ignore[method-assign, assignment]
+    kind.__repr__ = _repr  # type: ignore[method-assign]
     kind._repr_html_ = _repr_html  # type: ignore[attr-defined]
     return kind
 

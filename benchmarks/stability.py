@@ -1,11 +1,11 @@
-"""How much one person's counterpart varies from sample to sample, by map and dimension (section 3.2, Figure 2).
+"""How much one person's counterpart varies between samples, by map and dimension (section 3.2, Figure 2).
 
     python -m benchmarks.stability [draws] [maps …]      default 20 exact entropic linear
 
 The standard normal distribution is mapped to itself, 500 people a group, so the counterpart of x should be x.
 Printed: the variance of the counterpart of the zero vector, per feature, and the mean of the counterpart of
-the one vector, per feature: 1 is right, less is regression to the mean. The paper drew 100 times, with its GAN
-of 20,001 iterations; add gan or neural to the maps for theirs (minutes a draw).
+the one vector, per feature: 1 is right, less is regression to the mean. The paper drew 100 times; add gan or
+neural to the maps for theirs (minutes a draw).
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ last digits, and a run must give the same numbers on every executor.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,16 +19,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
-from threadpoolctl import ThreadpoolController
 
 from audits.data.values import MISSING, as_text
 from audits.errors import InputError
 from audits.models.protocol import need_columns
 from audits.models.training import training_digest
+from audits.threads import one_thread
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     import torch
 
     from audits.data import AuditData
@@ -127,16 +124,6 @@ def train_baseline(
     digest = training_digest(data, [kind, repr(pipeline[-1]), seed, sklearn.__version__])
     made = LogisticBaseline if kind == "logistic" else Baseline
     return made(NAMES[kind], tuple(data.features), digest, pipeline, numbers, levels)
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS and OpenMP use one thread."""
-    return _thread_pools().limit(limits=1)
-
-
-@functools.cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def _pipeline(kind: str, numbers: list[str], levels: list[str], *, rows: int, seed: int) -> Pipeline:

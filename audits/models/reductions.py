@@ -18,10 +18,10 @@ from scipy.special import expit
 
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.models.baselines import one_thread
 from audits.models.protocol import need_columns
 from audits.models.training import training_digest
 from audits.progress import Progress, silent
+from audits.threads import one_thread
 
 if TYPE_CHECKING:
     import torch

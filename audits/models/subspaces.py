@@ -16,8 +16,8 @@ from audits.data.audit_data import AuditData
 from audits.data.blocks import LevelBlock
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.models.baselines import one_thread
 from audits.stats.words import p_words
+from audits.threads import one_thread
 
 __all__ = [
     "MOST_VALUES",

@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from audits.errors import InputError
-from audits.models.baselines import one_thread
 from audits.models.protocol import need_columns
 from audits.models.training import training_digest
+from audits.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from audits.models.baselines import one_thread
 from audits.rulesets.attributes import Attribute
 from audits.rulesets.cells import Cells, memberships
+from audits.threads import one_thread
 
 __all__ = ["GroupSums"]
 

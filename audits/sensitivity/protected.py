@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from audits.data import AuditData, FeatureSpace
 from audits.errors import InputError
-from audits.models.baselines import one_thread
 from audits.models.dense import Dense
 from audits.models.fitting import Training, fit_dense
 from audits.models.protocol import row_weights
@@ -17,6 +15,7 @@ from audits.models.quality import area_under_curve
 from audits.progress import Progress, silent
 from audits.sensitivity.measuring import Status
 from audits.stats import Estimate, wilson
+from audits.threads import one_thread
 
 __all__ = ["CalibrationBin", "GroupArea", "StatusQuality", "hidden_widths", "judge_status", "train_status"]
 
@@ -142,6 +141,8 @@ def train_status(
 
 
 def _logistic(x: np.ndarray, target: np.ndarray, weights: np.ndarray) -> Dense:
+    from sklearn.linear_model import LogisticRegression  # pages read results without it
+
     model = LogisticRegression(max_iter=1000, tol=1e-6).fit(x, target, sample_weight=weights)
     return Dense((np.ascontiguousarray(model.coef_.T),), (model.intercept_.copy(),))
 

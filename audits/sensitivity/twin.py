@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
-from audits.models.baselines import NAMES, Baseline, train_baseline
 from audits.models.mlp import Network, train_mlp
 from audits.models.protocol import Model
 from audits.models.subject import Subject
@@ -100,6 +99,8 @@ def augmented(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
 
 
 def _kind(model: Model) -> str | None:
+    from audits.models.baselines import NAMES, Baseline  # pages read results without scikit-learn
+
     if isinstance(model, Network):
         return "mlp" if model.name == "neural network" else None
     if isinstance(model, Baseline):
@@ -110,4 +111,6 @@ def _kind(model: Model) -> str | None:
 def _train(training: AuditData, kind: str, seed: int, progress: Progress) -> Model:
     if kind == "mlp":
         return train_mlp(training, seed=seed, progress=progress)
+    from audits.models.baselines import train_baseline
+
     return train_baseline(training, kind, seed=seed)  # type: ignore[arg-type]

@@ -61,6 +61,8 @@ def ratio_means(
     value = totals.sum(0) / weights.sum(0)
     # centred, so that a draw's deviation is a sum of small terms and not a difference of large ones
     deviation = totals - weights * value
+    # everyone alike but for rounding: rounding that all draws share would look like a sure deviation
+    deviation = np.where(np.abs(deviation) > 1e-12 * np.abs(totals).max(0), deviation, 0.0)
     moves = np.empty((draws, k))
     block = max(1, _BLOCK // max(n, 1))
     people = np.ones(n) if people is None else np.asarray(people, dtype=float)

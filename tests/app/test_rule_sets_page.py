@@ -34,6 +34,8 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:  # noq
     assert not at.exception
     result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
     assert at.container(key="finding").text[0].value == result.finding
+    assert result.leaderboard[0].rule_set == "sex = female, ethnicity = Velian, age < 30"
+    assert result.leaderboard[0].confirmed
     assert "sex = female, ethnicity = Velian, age < 30" in result.finding
     assert any(result.verdict in element.value for element in at.markdown)
     # opening the first group shows its people and what drives it

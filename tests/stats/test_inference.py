@@ -174,3 +174,15 @@ def test_nobody_has_no_power():
     assert verdict(excludes_no_difference=False, power=0.0) == "insufficient evidence"
     assert verdict(excludes_no_difference=False, power=0.8) == "no evidence at this size"
     assert verdict(excludes_no_difference=True, power=0.0) == "evidence of a difference"
+
+
+def test_ratio_means_of_people_all_alike_are_certain():
+    """Rounding that every draw shares is no spread: 0.39 for everybody is 0.39, not plus or minus infinity."""
+    rng = np.random.default_rng(0)
+    totals = np.column_stack([np.full(358, -0.39) * 0.1 / 0.1, rng.normal(size=358)])
+    totals[1:, 0] = np.nextafter(totals[0, 0], 0)
+    means = ratio_means(totals, np.ones((358, 2)), np.random.default_rng(1))
+    assert np.isfinite(means.low).all()
+    assert np.isfinite(means.high).all()
+    assert means.low[0] == pytest.approx(-0.39)
+    assert means.high[0] == pytest.approx(-0.39)

@@ -1,0 +1,21 @@
+"""One thread for the numeric libraries, where sums must not depend on threads or are too small for them."""
+
+from __future__ import annotations
+
+import functools
+from contextlib import AbstractContextManager
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["one_thread"]
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS and OpenMP use one thread."""
+    return _thread_pools().limit(limits=1)
+
+
+@functools.cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
