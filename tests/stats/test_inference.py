@@ -177,7 +177,7 @@ def test_nobody_has_no_power():
 
 
 def test_ratio_means_of_people_all_alike_are_certain():
-    """Rounding that every draw shares is no spread: 0.39 for everybody is 0.39, not plus or minus infinity."""
+    """Rounding that all draws share is no spread: 0.39 for everybody is 0.39, not any number at all."""
     rng = np.random.default_rng(0)
     totals = np.column_stack([np.full(358, -0.39) * 0.1 / 0.1, rng.normal(size=358)])
     totals[1:, 0] = np.nextafter(totals[0, 0], 0)
