@@ -179,10 +179,11 @@ def test_nobody_has_no_power():
 def test_ratio_means_of_people_all_alike_are_certain():
     """Rounding that all draws share is no spread: 0.39 for everybody is 0.39, not any number at all."""
     rng = np.random.default_rng(0)
-    totals = np.column_stack([np.full(358, -0.39) * 0.1 / 0.1, rng.normal(size=358)])
-    totals[1:, 0] = np.nextafter(totals[0, 0], 0)
-    means = ratio_means(totals, np.ones((358, 2)), np.random.default_rng(1))
-    assert np.isfinite(means.low).all()
-    assert np.isfinite(means.high).all()
-    assert means.low[0] == pytest.approx(-0.39)
-    assert means.high[0] == pytest.approx(-0.39)
+    grades = rng.normal(3.2, 0.4, 358).round(4)
+    # standardised, subtracted, and scaled back: 0.39 for everybody, give or take the last digit
+    alike = ((grades - 3.1) / 0.43 - (grades + 0.39 - 3.1) / 0.43) * 0.43
+    other = rng.normal(size=358)
+    means = ratio_means(np.column_stack([alike, other]), np.ones((358, 2)), np.random.default_rng(1))
+    alone = ratio_means(other[:, None], np.ones((358, 1)), np.random.default_rng(1))
+    assert (means.low[0], means.high[0]) == pytest.approx((-0.39, -0.39))
+    assert (means.low[1], means.high[1]) == pytest.approx((alone.low[0], alone.high[0]))
