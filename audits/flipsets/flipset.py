@@ -25,9 +25,10 @@ from audits.flipsets.result import Causal, FlipsetPart, FlipsetResult, Reverse
 from audits.flipsets.same_values import comparison, same_values
 from audits.flipsets.scene import arrows, boundary
 from audits.flipsets.tables import people_tables
+from audits.flipsets.ties import tie_range
 from audits.flipsets.transparency import report
 from audits.flipsets.validation import validate
-from audits.flipsets.words import distrust, finding, unmatched_words, warnings_for
+from audits.flipsets.words import distrust, finding, tie_words, unmatched_words, warnings_for
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.stats import wilson
@@ -314,6 +315,7 @@ def _pack(
     outcome = subject.outcome
     positive, negative = parts
     larger = positive if positive.size > negative.size else negative
+    ties = tie_range(matched, decisions, sizes, cost=options.cost, weights=encoded.weights)
     raw = data.frame[list(encoded.columns)]
     alike = same_values(raw, encoded.scaled, flips.source, flips.target, decisions, sizes, options.level)
     unmatched = None
@@ -331,6 +333,7 @@ def _pack(
         warnings=(
             *distrust(checked),
             *chosen.warnings,
+            *tie_words(ties),
             *unmatched_words(unmatched, chosen.source, n),
             *warnings_for(judged, options, n, decisions[flips.source], decisions[flips.target]),
         ),
@@ -356,6 +359,7 @@ def _pack(
         same_values=alike,
         disagreement=comparison(alike, judged.net, larger, chosen.source, chosen.target),
         causal=causal,
+        tie_range=ties,
         score_change=score_change(matched, subject.scores, sizes),
         training=tuple(point._asdict() for point in matched[0].history),
         unmatched=unmatched,

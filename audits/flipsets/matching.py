@@ -9,7 +9,7 @@ from scipy import sparse
 
 from audits.flipsets.inventing import Invented
 from audits.progress import Progress
-from audits.transport import Cost, exact_coupling
+from audits.transport import Cost, Coupling, exact_coupling
 from audits.transport.atoms import Atoms
 from audits.transport.maps import TrainingPoint
 
@@ -41,6 +41,8 @@ class Matched:
         Training curve of the map, if it has one.
     composition : float or None
         Mean cost between people and where they land when mapped there and back again.
+    coupling : Coupling or None
+        The exact coupling with its dual values.
     """
 
     value: str
@@ -59,6 +61,7 @@ class Matched:
     method: str
     history: tuple[TrainingPoint, ...] = ()
     composition: float | None = None
+    coupling: Coupling | None = None
 
     def mean_by_source(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Weighted mean per source atom (K,) of one value per source person."""
@@ -147,4 +150,5 @@ def match(
         cost=coupling.cost,
         slack=coupling.slack,
         method=coupling.method,
+        coupling=coupling,
     )

@@ -193,6 +193,9 @@ class FlipsetResult:
         it is answered otherwise than the flipsets', and why.
     causal : Causal or None
         The same flipsets from true counterfactuals, where the data hold them.
+    tie_range : tuple of float, or None
+        Smallest and largest positive flipset, in people, over all couplings of least cost; the negative one
+        moves along. None for maps, and where there are too many pairs to look into.
     score_change : dict
         How the score changes at the counterpart: mean, quantiles, people.
     classes : DataFrame
@@ -236,6 +239,7 @@ class FlipsetResult:
     disagreement: str | None = None
     score_change: dict[str, Any] | None = None
     causal: Causal | None = None
+    tie_range: tuple[float, float] | None = None
     training: tuple[dict[str, float | None], ...] = ()
     unmatched: Estimate | None = None
 

@@ -12,7 +12,7 @@ from audits.flipsets.result import FlipsetPart
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.words import count, percent, percent_interval
 
-__all__ = ["DISTRUST", "distrust", "finding", "unmatched_words", "warnings_for"]
+__all__ = ["DISTRUST", "distrust", "finding", "tie_words", "unmatched_words", "warnings_for"]
 
 DISTRUST = "This map cannot be trusted: "
 
@@ -60,6 +60,17 @@ def distrust(validation: dict[str, Any]) -> tuple[str, ...]:
     return (
         *(f"{DISTRUST}{trouble}." for trouble in serious),
         *(f"Beware: {trouble}." for trouble in doubts),
+    )
+
+
+def tie_words(ties: tuple[float, float] | None) -> tuple[str, ...]:
+    """Say how far the flipsets depend on which of several equally good matchings was taken."""
+    if ties is None or ties[1] - ties[0] < 0.5:
+        return ()
+    return (
+        f"Several matchings are equally good: the positive flipset has between {count(ties[0])} and "
+        f"{count(ties[1])} people in them, and the negative one moves along. The difference of the two "
+        "is the same in all.",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,39 @@ def test_no_disagreement_where_the_group_itself_is_read():
     result = flipset(subject, source=A, target=B, permutations=0)
     assert result.disagreement is None
     assert result.same_values[0].difference.value > 0.5
+
+
+def test_ties_by_hand():
+    """Under plain L1 both pairings of 0, 1 with 2, 3 cost 4: nobody flips, or both do, one each way."""
+    frame = pd.DataFrame({"work": [0.0, 1, 2, 3], "group": list("aabb"), "decision": [1, 0, 1, 0]})
+    ask = {"source": A, "target": B, "permutations": 0}
+    tied = flipset(subject_of(frame), cost="l1", **ask)
+    assert tied.tie_range == pytest.approx((0, 1))
+    assert "between 0 and 1 people" in " ".join(tied.warnings)
+    sure = flipset(subject_of(frame), **ask)
+    assert sure.tie_range == pytest.approx((0, 0))
+    assert "equally good" not in " ".join(sure.warnings)
+
+
+@pytest.mark.parametrize("cost", ["l1", "l1_squared"])
+@pytest.mark.parametrize("seed", range(3))
+def test_ties_against_every_pairing(cost, seed):
+    """The slow obvious version: all pairings of five with five, those of least cost."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 3, (10, 2)).astype(float), columns=["x", "y"])
+    frame["y"] += np.arange(10) * 1e-3  # nobody alike: a pairing is then a coupling's corner
+    frame = frame.assign(group=["a"] * 5 + ["b"] * 5, decision=rng.integers(0, 2, 10))
+    frame.loc[[0, 9], "decision"] = [0, 1]
+    subject = subject_of(frame)
+    result = flipset(subject, source=A, target=B, permutations=0, cost=cost)
+    z = subject.space.encode(subject.data.frame)
+    gaps = np.abs(z[:5, None] - z[None, 5:]).sum(2) ** (1 if cost == "l1" else 2)
+    h, g = subject.decisions[:5], subject.decisions[5:]
+    orders = [list(order) for order in itertools.permutations(range(5))]
+    costs = np.array([gaps[range(5), order].sum() for order in orders])
+    best = [order for order, total in zip(orders, costs, strict=True) if total <= costs.min() + 1e-9]
+    flips = [(h & ~g[order]).sum() for order in best]
+    assert result.tie_range == pytest.approx((min(flips), max(flips)), abs=1e-6)
 
 
 def test_mean_score_change_is_the_difference_of_the_groups_means():
