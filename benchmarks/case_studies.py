@@ -50,11 +50,15 @@ def lipton(n: int = 10_000) -> Subject:
     mean, sd = raw.mean().to_numpy(), raw.std(ddof=0).to_numpy()
     data = build_data(people, DataSpec(protected=("gender",), features=("work_years", "hair_length")))
 
-    def margin(x: np.ndarray) -> np.ndarray:
-        scaled = pd.DataFrame((x - mean) / sd, columns=raw.columns)
-        return hiring.linear_model(scaled, hiring.PUBLISHED[n])
+    model = hiring.PUBLISHED[n]
 
-    return Subject(data, Scorer(("work_years", "hair_length"), margin), 1e-300, FeatureSpace.fit(data))
+    def margin(x: np.ndarray) -> np.ndarray:
+        # standardised over the applicants, whoever is scored: an invented person must not shift the scale
+        return ((x - mean) / sd) @ np.array([model.work, model.hair]) - model.cut
+
+    return Subject(
+        data, Scorer(("work_years", "hair_length"), margin), np.nextafter(0.0, 1.0), FeatureSpace.fit(data)
+    )
 
 
 def control(n: int = 10_000, *, trained: int = 6_000, seed: int = 0) -> Subject:
