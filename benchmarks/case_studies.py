@@ -141,7 +141,7 @@ def run_control() -> None:
 
     The SVM learns 6,000 random labels, not the paper's 20,000: it is smoother, and fewer people flip.
     """
-    groups = {"source": {"group": "a"}, "target": {"group": "b"}}
+    groups: dict[str, Any] = {"source": {"group": "a"}, "target": {"group": "b"}}
     paper = "167 of 5,300 and 148 of 4,700 by the GAN; exact at 2,000 people 392 / 396"
     line("control, linear", flipset(control(), transport="linear", permutations=0, **groups), paper)
     exact = flipset(control(2_000), permutations=19, **groups)

@@ -77,6 +77,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     people_section(result, part, data)
     with st.expander("How to read this"):
         st.markdown(page_text("flipsets_reading"))
+    with st.expander("How stable a counterpart is"):
+        st.markdown(page_text("flipsets_stability"))
     with st.expander("What it cannot tell you"):
         st.markdown(page_text("flipsets_limits"))
     with st.expander("Settings used"):

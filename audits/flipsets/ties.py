@@ -15,6 +15,7 @@ _MOST_PAIRS = 9_000_000  # costs looked at: 3,000 x 3,000 people
 _MOST_TIGHT = 40_000  # pairs in the linear program
 _SECONDS = 5.0
 _ROWS = 500
+_ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
 
 
 def tie_range(
@@ -27,7 +28,7 @@ def tie_range(
     Returns
     -------
     (float, float) or None
-        Couplings within a billionth of the costs' scale of the least count as cheapest. None where
+        Couplings of least cost but for rounding count as cheapest. None where
         counterparts are no exact coupling, or where there are too many pairs to look into.
 
     Notes
@@ -85,7 +86,7 @@ def _tight(
     for start in range(0, len(part.x), _ROWS):
         costs = pairwise_cost(part.x[start : start + _ROWS], part.y, cost, weights)
         slack = costs - u[start : start + _ROWS, None] - v
-        row, column = np.nonzero(slack <= 1e-9 * max(float(costs.max()), 1e-300))
+        row, column = np.nonzero(slack <= _ROUNDING * max(float(costs.max()), 1e-300))
         rows.append(row + start)
         columns.append(column)
     return np.concatenate(rows), np.concatenate(columns)
