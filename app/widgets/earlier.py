@@ -22,13 +22,15 @@ def earlier_result(
     for record in space.runs():
         if record["spec"].get("audits", [{}])[0].keys() != {audit} or record["spec"] == spec:
             continue
+        if record["spec"].get("data", {}).get("path") != spec.get("data", {}).get("path"):
+            continue  # of other people
         try:
             result = work.result(space, record["spec"]).audits[0].result
         except (RunFailed, ValueError):
             continue  # it was cancelled, failed, or its file is gone
         when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
         st.divider()
-        st.text(f"Earlier result, {when}: {record['title']}")
+        st.text(f"Earlier result, {when}, with other choices: {record['title']}")
         with st.container(key="earlier"):
             show(result)
         return

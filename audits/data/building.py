@@ -28,6 +28,9 @@ MOST_GROUPS = 100
 _MANY_GROUPS = 12
 
 
+_MOST_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
+
+
 def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int = MOST_GROUPS) -> AuditData:
     """Apply the `data` section of a spec to a table.
 
@@ -143,6 +146,8 @@ def _weighing(frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int]) -> 
         )
     if not counts.any():
         raise InputError("data.weights", f"must not be 0 everywhere, as column {spec.weights!r} is")
+    if counts.sum() > _MOST_PEOPLE:
+        raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", spec.weights)
     if not counts.all():
         excluded[f"weight {spec.weights!r} is 0"] = int((counts == 0).sum())
         frame = frame[counts > 0]

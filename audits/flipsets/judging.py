@@ -14,6 +14,7 @@ from audits.flipsets.options import FlipsetOptions
 from audits.flipsets.result import Noise, Stratum
 from audits.stats import (
     INSUFFICIENT,
+    POWER,
     Estimate,
     Verdict,
     newcombe,
@@ -65,10 +66,11 @@ def judge(
     favored = sizes[flips.source] @ decisions[flips.source] + sizes[flips.target] @ decisions[flips.target]
     overall = float(favored / (n + m))
     power = power_of_difference(overall, options.material, n, m, level=level)
-    if null is not None:
-        power = min(power, _power_of_permutations(null, options.material, level))
-    judged = verdict(excludes_no_difference=seen, power=power)
-    needed = people_needed(overall, options.material, level=level) if judged == INSUFFICIENT else None
+    chance_power = 1.0 if null is None else _power_of_permutations(null, options.material, level)
+    judged = verdict(excludes_no_difference=seen, power=min(power, chance_power))
+    # more people help only where people are what is missing, not permutations
+    short = judged == INSUFFICIENT and power < POWER
+    needed = people_needed(overall, options.material, level=level) if short else None
     return Judgement(net, strata, noise, judged, needed)
 
 

@@ -15,6 +15,7 @@ __all__ = ["marginals"]
 
 _MOST_BINS = 30
 _RANDOM_SETS = 499
+_WITHOUT_REPLACEMENT = 10**9  # people from which NumPy draws without; of more, replacement changes little
 
 
 def marginals(
@@ -123,9 +124,13 @@ def _distance(inside: np.ndarray, population: np.ndarray, cumulative: bool) -> n
 def _chance(
     observed: float, population: np.ndarray, size: float, cumulative: bool, rng: np.random.Generator
 ) -> float:
-    people = np.rint(population).astype(np.int64)
+    people = np.rint(population)
     drawn = min(max(round(size), 1), int(people.sum()))
     if drawn == 0 or size == 0:
         return 1.0
-    random_sets = rng.multivariate_hypergeometric(people, drawn, size=_RANDOM_SETS, method="marginals")
+    if people.sum() < _WITHOUT_REPLACEMENT:
+        whole = people.astype(np.int64)
+        random_sets = rng.multivariate_hypergeometric(whole, drawn, size=_RANDOM_SETS, method="marginals")
+    else:
+        random_sets = rng.multinomial(drawn, people / people.sum(), size=_RANDOM_SETS)
     return p_value(observed, _distance(random_sets.astype(float), population, cumulative))

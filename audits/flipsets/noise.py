@@ -16,6 +16,9 @@ from audits.transport.maps import LinearMap
 __all__ = ["NullFlips", "Pool", "permute", "permute_maps"]
 
 
+_WITHOUT_REPLACEMENT = 10**9  # people from which NumPy draws without; of more, replacement changes nothing
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """The two groups of one stratum: features (n, d), decisions (n,), people a row (n,)."""
@@ -191,6 +194,11 @@ def _draw(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     if (sizes == 1).all():
         rows = np.arange(len(sizes))
         return rows if len(rows) <= n else np.sort(rng.choice(rows, n, replace=False))
-    whole = np.maximum(np.rint(sizes), 1).astype(np.int64)
-    counts = rng.multivariate_hypergeometric(whole, n, method="marginals") if whole.sum() > n else whole
+    whole = np.maximum(np.rint(sizes), 1)
+    if whole.sum() <= n:
+        counts = whole.astype(np.int64)
+    elif whole.sum() < _WITHOUT_REPLACEMENT:
+        counts = rng.multivariate_hypergeometric(whole.astype(np.int64), n, method="marginals")
+    else:
+        counts = rng.multinomial(n, whole / whole.sum())
     return np.repeat(np.arange(len(sizes)), counts)

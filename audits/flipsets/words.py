@@ -32,11 +32,17 @@ def finding(
     if round(positive.size) > round(negative.size):
         more, less, way, other = positive, negative, "", "not "
     text = (
-        f"{count(more.size)} of {count(n)} {source} people ({percent_interval(more.share)}) are {way}decided "
-        f"favorably ({outcome}) while their {target} counterparts are{' not' if other else ''}; "
-        f"{count(less.size)} the other way ({percent(less.share.value, n)})."
+        f"{_people(more.size)} of {count(n)} {source} people ({percent_interval(more.share)}) "
+        f"are {way}decided favorably ({outcome}) while their {target} counterparts are{' not' if other else ''}; "
+        f"{_people(less.size)} the other way ({percent(less.share.value, n)})."
     )
-    if more.expected_by_chance is not None and less.expected_by_chance is not None:
+    noise = judged.noise
+    if noise is not None and n > noise.n_source:
+        text += (
+            f" Among {noise.n_source:,} of them the larger flipset holds {percent(noise.observed, 0)}; "
+            f"by chance alone it would hold about {percent(noise.null_quantiles['0.5'], 0)}."
+        )
+    elif more.expected_by_chance is not None and less.expected_by_chance is not None:
         expected = [count(part.expected_by_chance.value or 0.0) for part in (more, less)]  # type: ignore[union-attr]
         text += (
             f" By chance alone: about {expected[0]} each way."
@@ -44,12 +50,19 @@ def finding(
             else f" By chance alone: about {expected[0]} and {expected[1]}."
         )
     points = f"{100 * material:.3g}-point"
+    if judged.verdict == INSUFFICIENT and judged.people_needed is None:
+        return f"{text} So few permutations, or people in them, could not have seen a {points} difference."
     if judged.verdict == INSUFFICIENT:
         needed = f"{judged.people_needed:,}"
         return f"{text} About {needed} people in each group would be needed to see a {points} difference."
     if judged.verdict != EVIDENCE:
         return f"{text} A {points} difference would have been seen at this size."
     return text
+
+
+def _people(size: float) -> str:
+    """Word a flipset's size: whole people, or one decimal where counterparts disagree and it shows."""
+    return count(size) if abs(size - round(size)) < 0.05 or size >= 100 else f"{size:.1f}"
 
 
 def distrust(validation: dict[str, Any]) -> tuple[str, ...]:
@@ -102,7 +115,8 @@ def warnings_for(
     if judged.noise is not None and n > judged.noise.n_source:
         found.append(
             f"The level of chance was measured on {judged.noise.n_source:,} and "
-            f"{judged.noise.n_target:,} people; among all {count(n)} chance gives fewer flips than stated."
+            f"{judged.noise.n_target:,} people; among all {count(n)} chance gives fewer flips than "
+            "the grey range shows."
         )
     if judged.noise is None and options.permutations == 0:
         found.append("The level of chance was not measured: flips that cancel out were not tested.")

@@ -50,7 +50,7 @@ def blue_college(
     Examples
     --------
     >>> last = blue_college([0.25], years=5, n=100).iloc[-1]
-    >>> round(last["distance_so_far"], 4), round(last["limit"], 4)
+    >>> round(float(last["distance_so_far"]), 4), round(float(last["limit"]), 4)
     (0.5303, 0.5303)
     """
     seed = generator(rng).integers(2**63)

@@ -129,7 +129,7 @@ def grid(frame: pd.DataFrame, *, most: int = _MOST_ROWS, name: str = "") -> Grid
     --------
     >>> shown = grid(pd.DataFrame({"group": ["a"], "rate": [0.25], "rate low": [0.1], "rate high": [None]}))
     >>> shown.head, [cell.text for cell in shown.rows[0]]
-    (('group', 'rate'), ['a', '0.25 (0.1 to –)'])
+    (('group', 'rate'), ['a', '0.250 (0.100 to –)'])
     """
     parts = columns_of(frame)
     rows = [

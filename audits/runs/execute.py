@@ -116,7 +116,7 @@ def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, An
         "imputed": dict(data.imputed),
         "sha256": data.sha256,
         "files": table.report.to_dict()["files"],
-        "notes": [*table.report.sentences(), *data.notes],
+        "notes": list(dict.fromkeys([*table.report.sentences(), *data.notes])),
     }
     return plain_data(facts, "data")
 

@@ -5,12 +5,13 @@ from audits.stats.estimate import Estimate
 from audits.stats.intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
 from audits.stats.permutation import benjamini_hochberg, holm, p_value
 from audits.stats.power import people_needed, power_of_difference
-from audits.stats.verdicts import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict, verdict
+from audits.stats.verdicts import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, POWER, Verdict, verdict
 
 __all__ = [
     "EVIDENCE",
     "INSUFFICIENT",
     "NO_EVIDENCE",
+    "POWER",
     "Estimate",
     "RatioMeans",
     "Verdict",

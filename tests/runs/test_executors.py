@@ -192,7 +192,7 @@ def test_wrong_input_is_told_apart_from_failures(pool, base):
 def test_a_result_with_a_number_that_does_not_exist_is_refused(pool, base):
     run = done(pool.submit(make_spec({"break": {"how": "nan"}}), base))
     assert run.status == "failed"
-    assert run.error.sentence.startswith("The result states nan at audits[0].value")
+    assert run.error.sentence.startswith("PlainResult states nan at value")
     assert not run.error.sentence.startswith("The run failed (")
 
 
