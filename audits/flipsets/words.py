@@ -28,12 +28,12 @@ def finding(
     material: float,
 ) -> str:
     """Say who flips, how many of how many, compared with whom, and how sure that is."""
-    more, less, way, other = negative, positive, "not ", ""
+    more, less, way, other = negative, positive, "not ", ""  # rejected here, accepted there
     if round(positive.size) > round(negative.size):
-        more, less, way, other = positive, negative, "", "not "
+        more, less, way, other = positive, negative, "", " not"
     text = (
         f"{_people(more.size)} of {count(n)} {source} people ({percent_interval(more.share)}) "
-        f"are {way}decided favorably ({outcome}) while their {target} counterparts are{' not' if other else ''}; "
+        f"are {way}decided favorably ({outcome}) while their {target} counterparts are{other}; "
         f"{_people(less.size)} the other way ({percent(less.share.value, n)})."
     )
     noise = judged.noise
