@@ -216,6 +216,8 @@ def test_interrupting_cancels(project, tmp_path, executor, number):
         stdout=subprocess.PIPE,
         stderr=follower,
         env=environment,
+        # a shell starts background jobs with interrupts ignored, and children inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(follower)
     said = b""
