@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
@@ -63,6 +63,8 @@ def test_sensitivity_equals_central_differences(seed: int, groups: int, classes:
     audited, status = models(seed, groups, classes)
     z = np.random.default_rng(seed).normal(size=(4, D))
     group = status.probabilities(z).argmax(1) if groups > 2 else np.ones(4, dtype=int)
+    # where a probability rounds towards 1, differences of its log odds have no digits left to compare
+    assume(status.probabilities(z).max() < 1 - 1e-4)
     step = 1e-6
 
     def slopes(function) -> np.ndarray:
