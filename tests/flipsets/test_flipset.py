@@ -269,3 +269,26 @@ def test_group_of_one_is_refused():
         InputError, match="needs at least 2 people, but the audited data have 1 in the group 'a'"
     ):
         flipset(subject_of(frame), source=A, target=B)
+
+
+def test_weights_beyond_what_numpy_draws_from():
+    """Rows that stand for a billion people each are still permuted; sums no float can hold are refused."""
+    frame = draw_crowd(40, 30).data.frame.assign(weight=1e9)
+    result = flipset(
+        subject_of(frame, weights="weight", features=("x0", "x1")), source=A, target=B, permutations=19
+    )
+    assert result.n_source == 40e9
+    assert result.noise.n_source == 300
+    assert result.net.value == pytest.approx(result.source_rate.value - result.target_rate.value, abs=1e-12)
+    with pytest.raises(InputError, match=r"data\.weights must not sum to more than 1e\+12 people"):
+        subject_of(frame.assign(weight=1e300), weights="weight", features=("x0", "x1"))
+
+
+def test_too_few_permutations_are_not_blamed_on_too_few_people():
+    """Nine permutations cannot fall below the level, and no number of people would change that."""
+    frame = draw_crowd(900, 900, seed=2).data.frame
+    frame["decision"] = np.tile([0, 1], 900)
+    result = flipset(subject_of(frame, features=("x0",)), source=A, target=B, permutations=9, noise_people=40)
+    assert result.verdict == "insufficient evidence"
+    assert result.people_needed is None
+    assert "So few permutations" in result.finding
