@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets.audit_page import Chosen
 from app.widgets.groups import choose_groups
 from audits.checks import build
-from audits.data import AuditData
+from audits.data import AuditData, group_name
 from audits.errors import InputError
 from audits.flipsets import FlipsetOptions
 from audits.flipsets.options import map_seconds
@@ -20,7 +20,7 @@ from audits.stats.words import count
 from audits.transport import estimated_seconds
 from audits.transport.maps import GanOptions
 
-__all__ = ["Chosen", "choose_options"]
+__all__ = ["choose_options"]
 
 _NOTHING = "(nothing)"
 _LABEL = "(the true label)"
@@ -41,14 +41,6 @@ _METHODS = {
 }
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _LONGEST = 120.0  # above it the audit draws a subsample
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Options as a spec names them, and about how many seconds the run takes."""
-
-    options: dict[str, Any]
-    seconds: float
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
@@ -90,7 +82,8 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         options |= _more()
         if method == "gan":
             options |= _gan()
-    return Chosen(options, _seconds(draft, summary, sizes, options))
+    title = f"{group_name(source)} → {group_name(target)}"
+    return Chosen(options, title, _seconds(draft, summary, sizes, options))
 
 
 def _more() -> dict[str, Any]:

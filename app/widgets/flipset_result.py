@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +16,6 @@ from app.widgets.frame import page_text
 from app.widgets.people import people_section
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.errors import RunFailed
 from audits.figures import flipsets as figures
 from audits.figures.flipsets import Part
 from audits.flipsets import FlipsetResult
@@ -27,7 +25,7 @@ from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import number, percent_interval
 
-__all__ = ["earlier_result", "show_result"]
+__all__ = ["show_earlier", "show_result"]
 
 _PARTS: dict[Part, str] = {
     "positive": "Favorable here, not for the counterpart",
@@ -147,26 +145,11 @@ def headline(result: FlipsetResult) -> None:
         st.text(f"{percent_interval(larger.share)} · {larger.share.method} · {result.certificate['method']}")
 
 
-def earlier_result(space: Workspace, spec: Mapping[str, Any]) -> None:
-    """Show the last finding of this workspace, greyed and dated, while there is none for `spec`."""
-    for record in space.runs():
-        if record["spec"].get("audits", [{}])[0].keys() != {"flipset"} or record["spec"] == spec:
-            continue
-        if record["spec"].get("data", {}).get("path") != spec.get("data", {}).get("path"):
-            continue  # of other people
-        try:
-            result = work.result(space, record["spec"]).audits[0].result
-        except (RunFailed, ValueError):
-            continue  # it was cancelled, failed, or its file is gone
-        when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
-        st.divider()
-        st.text(f"Earlier result, {when}, with other choices: {record['title']}")
-        with st.container(key="earlier"):
-            headline(result)
-            st.plotly_chart(
-                figures.sizes(result), key="figure-earlier", theme=None, config={"displayModeBar": False}
-            )
-        return
+def show_earlier(result: FlipsetResult) -> None:
+    """Draw the head of an earlier result."""
+    headline(result)
+    config = {"displayModeBar": False}
+    st.plotly_chart(figures.sizes(result), key="figure-earlier", theme=None, config=config)
 
 
 def _part(result: FlipsetResult) -> Part:

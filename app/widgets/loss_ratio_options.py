@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets.audit_page import Chosen
 from audits.data import AuditData
 
-__all__ = ["Chosen", "choose_options"]
+__all__ = ["choose_options"]
 
 _METRICS = {
     "learned": "what predicts a protected attribute",
@@ -52,15 +52,6 @@ _USUAL = {
     "compare": [],
     "splits": 5,
 }
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Options as a spec names them, a title for the run, and about how many seconds it takes."""
-
-    options: dict[str, Any]
-    title: str
-    seconds: float
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:

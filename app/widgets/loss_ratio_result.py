@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,14 +16,13 @@ from app.widgets.frame import page_text
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
-from audits.errors import RunFailed
 from audits.figures import individual as figures
 from audits.individual import LossRatioResult, Standing
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 
-__all__ = ["earlier_result", "show_result"]
+__all__ = ["show_earlier", "show_result"]
 
 _MOST_PEOPLE = 1000
 
@@ -70,27 +68,11 @@ def headline(result: LossRatioResult, standing: Standing) -> None:
         st.text(f"{result.statistic.method} · {result.method}")
 
 
-def earlier_result(space: Workspace, spec: Mapping[str, Any]) -> None:
-    """Show the last finding of this workspace, greyed and dated, while there is none for `spec`."""
-    for record in space.runs():
-        if record["spec"].get("audits", [{}])[0].keys() != {"loss_ratio"} or record["spec"] == spec:
-            continue
-        try:
-            result = work.result(space, record["spec"]).audits[0].result
-        except (RunFailed, ValueError):
-            continue  # it was cancelled, failed, or its file is gone
-        when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
-        st.divider()
-        st.text(f"Earlier result, {when}: {record['title']}")
-        with st.container(key="earlier"):
-            headline(result, result.at(result.tolerance))
-            st.plotly_chart(
-                figures.against_tolerance(result),
-                key="figure-earlier",
-                theme=None,
-                config={"displayModeBar": False},
-            )
-        return
+def show_earlier(result: LossRatioResult) -> None:
+    """Draw the head of an earlier result."""
+    headline(result, result.at(result.tolerance))
+    config = {"displayModeBar": False}
+    st.plotly_chart(figures.against_tolerance(result), key="figure-earlier", theme=None, config=config)
 
 
 def _tolerance(result: LossRatioResult) -> float:

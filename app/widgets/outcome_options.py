@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets.audit_page import Chosen
 from app.widgets.groups import choose_groups
 from audits.data import AuditData, group_name
 
-__all__ = ["Chosen", "choose_options"]
+__all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _LABEL, _GROUPS, _REJECTED, _EQUAL = (
@@ -40,15 +40,6 @@ _USUAL = {
     "permutations": 199,
     "share": 0.9,
 }
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Options as a spec names them, a title for the run, and about how many seconds it takes."""
-
-    options: dict[str, Any]
-    title: str
-    seconds: float
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -11,23 +10,16 @@ import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets.audit_page import Chosen
 from audits.data import AuditData
 from audits.outcomes import GERMAN_ROLES
 
-__all__ = ["Chosen", "choose_options"]
+__all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _STEPS = [round(0.05 * k, 2) for k in range(21)]
 _WAYS = {"any way": None, "up only": "up", "down only": "down"}
 _SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Options as a spec names them, and about how many seconds the run takes."""
-
-    options: dict[str, Any]
-    seconds: float
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
@@ -48,7 +40,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
     seconds = 2.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    return Chosen(options, seconds + 0.004 * min(2000, share * summary.rows))
+    return Chosen(options, "Recourse", seconds + 0.004 * min(2000, share * summary.rows))
 
 
 def _limits(actionable: list[str], summary: Summary) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from app.widgets import notices
 from app.widgets.export import export_section
 from app.widgets.figure_card import csv_bytes, figure_card, number_columns
 from app.widgets.frame import page_text
+from app.workspace import Workspace
 from audits.figures import recourse as figures
 from audits.outcomes import RecourseResult
 from audits.runs.documents import dump_yaml
@@ -25,7 +26,7 @@ __all__ = ["headline", "show_earlier", "show_result"]
 _MOST_PEOPLE = 1000
 
 
-def show_result(found: RunResult, draft: Mapping[str, Any]) -> None:
+def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom; the slider moves through what was scored once."""
     result: RecourseResult = found.audits[0].result
     headline(result)

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets.audit_page import Chosen
 from audits.checks import build
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.rulesets import TERMS, RuleSetsOptions, count_candidates
 from audits.stats.words import count
 
-__all__ = ["Chosen", "choose_options", "read_terms"]
+__all__ = ["choose_options", "read_terms"]
 
 _SUPPORTS = [0.01, 0.02, 0.05, 0.1, 0.2]
 _SHAPES = {"runs": "every range of bins", "thresholds": "one-sided thresholds", "bins": "single bins"}
 _ORDERS = {"score": "size of the difference", "evidence": "strength of evidence"}
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text": 6.0}
 _USUAL = {"depth": None, "intervals": "runs", "permutations": 999, "material": 0.1, "rank_by": "score"}
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Options as a spec names them, a title for the run, and about how many seconds it takes."""
-
-    options: dict[str, Any]
-    title: str
-    seconds: float
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:

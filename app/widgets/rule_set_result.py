@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,10 +13,10 @@ from app.widgets import notices
 from app.widgets.export import export_section
 from app.widgets.figure_card import csv_bytes, figure_card, number_columns
 from app.widgets.frame import page_text
+from app.widgets.mitigation import mitigation_section
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
-from audits.errors import RunFailed
 from audits.figures import rulesets as figures
 from audits.rulesets import (
     LeaderRow,
@@ -34,7 +33,7 @@ from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number, percent
 
-__all__ = ["earlier_result", "fine_print", "show_result"]
+__all__ = ["show_earlier", "show_result"]
 
 _ANY = "either way"
 _COLUMNS = [
@@ -54,8 +53,8 @@ _COLUMNS = [
 _MOST_PEOPLE = 1000
 
 
-def show_result(found: RunResult, space: Workspace) -> None:
-    """Draw a finished audit, from the finding down to other methods."""
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
     result: RuleSetsResult = found.audits[0].result
     headline(result)
     for warning in result.warnings:
@@ -68,11 +67,7 @@ def show_result(found: RunResult, space: Workspace) -> None:
         _group(result, rows, data)
     _overview(result, rows)
     _comparisons(result)
-
-
-def fine_print(found: RunResult, draft: Mapping[str, Any]) -> None:
-    """Draw what stands below every result: reading, limits, settings, export."""
-    result: RuleSetsResult = found.audits[0].result
+    mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
     with st.expander("How to read this"):
         st.markdown(page_text("rule_sets_reading"))
     with st.expander("What it cannot tell you"):
@@ -98,27 +93,11 @@ def headline(result: RuleSetsResult) -> None:
         )
 
 
-def earlier_result(space: Workspace, spec: Mapping[str, Any]) -> None:
-    """Show the last finding of this workspace, greyed and dated, while there is none for `spec`."""
-    for record in space.runs():
-        if record["spec"].get("audits", [{}])[0].keys() != {"rule_sets"} or record["spec"] == spec:
-            continue
-        try:
-            result = work.result(space, record["spec"]).audits[0].result
-        except (RunFailed, ValueError):
-            continue  # it was cancelled, failed, or its file is gone
-        when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
-        st.divider()
-        st.text(f"Earlier result, {when}: {record['title']}")
-        with st.container(key="earlier"):
-            headline(result)
-            st.plotly_chart(
-                figures.leaderboard(result),
-                key="figure-earlier",
-                theme=None,
-                config={"displayModeBar": False},
-            )
-        return
+def show_earlier(result: RuleSetsResult) -> None:
+    """Draw the head of an earlier result."""
+    headline(result)
+    config = {"displayModeBar": False}
+    st.plotly_chart(figures.leaderboard(result), key="figure-earlier", theme=None, config=config)
 
 
 def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:

@@ -19,7 +19,7 @@ __all__ = ["PAGES", "latest_audits", "verdict_cards"]
 PAGES = {
     "groups": ("overview.py", "Overview"),
     "flipset": ("flipsets.py", "Flipsets"),
-    "outcome_transport": ("flows.py", "Transport flows"),
+    "outcome_transport": ("transport_flows.py", "Transport flows"),
     "recourse": ("recourse.py", "Recourse"),
     "rule_sets": ("rule_sets.py", "Rule sets"),
     "loss_ratio": ("individual.py", "Individual fairness"),

@@ -1,0 +1,116 @@
+"""The course every audit's page takes: data, choices, the run, its result or an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from app import state, work
+from app.drafts import audit_spec
+from app.summary import Summary
+from app.widgets import notices
+from app.widgets.earlier import earlier_result
+from app.widgets.frame import page_text, title
+from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.subject import source_name, subject_line
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.errors import InputError
+from audits.runs.result import RunResult
+
+__all__ = ["Chosen", "audit_page"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Options as a spec names them, a title for the run, and about how many seconds it takes."""
+
+    options: dict[str, Any]
+    title: str
+    seconds: float
+
+
+def audit_page(
+    heading: str,
+    audit: str,
+    *,
+    question: str,
+    needs: str,
+    choose: Callable[[Mapping[str, Any], AuditData, Summary], Chosen | None],
+    show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
+    show_earlier: Callable[[Any], None] | None = None,
+    below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,
+) -> None:
+    """Draw the page of `audit`.
+
+    Parameters
+    ----------
+    heading
+        The page's title.
+    audit
+        The audit's name in a spec.
+    question
+        Name of the text that says what the page answers; shown while there is no result.
+    needs
+        What to choose, while `choose` returns None.
+    choose
+        Draws the controls of the sidebar.
+    show
+        Draws a finished run.
+    show_earlier
+        Draws the last result of other choices, below the question.
+    below
+        Draws what else stands below the question.
+    """
+    space = state.workspace()
+    draft = space.draft()
+    if draft is None:
+        title(heading)
+        st.markdown(page_text(question))
+        st.text("There are no data yet.")
+        _to_data("Choose data and a model")
+        return
+    try:
+        data, summary = wait_for(work.data(space, draft["spec"]["data"]), f"Preparing {source_name(draft)}")
+    except InputError as error:
+        title(heading, subject_line(draft))
+        notices.problem(str(error))
+        _to_data("Settle it on the data page")
+        return
+    title(heading, subject_line(draft, summary))
+    try:
+        with st.sidebar:
+            chosen = choose(draft, data, summary)
+            bar = st.container()
+        if chosen is None:
+            notices.note(needs)
+            return
+        spec = audit_spec(draft, audit, chosen.options)
+        standing = work.standing(space, spec)
+    except InputError as error:
+        notices.problem(str(error))
+        return
+    with bar:
+        run_button(space, spec, chosen.title, standing, chosen.seconds, "run")
+    if standing.finished:
+        show(work.result(space, spec), space, draft)
+        return
+    st.markdown(page_text(question))
+    with st.container(key="narrow"):  # where the sidebar is folded away
+        run_button(space, spec, chosen.title, standing, chosen.seconds, "run-narrow")
+    if standing.going and standing.run is not None:
+        progress(standing.run)
+    else:
+        ended_badly(standing.run)
+    if show_earlier is not None:
+        earlier_result(space, spec, audit, show_earlier)
+    if below is not None:
+        below(space, draft)
+
+
+def _to_data(label: str) -> None:
+    st.page_link("views/data_model.py", label=label, query_params=state.address("Data & model"))
