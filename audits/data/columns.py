@@ -40,6 +40,11 @@ _DAY_MONTH = (
 _LIKE_NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*$"
 _DOUBTFUL = "has numbers whose comma or point may be decimal or mark thousands, so it is read as text"
 _NO_DATES = "looks like dates that can be read in two ways or not at all, so it is text; write 2024-12-31"
+_SIGN = r"([$€£¥₹]|%|[A-Z]{3})"  # $31.20, 45 %, EUR 12
+_PRICED = (
+    r"^\(?[+-]?" + _SIGN + r"?\s?[+-]?[0-9]+([.,][0-9]+)*\s?" + _SIGN + r"?\)?$"
+)  # $31.20, 45 %, (1,200)
+_CODE = r"^[0-9A-Z]*$"  # ABC12 is no price
 _LARGEST_EXACT = 2**53
 _MOSTLY = 0.9
 
@@ -164,6 +169,15 @@ def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> 
     if column.matching(_LIKE_NUMBER)[known].all():
         return _as_text(column, markers, _DOUBTFUL)
     share = column.counts[known & number].sum() / column.counts[known].sum()
+    priced = column.matching(_PRICED) & ~column.matching(_CODE)
+    if (priced | number)[known].all():
+        example = column.values[int(np.flatnonzero(known & ~number)[0])].as_py()
+        return _as_text(
+            column,
+            markers,
+            f"has numbers written with signs (such as {example!r}), so it is read as text; take the signs "
+            "out to have numbers",
+        )
     if share < _MOSTLY:
         return _as_text(column, markers)
     odd = known & ~number

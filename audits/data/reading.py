@@ -285,8 +285,20 @@ def _assemble(parts: list[_Part], options: ReadOptions) -> Table:
         raise InputError(first.report.name, "has no rows")
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
     missing = {name: dict(each.missing) for name, each in converted.items() if each.missing}
-    notes = tuple(note for each in converted.values() for note in each.notes)
+    notes = _repeated(parts) + tuple(note for each in converted.values() for note in each.notes)
     return Table(frame, ReadReport(tuple(part.report for part in parts), missing, report_notes + notes))
+
+
+def _repeated(parts: Sequence[_Part]) -> tuple[str, ...]:
+    """Say which files hold the same bytes as an earlier one: nobody means to count people twice."""
+    first: dict[str, str] = {}
+    notes = []
+    for part in parts:
+        name, sha256 = part.report.name, part.report.sha256
+        if sha256 in first:
+            notes.append(f"{name} holds the same bytes as {first[sha256]}: its rows count twice.")
+        first.setdefault(sha256, name)
+    return tuple(notes)
 
 
 def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:

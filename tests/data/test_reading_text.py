@@ -361,3 +361,33 @@ def test_numbers_are_read_exactly_as_pandas_reads_them(
     expected = pd.read_csv(path)["x"]
     np.testing.assert_array_equal(found.to_numpy(float), expected.to_numpy(float))
     assert found.isna().sum() == sum(value is None for value in values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [("$31.20", "$4", "$1,250.00"), ("45%", "3.5 %", "100%"), ("EUR 12", "EUR 15.5", "EUR 1.200")],
+)
+def test_numbers_with_signs_stay_text_and_a_note_says_so(tmp_path: Path, values: tuple[str, ...]):
+    table = read(tmp_path, "pay\tage\n" + "".join(f"{value}\t4{k}\n" for k, value in enumerate(values)))
+    assert table.frame["pay"].tolist() == list(values)
+    assert table.report.notes == (
+        f"Column 'pay' has numbers written with signs (such as {values[0]!r}), so it is read as text; "
+        "take the signs out to have numbers.",
+    )
+
+
+@pytest.mark.parametrize("values", [("A12", "B7"), ("12B", "3C"), ("+", "-"), ("A40x", "3")])
+def test_codes_are_no_numbers_with_signs(tmp_path: Path, values: tuple[str, ...]):
+    table = read(tmp_path, "code,age\n" + "".join(f"{value},40\n" for value in values))
+    assert table.report.notes == ()
+
+
+def test_the_same_file_twice_is_read_twice_and_noted(tmp_path: Path):
+    one = write(tmp_path, "a,b\n1,x\n2,y\n", "one.csv")
+    two = write(tmp_path, "a,b\n1,x\n2,y\n", "two.csv")
+    table = read_table([one, one, two])
+    assert len(table.frame) == 6
+    assert table.report.notes == (
+        "one.csv holds the same bytes as one.csv: its rows count twice.",
+        "two.csv holds the same bytes as one.csv: its rows count twice.",
+    )
