@@ -28,6 +28,8 @@ class ColumnProfile:
         The values, the most frequent first, where there are at most 60.
     likely_protected : bool
         Whether its name says that people may be compared by it, and its values are few enough as they are.
+    likely_label : int, optional
+        Its place among the columns that look like the label, 0 for the likeliest; None for others.
     """
 
     name: str
@@ -37,12 +39,14 @@ class ColumnProfile:
     examples: str
     values: tuple[str, ...]
     likely_protected: bool
+    likely_label: int | None
 
 
 def profile(table: Table) -> tuple[ColumnProfile, ...]:
     """Describe the columns of a table."""
     described = describe(table)
     likely = set(described["suggested"]["protected"])
+    labels = described["suggested"]["label"]
     return tuple(
         ColumnProfile(
             name=column["name"],
@@ -52,6 +56,7 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
             examples=", ".join(column["examples"]),
             values=_values(table.frame[column["name"]], column["distinct"]),
             likely_protected=column["name"] in likely and column["distinct"] <= _MOST_GROUPS,
+            likely_label=labels.index(column["name"]) if column["name"] in labels else None,
         )
         for column in described["columns"]
     )

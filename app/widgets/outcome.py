@@ -9,8 +9,9 @@ import streamlit as st
 
 from app.columns import ColumnProfile
 from app.drafts import with_data
+from audits.checks import choices
 
-__all__ = ["outcome_section"]
+__all__ = ["outcome_section", "says_more"]
 
 _NUMBERS = {"continuous", "integer"}
 _MOST_LEVELS = 20
@@ -23,11 +24,13 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     names = [item.name for item in profiles]
     old = data.get("label")
     column = old["column"] if isinstance(old, dict) else old
+    likely = _likely(profiles)
+    offered = list(dict.fromkeys([*likely, *names]))
     left, middle, right = st.columns(3)
     label = left.selectbox(
         "Label (the true outcome)",
-        names,
-        index=names.index(column) if column in names else None,
+        offered,
+        index=offered.index(column) if column in names else None,
         key=f"label-{draft['id']}",
         placeholder="No label",
         help="What the model predicts, as it turned out. Needed to train a model here.",
@@ -42,6 +45,8 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     )
     draft = with_data(draft, weights=weights)
     if label is None:
+        if likely:
+            left.text(f"Perhaps {choices(likely[:3])}.")
         with middle:
             return _favorable_alone(with_data(draft, label=None))
     item = profiles[names.index(label)]
@@ -58,6 +63,20 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     )
     favorable = data["favorable"] if kept and chosen == kept else _one(chosen)
     return with_data(draft, label=label, favorable=favorable)
+
+
+def says_more(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> bool:
+    """Whether the label is more than favourable or not: cut from a number, or of several values."""
+    label = draft["spec"]["data"].get("label")
+    if isinstance(label, dict):
+        return True
+    return any(item.name == label and item.distinct > 2 for item in profiles)
+
+
+def _likely(profiles: Sequence[ColumnProfile]) -> list[str]:
+    """Names of the columns that look like the label, the likeliest first."""
+    ranked = [(item.likely_label, item.name) for item in profiles if item.likely_label is not None]
+    return [name for _, name in sorted(ranked)]
 
 
 def _favorable_alone(draft: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
+from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
 from audits.errors import InputError
 
@@ -65,6 +66,8 @@ class AuditData:
         Levels of the ordinal columns, lowest first, as text.
     bins : mapping of str to tuple of float
         Edges of the protected attributes that were cut into bins.
+    cut : LabelCut or None
+        How the label was made from a column of numbers, which `frame` holds as well.
     """
 
     frame: pd.DataFrame
@@ -86,6 +89,7 @@ class AuditData:
     notes: tuple[str, ...]
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    cut: LabelCut | None = None
 
     @property
     def n(self) -> int:

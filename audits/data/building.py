@@ -11,10 +11,11 @@ import pandas as pd
 from audits.data.audit_data import AuditData
 from audits.data.digests import frame_digest, plain_digest
 from audits.data.filters import apply_recodes, kept_rows, known_column
-from audits.data.frames import from_pandas
+from audits.data.frames import from_pandas, with_columns
 from audits.data.gaps import drop_incomplete, fill_gaps
 from audits.data.groups import protected_groups
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
+from audits.data.leaks import leak_notes
 from audits.data.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.space import MOST_LEVELS
 from audits.data.spec import DataSpec, LabelCut, check_spec
@@ -78,7 +79,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     imputed: dict[str, int] = {}
     if spec.missing == "impute":
         frame, imputed = fill_gaps(frame, features, kinds)
-    notes += _gap_notes(frame, features)
+    notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
         frame=frame,
         kinds=kinds,
@@ -99,6 +100,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         notes=tuple(dict.fromkeys(notes)),
         orders=_orders(frame, kinds, {**orders, **spec.orders}),
         bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
+        cut=spec.label if isinstance(spec.label, LabelCut) else None,
     )
     return dataclasses.replace(data, digest=_digest(data))
 
@@ -112,7 +114,7 @@ def _selected(
     for name, kind in spec.kinds.items():
         known_column("data.kinds", name, frame)
         made[name] = as_kind(frame[name], kind, f"data.kinds.{name}")
-    frame = frame.assign(**made)
+    frame = with_columns(frame, made)
     for name in spec.protected:
         known_column("data.protected", name, frame)
     kept, reasons, more = kept_rows(frame, spec.keep)

@@ -16,11 +16,13 @@ __all__ = ["describe"]
 _PROTECTED = re.compile(
     r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
     r"|nationality|citizen|citizenship|foreign|foreigner|native|national|origin|pregnant|pregnancy|veteran"
-    r"|colou?r|caste|orientation"
+    r"|colou?r|caste|orientation|male|female|woman|women|black|white|asian|hispanic|hispan|latino|latina"
+    r"|minority|married|unmarried|immigrant|migrant"
 )
 _LABELS = re.compile(
-    r"label|target|outcome|class|y|decision|approved|hired|accepted|admitted|admit|default|credit"
-    r"|recid|recidivism|income|status|granted|result|response|passed|pass|pf|toxicity|toxic"
+    r"label|target|outcome|class|y|decision|approv\w*|hired?|hiring|accept\w*|admit\w*|admission|default|credit"
+    r"|recid|recidivism|income|status|grant\w*|reject\w*|denied|result|response|passed|pass|pf|toxicity|toxic"
+    r"|repaid|callback|selected|promoted|survived|convicted|fraud|churn|readmitted"
 )
 _MOST_LABEL_LEVELS = 20
 _EXAMPLES = 5

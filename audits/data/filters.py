@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
+from audits.data.frames import with_columns
 from audits.data.spec import Keep, Recode
 from audits.data.values import as_text, is_missing, match_level, near, text_of
 from audits.errors import InputError
@@ -35,7 +36,7 @@ def apply_recodes(frame: pd.DataFrame, recodes: Mapping[str, Recode]) -> tuple[p
         source = known_column(f"data.recode.{name}.from", recode.source or name, frame)
         if not recode.mapping:
             raise InputError(f"data.recode.{name}.map", "must name at least one value")
-        frame = frame.assign(**{name: _recoded(frame[source], recode.mapping, name, notes)})
+        frame = with_columns(frame, {name: _recoded(frame[source], recode.mapping, name, notes)})
     return frame, notes
 
 

@@ -1,8 +1,9 @@
-"""DataFrames given in memory become tables like those read from files."""
+"""DataFrames: those given in memory become tables like those read from files, and columns are replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -11,7 +12,21 @@ from audits.data.typed_tables import convert_typed
 from audits.data.values import as_text
 from audits.errors import InputError
 
-__all__ = ["from_pandas"]
+__all__ = ["from_pandas", "with_columns"]
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return `frame` with columns replaced or added, of any name; `frame` itself stays as it is.
+
+    Examples
+    --------
+    >>> with_columns(pd.DataFrame({"self": [1, 2]}), {"self": [3, 4]})["self"].tolist()
+    [3, 4]
+    """
+    made = frame.copy(deep=False)  # unlike assign, whose keyword arguments cannot be called self
+    for name, values in columns.items():
+        made[name] = values
+    return made
 
 
 def from_pandas(

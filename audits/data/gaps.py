@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from audits.data.frames import with_columns
 from audits.data.kinds import Kind
 from audits.errors import InputError
 
@@ -55,4 +56,4 @@ def fill_gaps(
         else:
             value = known.mode().iloc[0]
         made[name], filled[name] = frame[name].fillna(value), int(gaps.sum())
-    return frame.assign(**made), filled
+    return with_columns(frame, made), filled

@@ -9,6 +9,7 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data.filters import known_column
+from audits.data.frames import with_columns
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import as_text, find_level, near
 from audits.errors import InputError
@@ -76,7 +77,7 @@ def drop_unlabelled(
         label = cut.name
         if label in frame.columns:
             raise InputError("data.label", f"makes a column {label!r} that the data has already")
-        frame = frame.assign(**{label: _cut(frame[source], cut)})
+        frame = with_columns(frame, {label: _cut(frame[source], cut)})
     if cut and spec.favorable is None:
         given = (True,)
     levels = _favorable_levels(frame[label], given, spec)

@@ -99,6 +99,13 @@ class LabelCut:
                 return f"{self.column} {sign} {bound:g}"
         return self.column
 
+    @property
+    def side(self) -> str:
+        """The side that the cut calls true, in words: ``"at least 3"``."""
+        words = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below"}
+        found = [(text, getattr(self, key)) for key, text in words.items()]
+        return next((f"{text} {bound:g}" for text, bound in found if bound is not None), "any number")
+
 
 @dataclass(frozen=True)
 class DataSpec:

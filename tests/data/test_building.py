@@ -569,3 +569,10 @@ def test_every_row_is_used_or_counted(rows: list, keep: list, missing: str, weig
     assert (frame.loc[data.frame.index, "hired"] == "yes").tolist() == data.y.tolist()
     if missing != "category":
         assert not data.frame["age"].isna().any()
+
+
+def test_a_column_may_be_called_anything():
+    frame = PEOPLE.rename(columns={"job": "self", "gpa": "frame", "age": "index"})
+    data = build(frame, kinds={"index": "continuous"}, recode={"self": {"from": "self", "map": {"cook": "chef"}}},
+                 missing="impute")  # fmt: skip
+    assert set(data.features) == {"index", "self", "frame", "count"}

@@ -1,0 +1,72 @@
+"""Features that give the label away: a model that reads them only repeats what it should predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["leak_notes", "telling_features"]
+
+_FEWEST = 10  # of either label; below, a feature tells the label by chance
+_MOST_LEVELS = 50
+_ERRORS = 0.01
+
+
+def telling_features(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray) -> list[str]:
+    """Return the features each of which tells the label by itself.
+
+    A feature does if the commonest label at each of its values (at most 50), or one cut through its numbers,
+    errs in at most 1 % of as many rows as the rarer label has. Rows without a value count as a value.
+
+    Parameters
+    ----------
+    frame : DataFrame (n, columns)
+        The rows.
+    features : sequence of str
+        Columns to look at.
+    y : array (n,) of bool
+        The label; with fewer than 10 rows of either value nothing is returned.
+    """
+    rarer = int(min(y.sum(), (~y).sum()))
+    if rarer < _FEWEST:
+        return []
+    return [name for name in features if _errors(frame[name], y) <= _ERRORS * rarer]
+
+
+def leak_notes(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray | None) -> list[str]:
+    """Word what `telling_features` finds, as a list of at most one sentence."""
+    telling = [] if y is None else telling_features(frame, features, y)
+    if not telling:
+        return []
+    shown = ", ".join(repr(name) for name in telling[:5]) + (" and others" if len(telling) > 5 else "")
+    tell = "tells" if len(telling) == 1 else "each tell"
+    advice = "leave out what is only known after the decision"
+    return [f"{shown} {tell} the label almost without error: {advice}."]
+
+
+def _errors(column: pd.Series, y: np.ndarray) -> int:
+    """Rows that the best use of one column gets wrong."""
+    codes, levels = pd.factorize(column, use_na_sentinel=False)
+    if len(levels) > _MOST_LEVELS:
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            return len(y)
+        return _cut_errors(column.to_numpy(dtype=float), y)
+    favorable = np.bincount(codes, weights=y, minlength=len(levels))
+    return int(np.minimum(favorable, np.bincount(codes, minlength=len(levels)) - favorable).sum())
+
+
+def _cut_errors(numbers: np.ndarray, y: np.ndarray) -> int:
+    """Rows on the wrong side of the best cut; those without a number go to the commoner label."""
+    known = ~np.isnan(numbers)
+    absent = int(min((y & ~known).sum(), (~y & ~known).sum()))
+    order = np.argsort(numbers[known], kind="stable")
+    ordered, good = numbers[known][order], y[known][order]
+    if not len(good):
+        return absent
+    below = np.concatenate([[0], np.cumsum(good)])  # favourable among the i smallest
+    wrong = below + (~good).sum() - (np.arange(len(good) + 1) - below)  # favourable above the cut
+    ends = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
+    wrong = wrong[ends]
+    return absent + int(min(wrong.min(), (len(good) - wrong).min()))
