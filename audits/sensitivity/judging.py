@@ -161,11 +161,15 @@ def histogram_of(
 ) -> Histogram:
     """Count people by sensitivity: bins (a, b], the threshold one of their edges, the last bin open."""
     top = max(float(np.quantile(sensitivity, 0.99)), 1.1 * threshold) or 1.0
-    step = threshold / max(round(threshold * _BINS / top), 1) if threshold > 0 else top / _BINS
-    bins = int(np.ceil(top / step)) + 1
-    edges = np.append(step * np.arange(bins), max(float(sensitivity.max()), step * bins))
-    if threshold > 0:
-        edges[round(threshold / step)] = threshold  # to the last digit: who is flagged lies above
+    below = round(_BINS * threshold / top)
+    if threshold > 0 and below == 0:  # most people hardly have any: the threshold is the first edge
+        edges = np.append(0.0, np.linspace(threshold, top, _BINS + 1))
+    else:
+        edges = np.arange(2 * _BINS + 2) * (threshold / below if threshold > 0 else top / _BINS)
+        edges = edges[: np.searchsorted(edges, top) + 1]
+        edges[below] = threshold  # to the last digit: who is flagged lies above
+    bins = len(edges)
+    edges = np.append(edges, max(float(sensitivity.max()), 2 * edges[-1] - edges[-2]))
     place = np.clip(np.searchsorted(edges, sensitivity, side="left") - 1, 0, bins - 1)
 
     def counts(rows: np.ndarray) -> tuple[float, ...]:
