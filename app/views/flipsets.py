@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.widgets.audit_page import audit_page
 from app.widgets.flipset_options import choose_options
-from app.widgets.flipset_result import show_earlier, show_result
+from app.widgets.flipset_result import live_curve, show_earlier, show_result
 
 audit_page(
     "Flipsets",
@@ -14,4 +14,5 @@ audit_page(
     choose=choose_options,
     show=show_result,
     show_earlier=show_earlier,
+    while_running=live_curve,
 )

@@ -10,15 +10,18 @@ import streamlit as st
 from app import state
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
+from app.widgets.counterfactuals import choose_counterfactuals
+from app.widgets.flipset_map_options import choose_map_options
 from app.widgets.groups import choose_groups
+from app.widgets.run_bar import time_words
 from audits.checks import build
 from audits.data import AuditData, group_name
 from audits.errors import InputError
 from audits.flipsets import FlipsetOptions
+from audits.flipsets.groups import MOST_BYTES, MOST_SECONDS
 from audits.flipsets.options import map_seconds
 from audits.stats.words import count
-from audits.transport import estimated_seconds
-from audits.transport.maps import GanOptions
+from audits.transport import estimated_bytes, estimated_seconds
 
 __all__ = ["choose_options"]
 
@@ -39,8 +42,8 @@ _METHODS = {
     "linear": "Invented by a linear map (fast)",
     "unbalanced": "Unbalanced: the farthest stay unmatched",
 }
+_AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for among all pairs
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
-_LONGEST = 120.0  # above it the audit draws a subsample
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
@@ -74,16 +77,43 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         "exact, entropic and unbalanced match real people.",
         **state.choice("method"),
     )
+    audited = None if sizes is None else _audited(draft, sizes)
     if method != "exact":
         options["transport"] = method
+    elif audited is not None:
+        options |= _everyone(*audited, summary.width)
     if condition != _NOTHING:
         options["condition_on"] = "label" if condition == _LABEL else condition
     with st.expander("More options"):
         options |= _more()
-        if method == "gan":
-            options |= _gan()
+        options |= choose_map_options(method)
+        options |= _weights([name for name in summary.features if name not in {*source, *target}])
+        options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
-    return Chosen(options, title, _seconds(draft, summary, sizes, options))
+    return Chosen(options, title, _seconds(draft, summary, audited, options))
+
+
+def _audited(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:
+    """About how many people of either group are audited: where a model is trained, those held out."""
+    trained = draft["spec"]["model"].get("train")
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    n, m = (max(2, round(share * size)) for size in sizes)
+    return n, m
+
+
+def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
+    """Offer to match groups in full of which the audit would draw a subsample."""
+    seconds, memory = estimated_seconds(n, m, width), estimated_bytes(n, m, width)
+    if seconds <= MOST_SECONDS and memory <= MOST_BYTES:
+        return {}
+    everyone = st.toggle(
+        "Match everyone",
+        value=False,
+        help="Otherwise a random part of both groups is matched, as many as take about two minutes.",
+        **state.choice("everyone"),
+    )
+    st.text(f"All {count(n)} with {count(m)}: {time_words(seconds)}, {memory / 2**30:.1f} GB of memory.")
+    return {"max_people": max(n, m) + 1} if everyone else {}  # one more: a split may round otherwise
 
 
 def _more() -> dict[str, Any]:
@@ -126,34 +156,26 @@ def _more() -> dict[str, Any]:
     return {key: value for key, value in chosen.items() if value != usual[key]}
 
 
-def _gan() -> dict[str, Any]:
-    usual = GanOptions()
-    chosen = {
-        "iterations": int(
-            st.number_input(
-                "Iterations of the GAN",
-                min_value=100,
-                max_value=1_000_000,
-                value=usual.iterations,
-                step=1000,
-                **state.choice("gan-iterations"),
-            )
-        ),
-        "transport_weight": st.number_input(
-            "Weight of the cost (λ)",
+def _weights(features: list[str]) -> dict[str, Any]:
+    """Weights in the distance, of the features that shall not count once."""
+    chosen = st.multiselect(
+        "Weigh features otherwise",
+        features,
+        help="Weight in the distance: 1 as it is, 0 leaves it out of the matching, 3 counts it three times.",
+        **state.choice("weighed"),
+    )
+    weights = {
+        name: st.number_input(
+            f"Weight of {name}",
             min_value=0.0,
-            value=usual.transport_weight,
-            step=1e-5,
+            value=2.0,
+            step=0.5,
             format="%g",
-            help="Larger keeps counterparts nearer and fits the target group less well.",
-            **state.choice("gan-weight"),
-        ),
-        "early_stopping": st.toggle(
-            "Stop early", value=usual.early_stopping, help="On people held out.", **state.choice("gan-stop")
-        ),
+            **state.choice(f"weight-{name}"),
+        )
+        for name in chosen
     }
-    changed = {key: value for key, value in chosen.items() if value != getattr(usual, key)}
-    return {"map": changed} if changed else {}
+    return {"feature_weights": weights} if weights else {}
 
 
 def _sizes(data: AuditData, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -167,12 +189,16 @@ def _seconds(
     draft: Mapping[str, Any], summary: Summary, sizes: tuple[int, int] | None, options: Mapping[str, Any]
 ) -> float:
     trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
     start = 1.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
     if sizes is None:
         return start
-    n, m = (max(2, int(share * size)) for size in sizes)
+    n, m = sizes
     if options.get("transport", "exact") != "exact":
         return start + map_seconds(build(FlipsetOptions, options, "flipset"), n, m, summary.width)
     shuffles = options.get("permutations", 99) * estimated_seconds(min(n, 300), min(m, 300), summary.width)
-    return start + min(_LONGEST, estimated_seconds(n, m, summary.width)) + shuffles
+    matching = _AFTERWARDS * estimated_seconds(n, m, summary.width)
+    return (
+        start
+        + shuffles
+        + (matching if "max_people" in options else min(_AFTERWARDS * MOST_SECONDS, matching))
+    )

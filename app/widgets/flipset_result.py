@@ -16,16 +16,18 @@ from app.widgets.frame import page_text
 from app.widgets.people import people_section
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
+from audits.figures import flipset_comparisons, flipset_maps
 from audits.figures import flipsets as figures
 from audits.figures.flipsets import Part
 from audits.flipsets import FlipsetResult
 from audits.flipsets.words import DISTRUST
 from audits.runs.documents import dump_yaml
+from audits.runs.handle import RunProgress
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import number, percent_interval
 
-__all__ = ["show_earlier", "show_result"]
+__all__ = ["live_curve", "show_earlier", "show_result"]
 
 _PARTS: dict[Part, str] = {
     "positive": "Favorable here, not for the counterpart",
@@ -49,7 +51,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         notices.note(warning)
     if not result.arrows.empty:
         st.subheader("People and their counterparts", anchor=False)
-        figure_card("flipset-arrows", figures.arrows(result), lambda: result.arrows, wide=True)
+        figure_card("flipset-arrows", flipset_maps.arrows(result), lambda: result.arrows, wide=True)
     part = _part(result)
     flipset = result.positive if part == "positive" else result.negative
     st.subheader("Where flipped people differ from their group", anchor=False)
@@ -85,19 +87,34 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         export_section(found, draft["source"].get("sample"))
 
 
+def live_curve(now: RunProgress) -> None:
+    """Draw the training curve of a running audit as far as it has come."""
+    if now.curve:
+        st.plotly_chart(
+            flipset_maps.curve(now.curve),
+            key="figure-live-curve",
+            theme=None,
+            config={"displayModeBar": False},
+            alt="The training curve so far",
+        )
+
+
 def _comparisons(result: FlipsetResult) -> None:
     """Show the same people compared otherwise: at equal values, in their other lives, by class and score."""
     if result.same_values:
         st.subheader("Compared at equal values", anchor=False)
         if result.disagreement:
             notices.note(result.disagreement)
-        _table(
-            result.same_values_frame(), "Difference of the groups' rates among people who agree in a feature"
+        figure_card(
+            "flipset-same-values",
+            flipset_comparisons.same_values(result),
+            result.same_values_frame,
+            wide=True,
         )
     if result.causal is not None:
         st.subheader("Compared with the true counterfactuals", anchor=False)
         st.text(f"Both say the same of {percent_interval(result.causal.agreement)} of the people.")
-        _table(result.causal_frame(), "Flipsets of the true counterfactuals beside those of transport")
+        figure_card("flipset-causal", flipset_comparisons.causal(result), result.causal_frame)
     if not result.classes.empty:
         st.subheader("From class to class", anchor=False)
         _table(result.classes.reset_index(), "People by the class given to them and to their counterparts")
@@ -105,9 +122,13 @@ def _comparisons(result: FlipsetResult) -> None:
         change = result.score_change
         low, high = change["quantiles"]["0.05"], change["quantiles"]["0.95"]
         way = "better" if change["mean"] >= 0 else "worse"
+        st.subheader("How the score changes", anchor=False)
         st.text(
             f"Counterparts score {number(abs(change['mean']))} {way} on average; nine in ten changes lie "
             f"between {number(low)} and {number(high)}, above 0 is better."
+        )
+        figure_card(
+            "flipset-score-change", flipset_comparisons.score_change(result), result.score_change_frame
         )
 
 
@@ -128,9 +149,9 @@ def _trust(result: FlipsetResult) -> None:
         },
         alt="What the map was held against, and whether it passed",
     )
-    figure_card("flipset-fit", figures.fit(result), result.fit_frame, wide=True)
+    figure_card("flipset-fit", flipset_maps.fit(result), result.fit_frame, wide=True)
     if result.training:
-        figure_card("flipset-training", figures.training(result), result.training_frame, wide=True)
+        figure_card("flipset-training", flipset_maps.training(result), result.training_frame, wide=True)
     with st.expander("What these checks mean"):
         st.markdown(page_text("flipsets_trust"))
 

@@ -1,23 +1,20 @@
-"""Figures of a flipset audit."""
+"""Figures of a flipset audit: sizes, who is in the flipsets, and how they differ from their counterparts."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.flipsets import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
-from audits.flipsets.validation import KS_LIMIT
 from audits.stats.words import count, number, percent
 
-__all__ = ["arrows", "causal", "fit", "marginals", "sizes", "training", "transparency"]
+__all__ = ["COLOUR", "Part", "marginals", "sizes", "transparency", "whiskers"]
 
 Part = Literal["positive", "negative"]
-_COLOUR = {"positive": ACCENT, "negative": CONTRAST}
-
+COLOUR = {"positive": ACCENT, "negative": CONTRAST}
 
 _WAY = {"positive": "favorable here,<br>not there", "negative": "favorable there,<br>not here"}
 
@@ -59,9 +56,9 @@ def sizes(result: FlipsetResult) -> go.Figure:
                         "thickness": 2,
                     },
                     mode="markers+text",
-                    marker={"color": _COLOUR[name], "size": 11},
+                    marker={"color": COLOUR[name], "size": 11},
                     text=[f"{count(part.size)} people"],
-                    textposition="top center",
+                    textposition="top center" if share > 8 else "top right",  # not over the labels
                     showlegend=False,
                     hovertemplate=f"%{{x:.1f}} %<br>{part.share.method}<extra></extra>",
                 )
@@ -102,7 +99,8 @@ def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int 
     )
     height = 110 + 230 * rows
     figure = finish(figure, height=height, alt=alt)
-    return figure.update_layout(legend={"y": 1.0 + 44 / height}, margin={"t": 76})
+    # fonts are measured before they are loaded: without a width the last letters of a name are cut off
+    return figure.update_layout(legend={"y": 1.0 + 44 / height, "entrywidth": 220}, margin={"t": 76})
 
 
 def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
@@ -111,7 +109,7 @@ def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
     bars = []
     for name, people, colour, opacity in (
         (f"all {count(result.n_source)} {describe(result.source)}", item.population, GREY, 0.75),
-        (f"{part} flipset ({count(getattr(result, part).size)})", item.flipset, _COLOUR[part], 0.65),
+        (f"{part} flipset ({count(getattr(result, part).size)})", item.flipset, COLOUR[part], 0.65),
     ):
         total = sum(people)
         bars.append(
@@ -210,8 +208,8 @@ def _difference_bars(shown: list[FeatureDifference], part: Part) -> go.Bar:
         x=lengths,
         y=list(range(len(shown))),
         orientation="h",
-        marker={"color": _COLOUR[part]},
-        error_x=_whiskers(lengths, [_standardized_ends(item) for item in shown]),
+        marker={"color": COLOUR[part]},
+        error_x=whiskers(lengths, [_standardized_ends(item) for item in shown]),
         customdata=[
             [describe(item.feature, longest=60), *(number(end) for end in (gap.value, gap.low, gap.high))]
             for item, gap in ((item, item.mean_difference) for item in shown)
@@ -230,7 +228,7 @@ def _sign_dots(shown: list[FeatureDifference]) -> go.Scatter:
         customdata=[describe(item.feature, longest=60) for item in shown],
         mode="markers",
         marker={"color": INK, "size": 8},
-        error_x=_whiskers(values, [(item.mean_sign.low, item.mean_sign.high) for item in shown]),
+        error_x=whiskers(values, [(item.mean_sign.low, item.mean_sign.high) for item in shown]),
         hovertemplate="%{customdata}: %{x:.2f}<extra></extra>",
         showlegend=False,
     )
@@ -243,7 +241,8 @@ def _standardized_ends(item: FeatureDifference) -> tuple[float | None, float | N
     return low / item.deviation, high / item.deviation
 
 
-def _whiskers(values: list[float], ends: list[tuple[float | None, float | None]]) -> dict[str, object]:
+def whiskers(values: list[float], ends: list[tuple[float | None, float | None]]) -> dict[str, object]:
+    """Error bars from `values` to their `ends`; none where an end is unknown."""
     return {
         "type": "data",
         "symmetric": False,
@@ -255,162 +254,3 @@ def _whiskers(values: list[float], ends: list[tuple[float | None, float | None]]
         "thickness": 1.4,
         "width": 3,
     }
-
-
-def causal(result: FlipsetResult) -> go.Figure:
-    """Draw the flipsets' shares by transport and by true counterfactuals, side by side."""
-    if result.causal is None:
-        return empty("The data hold no true counterfactuals.")
-    figure = go.Figure()
-    for name, parts, colour in (
-        ("by transport", (result.positive, result.negative), ACCENT),
-        ("by counterfactuals", (result.causal.positive, result.causal.negative), CONTRAST),
-    ):
-        values = [100 * (part.share.value or 0.0) for part in parts]
-        ends = [(part.share.low or 0.0, part.share.high or 0.0) for part in parts]
-        figure.add_trace(
-            go.Bar(
-                x=values,
-                y=["positive flipset", "negative flipset"],
-                orientation="h",
-                marker={"color": colour},
-                error_x=_whiskers(values, [(100 * low, 100 * high) for low, high in ends]),
-                name=name,
-                hovertemplate="%{x:.1f} %<extra>" + name + "</extra>",
-            )
-        )
-    figure.update_xaxes(title=f"share of {describe(result.source)} people (%)", rangemode="tozero")
-    alt = (
-        f"Negative flipset {percent(result.negative.share.value, result.n_source)} by transport and "
-        f"{percent(result.causal.negative.share.value, result.n_source)} by true counterfactuals."
-    )
-    return finish(figure, height=250, alt=alt)
-
-
-def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
-    """Draw each feature's KS distance between counterparts and target group, the largest on top."""
-    ranked = sorted(result.validation["ks"].items(), key=lambda item: item[1])[-most:]
-    if not ranked:
-        return empty("No features were matched on.")
-    figure = go.Figure(
-        go.Bar(
-            x=[value for _, value in ranked],
-            y=list(range(len(ranked))),
-            orientation="h",
-            marker={"color": [CONTRAST if value > KS_LIMIT else ACCENT for _, value in ranked]},
-            customdata=[describe(name, longest=60) for name, _ in ranked],
-            hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    figure.add_vline(x=KS_LIMIT, line={"color": INK, "dash": "dot", "width": 1})
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(ranked))),
-        ticktext=[describe(name) for name, _ in ranked],
-    )
-    figure.update_xaxes(title="KS distance to the target group (0 is alike)", range=[0, None])
-    name, value = ranked[-1]
-    alt = (
-        f"KS distance of each feature; {name} has the largest, {number(value)}; "
-        f"{KS_LIMIT} is the most accepted."
-    )
-    return finish(figure, height=100 + 26 * len(ranked), alt=alt)
-
-
-def training(result: FlipsetResult) -> go.Figure:
-    """Draw the training curve of the map: KS distance above, losses below, over iterations."""
-    points = [point for point in result.training if point["iteration"] is not None]
-    if not points:
-        return empty("This map is not trained step by step.")
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.12)
-    lines = (
-        ("ks", "KS distance", 1, ACCENT),
-        ("critic_loss", "critic", 2, CONTRAST),
-        ("generator_loss", "generator", 2, GREY),
-    )
-    for key, name, row, colour in lines:
-        shown = [point for point in points if point[key] is not None]
-        if not shown:
-            continue
-        figure.add_trace(
-            go.Scatter(
-                x=[point["iteration"] for point in shown],
-                y=[point[key] for point in shown],
-                mode="lines",
-                line={"color": colour, "width": 2},
-                name=name,
-                hovertemplate=f"{name}, iteration %{{x:,}}: %{{y:.4g}}<extra></extra>",
-            ),
-            row=row,
-            col=1,
-        )
-    figure.update_yaxes(title="KS distance", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title="loss", row=2, col=1)
-    figure.update_xaxes(title="iteration", row=2, col=1)
-    last = points[-1]
-    alt = (
-        f"Training curve over {last['iteration']:,} iterations; KS distance at the end {number(last['ks'])}."
-    )
-    return finish(figure, height=380, alt=alt)
-
-
-def arrows(result: FlipsetResult) -> go.Figure:
-    """Draw people, arrows to their counterparts coloured by flip, and the decision boundary (Figure 1)."""
-    table = result.arrows
-    if table.empty:
-        return empty("People are matched on more or fewer than two numeric features.")
-    figure = go.Figure()
-    if not result.boundary.empty:
-        grid = result.boundary.pivot_table(index="y", columns="x", values="favorable", aggfunc="first")
-        figure.add_trace(
-            go.Contour(
-                x=grid.columns,
-                y=grid.index,
-                z=grid.to_numpy(dtype=float),
-                contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "lines"},
-                line={"color": INK, "width": 2, "dash": "dash"},
-                showscale=False,
-                name="decision boundary",
-                hoverinfo="skip",
-            )
-        )
-    for flip, name, colour in (
-        ("none", "same decision", GREY),
-        ("positive", "positive flipset", _COLOUR["positive"]),
-        ("negative", "negative flipset", _COLOUR["negative"]),
-    ):
-        rows = table[table["flip"] == flip]
-        if rows.empty:
-            continue
-        x, y = _segments(rows, "x"), _segments(rows, "y")
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=y,
-                mode="lines+markers",
-                line={"color": colour, "width": 1},
-                marker={
-                    "color": colour,
-                    "size": 7,
-                    "symbol": ["circle", "arrow", "circle"] * len(rows),
-                    "angleref": "previous",
-                },
-                name=name,
-                hovertemplate="%{x:.4g}, %{y:.4g}<extra>" + name + "</extra>",
-            )
-        )
-    figure.update_xaxes(title=describe(result.features[0]))
-    figure.update_yaxes(title=describe(result.features[1]))
-    flips = int((table["flip"] != "none").sum())
-    alt = (
-        f"{len(table)} {result.source} people with arrows to their counterparts, over "
-        f"{result.features[0]} and {result.features[1]}; for {flips} of them the decision changes."
-    )
-    return finish(figure, height=460, alt=alt)
-
-
-def _segments(rows: pd.DataFrame, axis: str) -> list[float | None]:
-    """Start, end and a gap for each arrow."""
-    pairs = zip(rows[axis], rows[f"to {axis}"], strict=True)
-    return [place for start, end in pairs for place in (start, end, None)]

@@ -13,8 +13,8 @@ Departures, and why:
 * A transparency report ranks by differences in standard deviations, and states them in the feature's own
   unit too: the paper's features are standardised beforehand, a user's are not.
 * The chance level comes from permuting group membership and matching again (the paper trains on two
-  samples of one distribution), on a subsample where the groups are large. For maps that invent
-  counterparts a linear map is refitted to every permutation: a GAN a permutation would take hours.
+  samples of one distribution), on a subsample where the groups are large. Maps that invent counterparts
+  are refitted to every permutation; for networks, of which one a permutation would take hours, a linear one.
 * A map's counterparts are made admissible before they are scored: whole numbers, one category, within the
   range seen. The attributes compared take the value of the nearest person of the target group.
 * Section 5.1's checks get limits (`audits.flipsets.validation`), from the paper's own tables: a map that
@@ -23,17 +23,17 @@ Departures, and why:
 
 from audits.flipsets.flipset import flipset, flipset_audit
 from audits.flipsets.options import FlipsetOptions
-from audits.flipsets.result import (
+from audits.flipsets.parts import (
     Causal,
     FeatureDifference,
     FlipsetPart,
-    FlipsetResult,
     Marginal,
     Noise,
     Reverse,
     SameValue,
     Stratum,
 )
+from audits.flipsets.result import FlipsetResult
 
 __all__ = [
     "Causal",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
-from audits.checks import one_of
-from audits.errors import InputError
+from audits.data import counterfactuals as data_columns
 from audits.flipsets.counting import Flips
 from audits.flipsets.inventing import Invented, Inventor
 from audits.flipsets.matching import Counterparts, Matched
@@ -26,19 +24,15 @@ def check_counterfactuals(inventor: Inventor, columns: dict[str, str]) -> None:
         A key is no feature that people are matched on, a column is absent, has missing values or another
         kind of values than its feature, or the model cannot decide on people who are not in the data.
     """
-    where, data = "flipset.counterfactuals", inventor.subject.data
+    where = "flipset.counterfactuals"
     inventor.check(where, "needs decisions on counterfactual people")
-    for feature, column in columns.items():
-        one_of(where, feature, inventor.encoded.columns, what="a feature that people are matched on")
-        one_of(f"{where}.{feature}", column, data.frame.columns, what="a column of the data")
-        values = data.frame[column]
-        if values.isna().any():
-            raise InputError(
-                f"{where}.{feature}",
-                f"must know everyone, but {column!r} lacks {int(values.isna().sum()):,} values",
-            )
-        if inventor.encoded.scaled[feature] and not pd.api.types.is_numeric_dtype(values):
-            raise InputError(f"{where}.{feature}", "must be a column of numbers", column)
+    data_columns.check_counterfactuals(
+        where,
+        columns,
+        inventor.subject.data,
+        inventor.encoded.columns,
+        what="a feature that people are matched on",
+    )
 
 
 def causal_match(
@@ -50,10 +44,9 @@ def causal_match(
     """
     data, encoded = inventor.subject.data, inventor.encoded
     space, found = inventor.subject.space, []
+    lives = data_columns.counterfactual_frame(data, columns)
     for part in matched:
-        frame = data.frame.iloc[part.source].reset_index(drop=True)
-        for feature, column in columns.items():
-            frame[feature] = _like(frame[column], data.frame[feature])
+        frame = lives.iloc[part.source].reset_index(drop=True)
         near = inventor.nearest(encoded.values[part.source], part.target)
         for name in space.columns:
             if name not in encoded.columns:
@@ -105,10 +98,3 @@ def agreement(ours: Flips, causal: Flips, sizes: np.ndarray, level: float) -> Es
     )
     people = sizes[ours.source]
     return wilson(float(same @ people), float(people.sum()), level=level)
-
-
-def _like(values: pd.Series, feature: pd.Series) -> pd.Series:
-    """The values in a feature's own type where they fit into it: whole numbers stay whole."""
-    if pd.api.types.is_integer_dtype(feature.dtype) and not (values == values.round()).all():
-        return values
-    return values.astype(feature.dtype)

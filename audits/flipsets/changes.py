@@ -12,6 +12,7 @@ from audits.models import Subject
 
 __all__ = ["class_changes", "score_change"]
 
+_BINS = 40
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -27,7 +28,8 @@ def score_change(matched: list[Matched], scores: np.ndarray, sizes: np.ndarray) 
     -------
     dict
         ``mean`` change, above 0 where counterparts score better; its ``quantiles`` over people and
-        counterparts; ``n`` people. Who is left without a counterpart is not counted.
+        counterparts; ``histogram``: ``edges`` of bins and the ``people`` in each; ``n`` people. Who is left
+        without a counterpart is not counted.
     """
     change, mass = [], []
     for part in matched:
@@ -44,11 +46,23 @@ def score_change(matched: list[Matched], scores: np.ndarray, sizes: np.ndarray) 
     order = np.argsort(values, kind="stable")
     reach = np.cumsum(people[order]) / total
     places = np.minimum(np.searchsorted(reach, np.array(_QUANTILES) - 1e-12), len(order) - 1)
+    counted, edges = np.histogram(values, bins=_bin_edges(values), weights=people)
     return {
         "mean": float(people @ values / total),
+        "histogram": {"edges": edges.tolist(), "people": counted.tolist()},
         "quantiles": {f"{q:g}": float(values[order[k]]) for q, k in zip(_QUANTILES, places, strict=True)},
         "n": total,
     }
+
+
+def _bin_edges(values: np.ndarray) -> np.ndarray:
+    """Edges of as many bins as the values can be told apart by; one bin where they all but agree."""
+    low, high = float(values.min()), float(values.max())
+    edges = np.linspace(low, high, _BINS + 1)
+    if (np.diff(edges) > 0).all():
+        return edges
+    gap = 1e-6 * max(abs(low), abs(high), 1.0)
+    return np.array([low - gap, high + gap])
 
 
 def _real_changes(part: Matched, scores: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

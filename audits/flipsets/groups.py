@@ -9,12 +9,15 @@ import numpy as np
 from audits.data import AuditData, group_name
 from audits.errors import InputError
 from audits.flipsets.options import FlipsetOptions
+from audits.stats import apportion
 from audits.transport import estimated_bytes, estimated_seconds
 
-__all__ = ["Chosen", "choose"]
+__all__ = ["MOST_BYTES", "MOST_SECONDS", "Chosen", "choose"]
 
-_MOST_SECONDS = 120.0
-_MOST_BYTES = 4 * 2**30
+MOST_SECONDS = 120.0
+"""Time beyond which exact matching takes a subsample, unless everyone is asked for."""
+MOST_BYTES = 4 * 2**30
+"""Memory, likewise."""
 _MOST_STRATA = 20
 
 
@@ -149,41 +152,60 @@ def _affordable(
     def fits(share: float) -> bool:
         sizes = [(int(len(s) * share) + 1, int(len(t) * share) + 1) for _, s, t in strata]
         seconds = sum(estimated_seconds(n, m, width) for n, m in sizes)
-        return seconds <= _MOST_SECONDS and max(estimated_bytes(n, m, width) for n, m in sizes) <= _MOST_BYTES
+        return seconds <= MOST_SECONDS and max(estimated_bytes(n, m, width) for n, m in sizes) <= MOST_BYTES
 
     share = 1.0
     if options.max_people is None and options.transport == "exact":
         while not fits(share):
             share *= 0.9
-    before = [sum(len(group) for _, *groups in strata for group in groups[k : k + 1]) for k in (0, 1)]
-    shares = [min(share, 1.0 if options.max_people is None else options.max_people / size) for size in before]
-    if min(shares) >= 1.0:
-        return strata
-    drawn = [
-        (value, _draw(s, decisions, shares[0], rng), _draw(t, decisions, shares[1], rng))
-        for value, s, t in strata
+    before = [sum(len(item[side]) for item in strata) for side in (1, 2)]
+    most = [
+        int(share * size) if options.max_people is None else min(options.max_people, size) for size in before
     ]
+    if most == before:
+        return strata
+    ours = _drawn([s for _, s, _ in strata], decisions, most[0], rng)
+    theirs = _drawn([t for _, _, t in strata], decisions, most[1], rng)
+    drawn = [(item[0], s, t) for item, s, t in zip(strata, ours, theirs, strict=True) if len(s) and len(t)]
+    if not drawn:
+        raise InputError(
+            "flipset.max_people",
+            f"must leave somebody in both groups of a stratum, of which there are {len(strata)}",
+            options.max_people,
+            "raise it, or condition on nothing",
+        )
     after = [sum(len(item[side]) for item in drawn) for side in (1, 2)]
     left_out["not drawn into the subsample"] = sum(before) - sum(after)
-    why = (
-        "matching everyone exactly would take more than about two minutes or 4 GB"
-        if options.max_people is None
-        else f"max_people is {options.max_people:,}"
-    )
+    if options.max_people is None:
+        seconds = sum(estimated_seconds(len(s), len(t), width) for _, s, t in strata)
+        memory = max(estimated_bytes(len(s), len(t), width) for _, s, t in strata)
+        why = (
+            f"matching everyone exactly would take about {_minutes(seconds)} and {memory / 2**30:.1f} GB; "
+            f"to have it done all the same, set max_people to {max(before):,}"
+        )
+    else:
+        why = f"max_people is {options.max_people:,}"
     warnings.append(
         f"Of {before[0]:,} source and {before[1]:,} target people, a random {after[0]:,} and {after[1]:,} "
-        f"were matched (same share of favourable decisions), because {why}."
+        f"were matched (same share of favorable decisions), because {why}."
     )
     return drawn
 
 
-def _draw(rows: np.ndarray, decisions: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw `share` of `rows`, separately among the favourably and the unfavourably decided."""
-    if share >= 1.0:
-        return rows
-    picked = [
-        rng.choice(part, min(len(part), max(1, round(share * len(part)))), replace=False)
-        for part in (rows[decisions[rows]], rows[~decisions[rows]])
-        if len(part)
-    ]
-    return np.sort(np.concatenate(picked))
+def _minutes(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes:,} minute{'s' if minutes > 1 else ''}"
+
+
+def _drawn(
+    strata: list[np.ndarray], decisions: np.ndarray, most: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Draw at most `most` rows in all, in proportion to strata and to decisions within each."""
+    places = apportion(np.array([len(rows) for rows in strata]), most, least=1)
+    found = []
+    for rows, wanted in zip(strata, places, strict=True):
+        sides = [rows[decisions[rows]], rows[~decisions[rows]]]
+        counts = apportion(np.array([len(side) for side in sides]), wanted)
+        picked = [rng.choice(side, n, replace=False) for side, n in zip(sides, counts, strict=True) if n]
+        found.append(np.sort(np.concatenate(picked)) if picked else rows[:0])
+    return found

@@ -11,7 +11,7 @@ from audits.flipsets.counting import Flips
 from audits.flipsets.matching import Matched
 from audits.flipsets.noise import NullFlips
 from audits.flipsets.options import FlipsetOptions
-from audits.flipsets.result import Noise, Stratum
+from audits.flipsets.parts import Noise, Stratum
 from audits.stats import (
     INSUFFICIENT,
     POWER,

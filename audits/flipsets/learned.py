@@ -10,7 +10,7 @@ from scipy import sparse
 from audits.errors import InputError, RunFailed
 from audits.flipsets.inventing import Inventor
 from audits.flipsets.matching import Counterparts, Matched, atoms
-from audits.progress import Progress, part
+from audits.progress import Progress, draw, part
 from audits.transport import Cost, paired_cost, pairwise_cost
 from audits.transport.maps import (
     MAPS,
@@ -35,6 +35,7 @@ _NAMES = {
     "linear": "linear map",
     "unbalanced": "unbalanced map",
 }
+THERE, BACK = "source to target", "target to source"
 _NOBODY = (
     "The unbalanced map leaves everyone without a counterpart: raise its price, or the share that is matched."
 )
@@ -72,8 +73,10 @@ def map_match(
     source_size = np.bincount(source_atom, sizes[source], len(x))
     target_size = np.bincount(target_atom, sizes[target], len(y))
 
-    def fit(one: np.ndarray, a: np.ndarray, two: np.ndarray, b: np.ndarray, report: Progress) -> Fitted:
-        watch = _Watched(report)
+    def fit(
+        name: str, one: np.ndarray, a: np.ndarray, two: np.ndarray, b: np.ndarray, report: Progress
+    ) -> Fitted:
+        watch = _Watched(report, _curve_name(name, value))
         fitted: Fitted = MAPS[kind].fit(
             one,
             two,
@@ -93,8 +96,9 @@ def map_match(
     if not real:
         inventor.check("flipset.transport", "invents counterparts")
     ends = (0.45, 0.9) if reverse and not real else (0.9, 0.9)
-    forward = fit(x, source_size, y, target_size, part(progress, 0.0, ends[0]))
+    forward = fit(THERE, x, source_size, y, target_size, part(progress, 0.0, ends[0]))
     composition = None
+    curves = {_curve_name(THERE, value): forward.history}
     back: Counterparts | None
     if real and isinstance(forward, EntropicMap | UnbalancedMap):
         name = inventor.subject.model.name
@@ -103,7 +107,8 @@ def map_match(
         there = _invented(forward, x, target, y, target_size, inventor, part(progress, ends[1], 0.95))
         back = None
     if reverse and not real:
-        backward = fit(y, target_size, x, source_size, part(progress, *ends))
+        backward = fit(BACK, y, target_size, x, source_size, part(progress, *ends))
+        curves[_curve_name(BACK, value)] = backward.history
         back = _invented(backward, y, source, x, source_size, inventor, part(progress, 0.95, 1.0))
         composition = composition_error(
             x,
@@ -128,18 +133,23 @@ def map_match(
         cost=_mean_cost(x, there, source_size, cost, weights),
         slack=None,
         method=_NAMES[kind] if not real else _NAMES[kind].replace("map", "coupling"),
-        history=forward.history,
+        curves=curves,
         composition=composition,
     )
 
 
-class _Watched:
-    """Progress of a fit that also says how far the features still lie from the target group's."""
+def _curve_name(way: str, stratum: str) -> str:
+    return f"{way}, {stratum}" if stratum else way
 
-    def __init__(self, report: Progress) -> None:
-        self.report, self.last = report, ""
+
+class _Watched:
+    """Progress of a fit that draws its curve, and says how far features still lie from the target group's."""
+
+    def __init__(self, report: Progress, name: str) -> None:
+        self.report, self.name, self.last = report, name, ""
 
     def point(self, point: TrainingPoint) -> None:
+        draw(self.report, {"map": self.name, **point._asdict()})
         if point.ks is not None:
             self.last = f" · KS distance {point.ks:.3f}"
 

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.flipsets.result import Marginal
-from audits.stats import holm, p_value
+from audits.flipsets.parts import Marginal
+from audits.stats import draw_counts, holm, p_value
 
 __all__ = ["marginals"]
 
 _MOST_BINS = 30
 _RANDOM_SETS = 499
-_WITHOUT_REPLACEMENT = 10**9  # people from which NumPy draws without; of more, replacement changes little
 
 
 def marginals(
@@ -128,9 +127,5 @@ def _chance(
     drawn = min(max(round(size), 1), int(people.sum()))
     if drawn == 0 or size == 0:
         return 1.0
-    if people.sum() < _WITHOUT_REPLACEMENT:
-        whole = people.astype(np.int64)
-        random_sets = rng.multivariate_hypergeometric(whole, drawn, size=_RANDOM_SETS, method="marginals")
-    else:
-        random_sets = rng.multinomial(drawn, people / people.sum(), size=_RANDOM_SETS)
+    random_sets = draw_counts(people, drawn, rng, draws=_RANDOM_SETS)
     return p_value(observed, _distance(random_sets.astype(float), population, cumulative))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
@@ -37,8 +37,8 @@ class Matched:
     cost, slack : float, float or None
         Mean cost between people and counterparts; how far it can lie above the least, where that is known.
     method : str
-    history : tuple of TrainingPoint
-        Training curve of the map, if it has one.
+    curves : dict
+        Training curves of the maps there and back by name, empty for maps without training.
     composition : float or None
         Mean cost between people and where they land when mapped there and back again.
     coupling : Coupling or None
@@ -59,7 +59,7 @@ class Matched:
     cost: float
     slack: float | None
     method: str
-    history: tuple[TrainingPoint, ...] = ()
+    curves: dict[str, tuple[TrainingPoint, ...]] = field(default_factory=dict)
     composition: float | None = None
     coupling: Coupling | None = None
 

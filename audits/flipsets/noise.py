@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from audits.errors import InputError
 from audits.flipsets.inventing import Inventor
 from audits.flipsets.matching import atoms
 from audits.progress import Progress
+from audits.stats import apportion, draw_counts
 from audits.transport import Cost, pairwise_cost, plan_for_costs
-from audits.transport.maps import LinearMap
+from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
 
 __all__ = ["NullFlips", "Pool", "permute", "permute_maps"]
 
-
-_WITHOUT_REPLACEMENT = 10**9  # people from which NumPy draws without; of more, replacement changes nothing
+_REFITTED = {"linear": "a linear", "entropic": "an entropic", "unbalanced": "an unbalanced"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,33 +74,50 @@ def permute_maps(
     decisions: np.ndarray,
     sizes: np.ndarray,
     *,
+    kind: str,
+    options: Any,
     permutations: int,
     people: int,
     rng: np.random.Generator,
     progress: Progress,
 ) -> NullFlips:
-    """As `permute`, with counterparts invented by a linear map that is fitted anew to every permutation.
+    """As `permute`, with counterparts invented by a map that is fitted anew to every permutation.
 
-    Training a GAN a hundred times would take hours. The linear map has fewer ways to err, so a map with
-    more of them flips more people by chance than this says.
+    That is the map of this `kind` with its `options`, but a linear one in place of networks: training a GAN
+    a hundred times would take hours. The linear map has fewer ways to err, so a map with more of them flips
+    more people by chance than this says.
 
     Parameters
     ----------
     strata : list of (source, target)
         Positions of people in the audited data.
     """
+    if kind not in _REFITTED:
+        kind, options = LinearMap.kind, OPTIONS[LinearMap.kind]()
+    seed = int(rng.integers(2**32))
     wanted = _sample_sizes([(sizes[s].sum(), sizes[t].sum()) for s, t in strata], people)
     drawn = []
     for (source, target), (n, m) in zip(strata, wanted, strict=True):
         ours, theirs = source[_draw(sizes[source], n, rng)], target[_draw(sizes[target], m, rng)]
-        drawn.append(_MapSample(len(ours), np.concatenate([ours, theirs]), inventor, decisions))
-    return _permute(drawn, permutations, "a linear map refitted each time", rng, progress)
+        rows = np.concatenate([ours, theirs])
+        drawn.append(_MapSample(len(ours), rows, inventor, decisions, kind, options, seed))
+    return _permute(drawn, permutations, f"{_REFITTED[kind]} map refitted each time", rng, progress)
 
 
 def _sample_sizes(totals: list[tuple[float, float]], people: int) -> list[tuple[int, int]]:
     """People to draw from both groups of each stratum, at most `people` a group in all."""
-    shrink = [min(1.0, people / max(sum(total[side] for total in totals), 1.0)) for side in (0, 1)]
-    return [(max(1, round(n * shrink[0])), max(1, round(m * shrink[1]))) for n, m in totals]
+    ours, theirs = (
+        apportion(np.maximum(np.rint([total[side] for total in totals]), 1), people, least=1)
+        for side in (0, 1)
+    )
+    if not (ours.all() and theirs.all()):
+        raise InputError(
+            "flipset.noise_people",
+            f"must be at least the number of strata, {len(totals)}",
+            people,
+            "raise it, or set permutations to 0",
+        )
+    return list(zip(ours.tolist(), theirs.tolist(), strict=True))
 
 
 def _permute(
@@ -173,6 +192,9 @@ class _MapSample:
     rows: np.ndarray
     inventor: Inventor
     decisions: np.ndarray
+    kind: str
+    options: Any
+    seed: int
 
     @property
     def size(self) -> int:
@@ -183,10 +205,15 @@ class _MapSample:
         """Positive and negative flips, in people, when the first `n` of `order` are the source."""
         ours, theirs = self.rows[order[: self.n]], self.rows[order[self.n :]]
         values, weights = self.inventor.encoded.values, self.inventor.encoded.weights
-        fitted = LinearMap.fit(values[ours], values[theirs], feature_weights=weights)
+        fitted = MAPS[self.kind].fit(
+            values[ours], values[theirs], feature_weights=weights, options=self.options, rng=self.seed
+        )
         g = self.inventor.invent(fitted.transform(values[ours]), theirs).decisions
         h = self.decisions[ours]
-        return np.array([(h & ~g).sum(), (~h & g).sum()], dtype=float)
+        found = np.ones(len(ours))
+        if isinstance(fitted, UnbalancedMap):
+            found = np.minimum(fitted.matched_share(values[ours]), 1.0)
+        return np.array([found @ (h & ~g), found @ (~h & g)])
 
 
 def _draw(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -195,10 +222,5 @@ def _draw(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         rows = np.arange(len(sizes))
         return rows if len(rows) <= n else np.sort(rng.choice(rows, n, replace=False))
     whole = np.maximum(np.rint(sizes), 1)
-    if whole.sum() <= n:
-        counts = whole.astype(np.int64)
-    elif whole.sum() < _WITHOUT_REPLACEMENT:
-        counts = rng.multivariate_hypergeometric(whole.astype(np.int64), n, method="marginals")
-    else:
-        counts = rng.multinomial(n, whole / whole.sum())
+    counts = whole.astype(np.int64) if whole.sum() <= n else draw_counts(whole, n, rng)
     return np.repeat(np.arange(len(sizes)), counts)

@@ -9,24 +9,11 @@ from pydantic import Field
 
 from audits.checks import build
 from audits.errors import InputError
-from audits.transport.maps import (
-    EntropicOptions,
-    GanOptions,
-    LinearOptions,
-    NeuralOptions,
-    UnbalancedOptions,
-)
+from audits.transport.maps import OPTIONS, CoupledOptions, GanOptions, NeuralOptions
 
 __all__ = ["FlipsetOptions", "Transport", "map_options", "map_seconds"]
 
 Transport = Literal["exact", "entropic", "neural", "gan", "linear", "unbalanced"]
-_MAP_OPTIONS = {
-    "entropic": EntropicOptions,
-    "neural": NeuralOptions,
-    "gan": GanOptions,
-    "linear": LinearOptions,
-    "unbalanced": UnbalancedOptions,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +92,7 @@ def map_options(options: FlipsetOptions) -> Any:
         return None
     if "cost" in given:
         raise InputError("flipset.map.cost", "is set by flipset.cost", given["cost"], "leave it out here")
-    kind = _MAP_OPTIONS[options.transport]
+    kind = OPTIONS[options.transport]
     if "cost" in {field.name for field in fields(kind)}:
         given["cost"] = options.cost
     return build(kind, given, "flipset.map")
@@ -114,17 +101,20 @@ def map_options(options: FlipsetOptions) -> Any:
 def map_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
     """About how many seconds fitting the map and using it takes, both ways where asked for; 2 cores.
 
-    Measured with the options' own units: passes of the GAN's loop, steps of the neural map's, pairs of the
-    entropic maps'.
+    Measured in the options' own units: passes of the GAN's loop at its usual width, steps of the neural map,
+    pairs of the entropic maps. Half or twice the time is a hit.
     """
     details = map_options(options)
     ways = 2 if options.reverse else 1
     scoring = 0.5 + 2e-5 * (n + m) + 0.02 * options.permutations
+    numbers = min(width, 20)  # columns past those are taken to be mostly one-hot, which cost little
     if isinstance(details, GanOptions):
-        return scoring + ways * details.iterations * (1.6e-3 + 6e-6 * details.batch)
+        return scoring + ways * details.iterations * (7e-4 + 2e-5 * details.batch) * (1 + 0.005 * width)
     if isinstance(details, NeuralOptions):
-        return scoring + 4.0 + ways * 0.012 * (details.dual_steps + details.map_steps)
-    if isinstance(details, EntropicOptions | UnbalancedOptions):
+        dual, regression = 8e-3 + 3e-4 * numbers, 5e-3 + 8e-4 * numbers
+        return scoring + 3.0 + ways * (details.dual_steps * dual + details.map_steps * regression)
+    if isinstance(details, CoupledOptions):
         pairs = min(n, details.max_people) * min(m, details.max_people)
-        return scoring + ways * pairs * (8e-8 + 2e-9 * width)
+        few = min(n, options.noise_people) * min(m, options.noise_people)
+        return scoring + ways * pairs * (8e-8 + 5e-9 * numbers) + options.permutations * 1.2e-6 * few
     return scoring

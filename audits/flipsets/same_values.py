@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.flipsets.result import FlipsetPart, SameValue
+from audits.flipsets.parts import FlipsetPart, SameValue
 from audits.stats import Estimate, newcombe, weighted_sum
 from audits.stats.words import percent
 

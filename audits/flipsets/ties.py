@@ -7,14 +7,15 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from audits.flipsets.matching import Matched
-from audits.transport import Cost, Coupling, pairwise_cost
+from audits.transport import Cost, Coupling
+from audits.transport.blocks import CostBlocks, threads
+from audits.transport.costs import weighted
 
 __all__ = ["tie_range"]
 
-_MOST_PAIRS = 9_000_000  # costs looked at: 3,000 x 3,000 people
-_MOST_TIGHT = 40_000  # pairs in the linear program
+_MOST_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
+_MOST_FREE = 40_000  # pairs in the linear program
 _SECONDS = 5.0
-_ROWS = 500
 _ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
 
 
@@ -28,13 +29,15 @@ def tie_range(
     Returns
     -------
     (float, float) or None
-        Couplings of least cost but for rounding count as cheapest. None where
-        counterparts are no exact coupling, or where there are too many pairs to look into.
+        Couplings of least cost but for rounding count as cheapest. None where counterparts are no exact
+        coupling, where there are more than 2.6 billion pairs to look at, or where more than 40,000 of them
+        can be exchanged for one another.
 
     Notes
     -----
     A coupling is of least cost exactly if it uses only pairs that the dual values make tight
-    (complementary slackness): among those the flips are minimised and maximised by a linear program.
+    (complementary slackness). Most of those flows are forced; over the others the flips are minimised and
+    maximised by a linear program.
     """
     low = high = 0.0
     for part in matched:
@@ -54,27 +57,68 @@ def _stratum(
     row, column = _tight(part, part.coupling, cost, weights)
     used = sparse.coo_array(part.coupling.plan).coords
     pairs = np.unique(np.concatenate([row * len(part.y) + column, used[0] * len(part.y) + used[1]]))
-    if len(pairs) > _MOST_TIGHT:
-        return None
     row, column = np.divmod(pairs, len(part.y))
     h = part.mean_by_source(decisions[part.source], sizes[part.source])[row]
     g = part.mean_by_target(decisions[part.target], sizes[part.target])[column]
     flips = h * (1 - g)
-    ones, place = np.ones(len(pairs)), np.arange(len(pairs))
-    shape = (len(part.x) + len(part.y), len(pairs))
-    sums = sparse.csr_array(
-        (np.r_[ones, ones], (np.r_[row, len(part.x) + column], np.r_[place, place])), shape=shape
-    )
     wanted = np.r_[part.source_size / part.source_size.sum(), part.target_size / part.target_size.sum()]
-    ends = []
+    forced, left = _forced(row, column + len(part.x), wanted)
+    settled = float(forced @ flips)
+    if not len(left):
+        return settled, settled
+    if len(left) > _MOST_FREE:
+        return None
+    ends = _ends(row[left], column[left] + len(part.x), flips[left], wanted)
+    return None if ends is None else (max(settled + ends[0], 0.0), max(settled + ends[1], 0.0))
+
+
+def _forced(one: np.ndarray, two: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Flows (pairs,) that no coupling over these pairs can have otherwise, and the pairs left open.
+
+    Whoever has a single pair left sends all that remains of them through it. `wanted` (people,) is reduced
+    to what remains. Where costs have no ties the pairs form trees, and all flows are forced.
+    """
+    ends = [one.tolist(), two.tolist()]
+    open_pairs: list[set[int]] = [set() for _ in wanted]
+    for pair, both in enumerate(zip(*ends, strict=True)):
+        for person in both:
+            open_pairs[person].add(pair)
+    flow = np.zeros(len(one))
+    remaining = wanted.tolist()
+    waiting = [person for person, pairs in enumerate(open_pairs) if len(pairs) == 1]
+    while waiting:
+        person = waiting.pop()
+        if len(open_pairs[person]) != 1:
+            continue
+        pair = open_pairs[person].pop()
+        other = ends[1][pair] if ends[0][pair] == person else ends[0][pair]
+        open_pairs[other].discard(pair)
+        flow[pair] = max(remaining[person], 0.0)
+        remaining[other] -= flow[pair]
+        if len(open_pairs[other]) == 1:
+            waiting.append(other)
+    wanted[:] = np.maximum(remaining, 0.0)
+    left = np.unique([pair for pairs in open_pairs for pair in pairs]).astype(np.int64)
+    return flow, left
+
+
+def _ends(
+    one: np.ndarray, two: np.ndarray, flips: np.ndarray, wanted: np.ndarray
+) -> tuple[float, float] | None:
+    """Least and most flips over all flows through these pairs that give everyone what is `wanted`."""
+    people, place = np.unique(np.r_[one, two], return_inverse=True)
+    ones, pair = np.ones(len(place)), np.tile(np.arange(len(one)), 2)
+    sums = sparse.csr_array((ones, (place, pair)), shape=(len(people), len(one)))
+    found = []
     for sign in (1, -1):
+        # sums of flows agree but for rounding; one side's last equation follows from the others
         solved = linprog(
-            sign * flips, A_eq=sums, b_eq=wanted, method="highs", options={"time_limit": _SECONDS}
+            sign * flips, A_eq=sums, b_eq=wanted[people], method="highs", options={"time_limit": _SECONDS}
         )
         if solved.status != 0:
             return None
-        ends.append(sign * float(solved.fun))
-    return max(ends[0], 0.0), max(ends[1], 0.0)
+        found.append(sign * float(solved.fun))
+    return found[0], found[1]
 
 
 def _tight(
@@ -82,11 +126,15 @@ def _tight(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of atoms whose cost is what their dual values pay."""
     u, v = coupling.dual_source, coupling.dual_target
-    rows, columns = [], []
-    for start in range(0, len(part.x), _ROWS):
-        costs = pairwise_cost(part.x[start : start + _ROWS], part.y, cost, weights)
-        slack = costs - u[start : start + _ROWS, None] - v
-        row, column = np.nonzero(slack <= _ROUNDING * max(float(costs.max()), 1e-300))
-        rows.append(row + start)
-        columns.append(column)
-    return np.concatenate(rows), np.concatenate(columns)
+    costs = CostBlocks.build(*weighted(part.x, part.y, cost, weights), cost)
+
+    def look(start: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        limit = _ROUNDING * max(float(block.max()), 1e-300)
+        block -= u[start : start + len(block), None]
+        block -= v
+        row, column = np.nonzero(block <= limit)
+        return row + start, column
+
+    with threads() as pool:
+        found = costs.each(look, pool)
+    return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])

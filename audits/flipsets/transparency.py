@@ -9,7 +9,7 @@ from scipy import sparse
 
 from audits.flipsets.encoding import Axis
 from audits.flipsets.matching import Matched
-from audits.flipsets.result import FeatureDifference
+from audits.flipsets.parts import FeatureDifference
 from audits.stats import Estimate, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
 

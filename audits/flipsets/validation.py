@@ -179,7 +179,7 @@ def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -
         "check": name,
         "value": float(value),
         "limit": float(limit),
-        "passed": bool(value <= limit),
+        "passed": bool(value <= limit + 1e-9),  # shares are sums, and off by rounding
         "serious": serious,
         "trouble": trouble,
     }

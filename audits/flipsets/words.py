@@ -8,7 +8,7 @@ import numpy as np
 
 from audits.flipsets.judging import Judgement
 from audits.flipsets.options import FlipsetOptions
-from audits.flipsets.result import FlipsetPart
+from audits.flipsets.parts import FlipsetPart
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.words import count, percent, percent_interval
 
@@ -76,8 +76,13 @@ def distrust(validation: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def tie_words(ties: tuple[float, float] | None) -> tuple[str, ...]:
+def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ...]:
     """Say how far the flipsets depend on which of several equally good matchings was taken."""
+    if ties is None and transport == "exact":
+        return (
+            "How far the flipsets depend on which of several equally good matchings was taken was not worked "
+            "out: too many people can be exchanged. The difference of the two flipsets is the same in all.",
+        )
     if ties is None or ties[1] - ties[0] < 0.5:
         return ()
     return (

@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
+from audits.figures import flipset_comparisons, flipset_maps
 from audits.figures import flipsets as figures
 from audits.figures.style import alt_text, describe
 from audits.flipsets import flipset
@@ -80,19 +81,47 @@ def mapped():
 
 
 def test_fit_shows_the_validation(mapped):
-    bars = figures.fit(mapped).data[0]
+    bars = flipset_maps.fit(mapped).data[0]
     assert dict(zip(bars.customdata, bars.x, strict=True)) == mapped.validation["ks"]
-    assert "KS" in alt_text(figures.fit(mapped))
+    assert "KS" in alt_text(flipset_maps.fit(mapped))
 
 
-def test_training_curve_is_the_history(mapped):
-    curve = next(trace for trace in figures.training(mapped).data if trace.name == "KS distance")
-    assert list(curve.y) == [point["ks"] for point in mapped.training]
-    assert list(curve.x) == [point["iteration"] for point in mapped.training]
+def test_training_curves_are_the_history_of_both_ways(mapped):
+    figure = flipset_maps.training(mapped)
+    curves = {trace.meta: trace for trace in figure.data if trace.name == "KS distance"}
+    assert list(curves) == ["source to target", "target to source"]
+    for name, trace in curves.items():
+        mine = [point for point in mapped.training if point["map"] == name]
+        assert list(trace.y) == [point["ks"] for point in mine]
+        assert list(trace.x) == [point["iteration"] for point in mine]
+    assert figure.layout.annotations[0].text == "solid: target to source, dotted: source to target"
+
+
+def test_a_curve_is_drawn_from_its_first_point(mapped):
+    first = flipset_maps.curve(mapped.training[:1])
+    assert [trace.mode for trace in first.data] == ["markers"] * 3
+    pricing = {"map": "a", "iteration": 50, "critic_loss": -0.5, "generator_loss": None, "ks": None}
+    assert "not yet measured" in alt_text(flipset_maps.curve([pricing]))
+
+
+def test_equal_values_are_drawn_beside_everyone(result):
+    figure = flipset_comparisons.same_values(result)
+    values = [100 * item.difference.value for item in result.same_values][::-1]
+    assert list(figure.data[0].x) == pytest.approx([100 * result.net.value, *values])
+    assert "among everyone" in alt_text(figure)
+
+
+def test_the_score_change_is_drawn_as_shares_of_everyone(result):
+    bars = flipset_comparisons.score_change(result).data[0]
+    assert sum(bars.y) == pytest.approx(100)
+    centre = sum(x * y for x, y in zip(bars.x, bars.y, strict=True)) / 100
+    # a bin's people lie within half a bin of its centre
+    assert centre == pytest.approx(result.score_change["mean"], abs=bars.width[0] / 2)
+    assert result.score_change_frame()["people"].sum() == pytest.approx(result.n_source)
 
 
 def test_arrows_lead_from_people_to_counterparts(mapped):
-    figure = figures.arrows(mapped)
+    figure = flipset_maps.arrows(mapped)
     lines = [trace for trace in figure.data if trace.type == "scatter"]
     starts = sorted(x for trace in lines for x in trace.x[::3])
     assert starts == sorted(mapped.arrows["x"])
@@ -104,5 +133,5 @@ def test_arrows_lead_from_people_to_counterparts(mapped):
 
 
 def test_no_arrows_and_no_curve_say_so(result):
-    for draw in (figures.arrows, figures.training, figures.causal):
+    for draw in (flipset_maps.arrows, flipset_maps.training, flipset_comparisons.causal):
         assert alt_text(draw(result))

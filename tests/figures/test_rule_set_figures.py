@@ -25,15 +25,16 @@ def labels(figure):
     return [note.text for note in figure.layout.annotations]
 
 
-def test_leaderboard_labels_every_bar_in_at_most_two_lines(audited):
+def test_leaderboard_labels_every_bar_in_at_most_three_lines(audited):
     _, result = audited
     figure = figures.leaderboard(result)
     assert len(labels(figure)) == len(result.leaderboard)
     first = result.leaderboard[0]
     assert first.confirmed
-    assert labels(figure)[-1] == "✓ sex = f, race = &lt;b&gt;Northern &amp; Eastern&lt;/b&gt;"
+    size = f"{first.n_in:,.0f} in, {first.n_out:,.0f} out"
+    assert labels(figure)[-1] == f"✓ sex = f, race = &lt;b&gt;Northern &amp; Eastern&lt;/b&gt;<br>{size}"
     for text in labels(figure):
-        assert text.count("<br>") <= 1
+        assert text.count("<br>") <= 2
         assert "<b>" not in text
     # bars and labels share their places: the longest bar of the first row lies at the highest place
     places = {place: score for bar in figure.data for place, score in zip(bar.y, bar.x, strict=True)}
@@ -75,3 +76,24 @@ def test_sunburst_sweep_and_scatter_say_what_they_show(audited):
     swept = figures.sweep(result)
     assert max(swept.data[0].y) < swept.layout.yaxis.range[1]
     assert "rule sets by share of people" in alt_text(figures.support_and_score(result))
+
+
+def test_other_methods_stand_beside_the_first_finding(audited):
+    _, result = audited
+    figure = figures.comparisons(result)
+    assert len(figure.data[0].x) == len(labels(figure)) == 1 + len(result.comparisons) == 3
+    assert figure.data[0].x[-1] == pytest.approx(100 * result.leaderboard[0].score.value)
+    ends = figure.data[0].x[-1] - figure.data[0].error_x.arrayminus[-1]
+    assert ends == pytest.approx(100 * result.leaderboard[0].score.low)
+    assert labels(figure)[-1].startswith("rule sets: sex = f")
+    assert all(text.split(":")[0] in alt_text(figure) for text in labels(figure))
+
+
+def test_many_rule_sets_are_thinned_out_and_said_to_be(audited):
+    _, result = audited
+    table = result.rule_sets.loc[result.rule_sets.index.repeat(150)]
+    assert len(table) > 2000
+    figure = figures.support_and_score(dataclasses.replace(result, rule_sets=table))
+    assert len(figure.data[0].x) <= 2000
+    assert figure.data[0].name == f"{len(figure.data[0].x):,} of {len(table):,} rule sets"
+    assert figure.data[0].type == "scatter", "no WebGL, which a browser may lack"

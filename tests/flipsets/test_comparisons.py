@@ -92,6 +92,23 @@ def test_ties_against_every_pairing(cost, seed):
     assert result.tie_range == pytest.approx((min(flips), max(flips)), abs=1e-6)
 
 
+def test_ties_among_thousands_are_settled_where_costs_have_none():
+    """Without ties the cheapest matching is the only one, however many pairs were looked at."""
+    subject = draw_crowd(3_200, 3_000, d=3, seed=0)
+    result = flipset(subject, source=A, target=B, permutations=0)
+    assert result.tie_range == pytest.approx((result.positive.size, result.positive.size), abs=1e-6)
+    assert "equally good" not in " ".join(result.warnings)
+
+
+def test_ties_that_could_not_be_worked_out_are_said(monkeypatch):
+    from audits.flipsets import ties
+
+    monkeypatch.setattr(ties, "_MOST_PAIRS", 10)
+    result = flipset(draw_crowd(20, 20), source=A, target=B, permutations=0)
+    assert result.tie_range is None
+    assert "too many people can be exchanged" in " ".join(result.warnings)
+
+
 def test_mean_score_change_is_the_difference_of_the_groups_means():
     """An exact coupling reaches every target person once, so the mean change cannot be anything else."""
     subject = draw_crowd(70, 50, seed=3)

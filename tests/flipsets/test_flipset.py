@@ -210,9 +210,43 @@ def test_everyone_favoured_is_said(crowd):
 
 def test_subsample_is_counted_and_said(crowd):
     result = flipset(crowd(100, 80), source=A, target=B, max_people=40, permutations=0)
-    assert result.n_source == pytest.approx(40, abs=1)
-    assert result.rows["left_out"]["not drawn into the subsample"] == 180 - result.rows["used"]
+    assert result.n_source == result.n_target == 40
+    assert result.rows["left_out"]["not drawn into the subsample"] == 100
     assert "40" in result.warnings[0]
+    favored = crowd(100, 80).decisions[:100].mean()
+    assert result.source_rate.value == pytest.approx(favored, abs=0.5 / 40)  # the share is kept
+
+
+def test_a_subsample_never_exceeds_its_number_however_many_strata():
+    frame = draw_crowd(200, 150, seed=2).data.frame.copy()
+    frame["town"] = [f"town {k % 18}" for k in range(350)]
+    subject = subject_of(frame, features=("x0", "x1"))
+    for most in (20, 36, 61):
+        result = flipset(
+            subject, source=A, target=B, condition_on="town", max_people=most, permutations=5, noise_people=25
+        )
+        assert result.n_source <= most
+        assert result.n_target <= most
+        assert result.rows["used"] + sum(result.rows["left_out"].values()) == 350
+        assert result.noise.n_source <= 25
+    with pytest.raises(InputError, match=r"flipset.noise_people must be at least the number of strata, 18"):
+        flipset(subject, source=A, target=B, condition_on="town", permutations=5, noise_people=10)
+
+
+def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
+    """The sample says what everyone would take and how to ask for it; asked for, everyone is matched."""
+    from audits.flipsets import groups
+
+    monkeypatch.setattr(groups, "MOST_SECONDS", 0.05)
+    subject = draw_crowd(700, 600, seed=4)
+    ask = {"source": A, "target": B, "permutations": 0}
+    part = flipset(subject, **ask)
+    assert part.n_source < 700
+    offered = "would take about 1 minute and 0.0 GB; to have it done all the same, set max_people to 700"
+    assert offered in part.warnings[0]
+    everyone = flipset(subject, max_people=700, **ask)
+    assert (everyone.n_source, everyone.n_target) == (700, 600)
+    assert not any("matched" in warning and "random" in warning for warning in everyone.warnings)
 
 
 def test_result_survives_json_and_parquet(crowd, tmp_path):

@@ -61,3 +61,64 @@ def test_a_map_that_fails_says_so_before_anything_else(space: Workspace) -> None
     assert said.index(result.warnings[0]) < said.index(result.finding)
     assert result.warnings[0].startswith("This map cannot be trusted")
     assert result.training
+
+
+def opened(space: Workspace, example: str) -> AppTest:
+    """Open an example and go to the page."""
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
+    at.query_params["w"] = space.token
+    at.run().button(key=f"open-{example}").click().run()
+    return at.switch_page("views/flipsets.py").run()
+
+
+def submitted(at: AppTest, space: Workspace) -> dict:
+    """Press Run and return the options of the audit that is carried out."""
+    at.button(key="run").click().run()
+    assert not at.exception
+    return space.runs()[0]["spec"]["audits"][0]["flipset"]
+
+
+def test_the_law_school_is_compared_with_its_other_lives_in_one_click(space: Workspace) -> None:
+    at = opened(space, "law_school")
+    ask = submitted(at, space)
+    assert ask["counterfactuals"] == {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run.wait(240)
+    at.run()
+    assert "Compared with the true counterfactuals" in [header.value for header in at.subheader]
+    causal = run.result().audits[0].result.causal
+    assert any(
+        f"{causal.agreement.value:.0%}"[:2] in text.value for text in at.text if "Both say" in text.value
+    )
+
+
+def test_other_lives_of_one_race_are_not_suggested_for_the_sexes(space: Workspace) -> None:
+    at = opened(space, "law_school")
+    at.multiselect(key="by").set_value(["sex"]).run()
+    assert at.multiselect(key="truth-sex").value == []
+    assert "counterfactuals" not in submitted(at, space)
+
+
+def test_everyone_is_offered_with_time_and_memory_where_a_sample_would_be_drawn(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = opened(space, "hiring")
+    assert "everyone" not in [toggle.key for toggle in at.toggle]
+    monkeypatch.setattr("app.widgets.flipset_options.MOST_SECONDS", 0.0)
+    at.run()
+    offer = next(text.value for text in at.text if text.value.startswith("All 1,000 with 1,000"))
+    assert "GB of memory" in offer
+    at.toggle(key="everyone").set_value(True).run()
+    assert submitted(at, space)["max_people"] > 1000
+
+
+def test_weights_and_map_options_go_into_the_spec(space: Workspace) -> None:
+    at = opened(space, "hiring")
+    at.selectbox(key="method").select("unbalanced").run()
+    at.selectbox(key="relaxation").select("partial").run()
+    at.number_input(key="matched-share").set_value(70).run()
+    at.multiselect(key="weighed").set_value(["hair_length"]).run()
+    at.number_input(key="weight-hair_length").set_value(0.5).run()
+    ask = submitted(at, space)
+    assert ask["map"] == {"relaxation": "partial", "share": 0.7}
+    assert ask["feature_weights"] == {"hair_length": 0.5}

@@ -124,7 +124,8 @@ def test_every_map(kind, tmp_path):
         "exact_distance",
         "composition_error",
     }
-    assert result.noise.method.startswith("a linear map")
+    refitted = {"entropic": "an entropic map", "unbalanced": "an unbalanced map"}
+    assert result.noise.method.startswith(refitted.get(kind, "a linear map"))
     assert (result.unmatched is not None) == (kind == "unbalanced")
     assert bool(result.training) == (kind in {"gan", "neural"})
     save_result(result, tmp_path, "flipset")
@@ -231,6 +232,19 @@ def test_chance_is_small_where_groups_do_not_differ():
     assert result.negative.expected_by_chance.value < 20  # a linear map of like groups moves people little
 
 
+def test_chance_beside_an_entropic_map_is_that_of_an_entropic_map():
+    """Its counterparts are drawn, so that alike groups flip as often as any two people of them differ."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["work", "hair"])
+    frame["group"] = np.repeat(["a", "b"], 150)
+    subject = subject_of(frame, Rule(("work", "hair"), (1.0, 1.0)))
+    result = flipset(subject, source=A, target=B, transport="entropic", permutations=19)
+    assert result.verdict != "evidence of a difference"
+    flips = result.positive.size + result.negative.size
+    by_chance = result.positive.expected_by_chance.value + result.negative.expected_by_chance.value
+    assert by_chance == pytest.approx(flips, rel=0.4)
+
+
 def test_a_person_beside_the_invented_counterpart(by_hand):
     result = flipset(by_hand, source=A, target=B, transport="linear", permutations=0)
     shown = compare(result, result.people.index[0], by_hand.data)
@@ -274,6 +288,27 @@ def test_a_gan_that_diverges_gives_a_sentence_and_nothing_else():
             map={"learning_rate": 1e3, "clip": 1e6, "iterations": 400},
             permutations=0,
         )
+
+
+def test_the_curve_is_drawn_while_the_map_trains_and_kept_afterwards():
+    class Follower:
+        def __init__(self):
+            self.points, self.seen_at = [], []
+
+        def __call__(self, fraction: float, doing: str) -> None:
+            self.seen_at.append((fraction, len(self.points)))
+
+        def draw(self, point: dict) -> None:
+            self.points.append(point)
+
+    follower = Follower()
+    ask = {"transport": "gan", "map": {"iterations": 300}, "permutations": 0, "progress": follower}
+    result = flipset(two_groups(), source=A, target=B, **ask)
+    assert [dict(point) for point in result.training] == follower.points
+    assert [point["iteration"] for point in follower.points] == [100, 200, 300] * 2
+    assert {point["map"] for point in follower.points} == {"source to target", "target to source"}
+    halfway = [points for fraction, points in follower.seen_at if fraction < 0.4]
+    assert max(halfway) >= 1  # points come while there is still work to do
 
 
 def test_training_can_be_cancelled():

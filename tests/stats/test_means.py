@@ -144,7 +144,8 @@ def _likelihood(theta: float, pair: PairedRatio) -> tuple[float, float]:
 def test_the_score_statistic_uses_the_likeliest_probabilities():
     pair, theta = PairedRatio(both=20, after=15, before=5, neither=60), 1.25
     up, down = _likelihood(theta, pair)
-    by_search = (0.35 - theta * 0.25) / math.sqrt(theta * (up + down) / 100)
+    # half a person of the 100 is taken off the difference
+    by_search = (0.35 - theta * 0.25 - 0.005) / math.sqrt(theta * (up + down) / 100)
     # the grid of the search is coarse
     assert pair._score(theta) == pytest.approx(by_search, abs=2e-3)
 
@@ -171,7 +172,7 @@ def test_nobody_wrong_before_leaves_no_ratio_but_a_test():
     assert (nobody.value, nobody.lower_bound(0.05)) == (None, None)
 
 
-@pytest.mark.parametrize(("n", "wrong", "new"), [(100, 0.1, 0.04), (400, 0.15, 0.03)])
+@pytest.mark.parametrize(("n", "wrong", "new"), [(50, 0.2, 0.08), (100, 0.1, 0.04), (400, 0.15, 0.03)])
 def test_coverage_and_type_one_error_of_ratios(n, wrong, new):
     rng = np.random.default_rng(5)
     gone = 0.005
@@ -185,6 +186,6 @@ def test_coverage_and_type_one_error_of_ratios(n, wrong, new):
         high = math.inf if interval.high is None else interval.high
         covered += low <= truth <= high
         rejected += bound is not None and bound > truth
-    # Monte-Carlo error 0.005; counts are discrete, so the level is not hit exactly
-    assert covered / REPLICATIONS >= 0.935
-    assert rejected / REPLICATIONS <= 0.068
+    # two Monte-Carlo errors of 0.005; the continuity correction keeps both on the safe side
+    assert covered / REPLICATIONS >= 0.94
+    assert rejected / REPLICATIONS <= 0.06

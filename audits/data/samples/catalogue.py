@@ -27,7 +27,8 @@ def _arrests() -> dict[str, bytes]:
 def _law_school() -> dict[str, bytes]:
     drawn = law_school.generate(3_000)
     truth = drawn.counterfactuals
-    return {"law_school.csv": csv_bytes(drawn.applicants, 4), "law_school_truth.csv": csv_bytes(truth, 4)}
+    people = drawn.applicants.join(truth[list(law_school.OTHER_LIVES.values())])
+    return {"law_school.csv": csv_bytes(people, 4), "law_school_truth.csv": csv_bytes(truth, 4)}
 
 
 def _admissions() -> dict[str, bytes]:
@@ -145,7 +146,8 @@ _LAW_SCHOOL = Sample(
         "black (6.6 % there)."
     ),
     columns={
-        "law_school.csv": law_school.COLUMNS,
+        "law_school.csv": law_school.COLUMNS
+        | {name: law_school.TRUTH_COLUMNS[name] for name in law_school.OTHER_LIVES.values()},
         "law_school_truth.csv": law_school.TRUTH_COLUMNS,
     },
     model=(
@@ -159,11 +161,12 @@ _LAW_SCHOOL = Sample(
     known_truth=(
         "law_school_truth.csv has, row by row, the same person's grades with the other race: same "
         "knowledge, same noise, same quantile of the Poisson. Changing black to white adds exactly 0.39 to "
-        "GPA and 1.04 to FYA and multiplies the LSAT's rate by exp(0.24) = 1.27. No audit sees that file; "
-        "compare its counterparts with it."
+        "GPA and 1.04 to FYA and multiplies the LSAT's rate by exp(0.24) = 1.27. The model sees none of it. "
+        "The two grades it reads are in law_school.csv too, so that the flipset audit can show the flipsets "
+        "of those other lives beside transport's."
     ),
     spec_text="""\
-# Counterparts found by transport, to be held against the true counterfactuals in law_school_truth.csv.
+# Counterparts found by transport beside the true counterfactuals, which are columns of the data.
 data:
   path: law_school.csv
   label: {column: fya, at_least: 0.0}
@@ -174,7 +177,12 @@ model:
 threshold: 0.5
 seed: 0
 audits:
-  - flipset: {source: {race: black}, target: {race: white}, transport: exact, cost: l1_squared}
+  - flipset:
+      source: {race: black}
+      target: {race: white}
+      transport: exact
+      cost: l1_squared
+      counterfactuals: {lsat: lsat_other_race, gpa: gpa_other_race}
 """,
     build=_law_school,
 )

@@ -32,7 +32,16 @@ from scipy import stats
 from audits.checks import generator
 from audits.errors import InputError
 
-__all__ = ["COLUMNS", "LawSchool", "Parameters", "Weights", "generate", "outcomes"]
+__all__ = [
+    "COLUMNS",
+    "OTHER_LIVES",
+    "TRUTH_COLUMNS",
+    "LawSchool",
+    "Parameters",
+    "Weights",
+    "generate",
+    "outcomes",
+]
 
 COLUMNS = {
     "race": "black or white",
@@ -47,6 +56,8 @@ TRUTH_COLUMNS = {
     "gpa_other_race": "likewise the GPA",
     "fya_other_race": "likewise the first-year average",
 }
+OTHER_LIVES = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
+"""Feature to the column of what it would have been: the counterfactuals of what the audited model reads."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from audits.errors import InputError
+from audits.transport.maps.coupled import CoupledOptions
 from audits.transport.maps.entropic import EntropicMap, EntropicOptions
 from audits.transport.maps.gan import GanMap, GanOptions
 from audits.transport.maps.linear import LinearMap, LinearOptions
@@ -30,6 +31,7 @@ from audits.transport.maps.validation import (
 __all__ = [
     "MAPS",
     "OPTIONS",
+    "CoupledOptions",
     "EntropicMap",
     "EntropicOptions",
     "FittedMap",

@@ -4,7 +4,11 @@ For a new person x the plan's conditional weights are ``w_j ∝ b_j exp((g_j −
 2018, section 4; Pooladian, Niles-Weed 2021, "Entropic estimation of optimal transport maps", equation 8).
 Their mean ``Σ_j w_j y_j`` is the barycentric projection. On features with few values a mean of people is a
 person whom no one resembles (capital gains of 90 where nine in ten have none), so the likeliest ``y_j`` can
-be taken instead: a real person of the target group.
+be taken instead: a real person of the target group. Neither gives the mapped people the target group's
+distribution: means lie nearer its middle, and under squared L1 costs, which are flat along whole diamonds
+around x, they tie features together that hang together in neither group. A ``y_j`` drawn with the chances
+``w_j`` does, for the plan's marginals are the groups themselves. The draw depends on x alone, so that a
+person has the same counterpart whoever else is mapped.
 """
 
 from __future__ import annotations
@@ -17,20 +21,21 @@ import numpy as np
 from scipy import sparse
 
 from audits.errors import InputError
+from audits.transport.blocks import threads
 from audits.transport.costs import Cost
+from audits.transport.maps.balance import Balance
 from audits.transport.maps.pairs import PairCosts, pair_costs
 from audits.transport.maps.protocol import Groups, blocks_of_pairs, one_thread
-from audits.transport.maps.sinkhorn import Balance, Duals, log_sums
+from audits.transport.maps.sinkhorn import Duals, log_sums
 
-__all__ = ["ARRAYS", "Potentials", "Projection", "cost_scales", "has_atoms", "thin"]
+__all__ = ["ARRAYS", "CostScales", "Potentials", "Projection", "cost_scales", "thin"]
 
-Projection = Literal["automatic", "barycentre", "likeliest"]
+Projection = Literal["drawn", "barycentre", "likeliest"]
 
 ARRAYS = ("x", "y", "a", "b", "x_rows", "y_rows", "f", "g", "feature_weights")
 """The fields of `Potentials` that are arrays."""
 
 _DOUBLE = 2048  # target people up to which double precision costs nothing worth saving
-_ATOM = 0.05  # share of people with one and the same value that makes a feature discrete
 _TYPICAL = 2000  # people of each group behind the scales of costs
 _FLAT = 1e-6  # contrast, as a share of the mean cost, below which it is rounding
 
@@ -75,16 +80,6 @@ def thin(people: Groups, most: int, rng: np.random.Generator) -> tuple[Groups, n
         sides.append((rows[kept], weights[kept] / weights[kept].sum(), kept))
     (x, a, source), (y, b, target) = sides
     return Groups(x, y, a, b), source, target
-
-
-def has_atoms(people: np.ndarray, weights: np.ndarray) -> bool:
-    """Whether some feature that varies has one value for at least 5 % of the people."""
-    for column in people.T:
-        values, index = np.unique(column, return_inverse=True)
-        # the smallest groups repeat no value and still hold 5 % each
-        if 1 < len(values) < len(column) and np.bincount(index, weights).max() >= _ATOM:
-            return True
-    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,22 +138,31 @@ class Potentials:
             balance,
         )
 
-    @one_thread
     def carry(self, x: np.ndarray, projection: Projection) -> np.ndarray:
-        """Counterparts (n, d) of the people `x` (n, d): "barycentre", or the "likeliest" target person."""
+        """Counterparts (n, d) of the people `x` (n, d), by the `projection` named."""
         out = np.empty(x.shape)
         if len(x) == 0:
             return out
         pairs = self._pairs(x)
-        for rows in blocks_of_pairs(len(x), len(self.y)):
+        marks = _marks(x)
+
+        def place(rows: slice) -> None:
             logs = self._log_weights(pairs, rows)
             if projection == "likeliest":
                 out[rows] = self.y[logs.argmax(axis=1)]
-                continue
+                return
             logs -= logs.max(axis=1, keepdims=True)
             np.exp(logs, out=logs)
+            if projection == "drawn":
+                reach = np.cumsum(logs, axis=1, dtype=float)
+                reached = (reach <= (marks[rows] * reach[:, -1])[:, None]).sum(axis=1)
+                out[rows] = self.y[reached]
+                return
             logs /= logs.sum(axis=1, keepdims=True)
             out[rows] = logs @ self.y.astype(logs.dtype)
+
+        with threads() as pool:
+            list(pool.map(place, blocks_of_pairs(len(x), len(self.y))))
         return out
 
     @one_thread
@@ -221,3 +225,15 @@ class Potentials:
         logs *= logs.dtype.type(-1 / self.epsilon)
         logs += (self.g / self.epsilon + np.log(self.b)).astype(logs.dtype)
         return logs
+
+
+def _marks(x: np.ndarray) -> np.ndarray:
+    """A number in [0, 1) (n,) for each row of `x` (n, d): evenly spread, and the same for the same row."""
+    words = np.ascontiguousarray(x + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+    mixed = np.zeros(len(x), dtype=np.uint64)
+    for column in words.T:  # splitmix64, a word at a time
+        mixed = mixed + column + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+    return (mixed >> np.uint64(11)).astype(float) * 2.0**-53

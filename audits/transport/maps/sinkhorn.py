@@ -19,54 +19,29 @@ the sample starts from a large ε that is lowered step by step.
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Literal
+from typing import TypeVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from audits.progress import Progress, part, silent
+from audits.transport.blocks import threads
+from audits.transport.maps.balance import BALANCED, Balance, rise_to
 from audits.transport.maps.pairs import PairCosts, pair_costs
 from audits.transport.maps.protocol import Groups, blocks_of_pairs, one_thread
 
-__all__ = ["Balance", "Duals", "log_sums", "solve"]
+__all__ = ["Duals", "log_sums", "solve"]
+
+T = TypeVar("T")
 
 _SINGLE = 1 << 22  # pairs from which single precision is used
 _SAMPLE = 3000  # people of a group from which a sample is solved first
 _DRIFT = 50.0  # log-scalings beyond this are absorbed: single precision ends at ±87
 _LOWER = 4.0  # factor between two values of ε on the way down
-
-
-@dataclass(frozen=True)
-class Balance:
-    """Which marginals are asked for.
-
-    Attributes
-    ----------
-    kind : {"balanced", "relaxed", "partial"}
-    amount : float
-        Relaxed: ρ in units of cost; partial: share of the mass that moves, in (0, 1]; else unused.
-    """
-
-    kind: Literal["balanced", "relaxed", "partial"] = "balanced"
-    amount: float = 1.0
-
-    def potential(self, log_sums: np.ndarray, epsilon: float) -> np.ndarray:
-        """Best potential / ε for the logs of the sums over the other side, λ included."""
-        if self.kind == "relaxed":
-            return log_sums * (-self.amount / (self.amount + epsilon))
-        if self.kind == "partial":
-            return np.minimum(0.0, -log_sums)
-        return -log_sums
-
-    def shift(self, a: np.ndarray, f: np.ndarray, b: np.ndarray, g: np.ndarray, epsilon: float) -> float:
-        """By how much g should fall, and f rise, for the best dual; potentials / ε, relaxed form only.
-
-        The plan stays as it is, but left to the iterations the shift is slow when ρ is large (Séjourné,
-        Vialard, Peyré 2022, "Faster unbalanced optimal transport: translation invariant Sinkhorn").
-        """
-        price = self.amount / epsilon
-        return float(logsumexp(-f / price, b=a) - logsumexp(-g / price, b=b)) * price / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +83,7 @@ def solve(
     cost: str,
     feature_weights: np.ndarray,
     epsilon: float,
-    balance: Balance = Balance(),
+    balance: Balance = BALANCED,
     tolerance: float = 1e-3,
     most: int = 1000,
     progress: Progress = silent,
@@ -179,32 +154,6 @@ def _log_sum(block: np.ndarray, offsets: np.ndarray, epsilon: float) -> np.ndarr
     return top + np.log(block.sum(axis=1))
 
 
-def _lift(log_sums: np.ndarray, weights: np.ndarray, share: float) -> float:
-    """By how much λ must rise for ``Σ_j b_j min(1, exp(log_sums_j + rise))`` to be `share`."""
-    order = np.argsort(-log_sums, kind="stable")
-    logs, b = log_sums[order], weights[order]
-    # with the first k at their weight, the others make up the rest
-    before = np.append(0.0, np.cumsum(b)[:-1])
-    others = np.logaddexp.accumulate((np.log(b) + logs)[::-1])[::-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rises = np.log(np.maximum(share - before, 0)) - others
-        fits = np.flatnonzero(np.isfinite(rises) & (logs + rises <= 0))
-    return float(rises[fits[0]]) if len(fits) else -float(logs[np.isfinite(logs)].min())
-
-
-def _rise(log_sums: np.ndarray, weights: np.ndarray, share: float) -> float:
-    """By how much λ must rise for ``Σ_j b_j min(1, exp(log_sums_j + rise))`` to be `share`."""
-    order = np.argsort(-log_sums, kind="stable")
-    logs, b = log_sums[order], weights[order]
-    # with the first k at their weight, the others make up the rest
-    before = np.append(0.0, np.cumsum(b)[:-1])
-    others = np.logaddexp.accumulate((np.log(b) + logs)[::-1])[::-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rises = np.log(np.maximum(share - before, 0)) - others
-        fits = np.flatnonzero(np.isfinite(rises) & (logs + rises <= 0))
-    return float(rises[fits[0]]) if len(fits) else -float(logs[np.isfinite(logs)].min())
-
-
 def _descent(pairs: PairCosts, epsilon: float) -> list[float]:
     """Values of ε from about the mean cost down to `epsilon`."""
     first = blocks_of_pairs(len(pairs.x_squares), len(pairs.y_squares))[0]
@@ -231,6 +180,7 @@ class _Problem:
         self.dtype = pairs.x_squares.dtype
         self.kernel = np.empty((len(a), len(b)), self.dtype)
         self.blocks = blocks_of_pairs(len(a), len(b))
+        self._pool: ThreadPoolExecutor | None = None
         self.source_mass, self.target_mass = np.empty(len(a)), np.empty(len(b))
 
     def duals(self) -> Duals:
@@ -256,6 +206,10 @@ class _Problem:
         """
         self.epsilon, self.g, self.level = epsilon, g, level
         self.f, self._unseen = np.zeros(len(self.a)), 0.0
+        with threads() if len(self.blocks) > 1 else nullcontext() as self._pool:
+            self._iterate(tolerance, most, progress)
+
+    def _iterate(self, tolerance: float, most: int, progress: Progress) -> None:
         self.converged, first = False, 0.0
         self._absorb()
         for self.iterations in range(1, most + 1):
@@ -273,15 +227,21 @@ class _Problem:
                 f"matching the groups: {self.error:.2%} of people still misplaced",
             )
 
+    def _each(self, work: Callable[[slice], T], blocks: list[slice]) -> Iterable[T]:
+        """What `work` makes of each block of rows, in order; on several cores where there are several."""
+        return map(work, blocks) if self._pool is None else self._pool.map(work, blocks)
+
     def _absorb(self) -> None:
         """Raise both potentials in the log domain and rebuild the kernel ``exp(f₀ + λ₀ + g₀ − c / ε)``."""
         offsets, scale = self.g + np.log(self.b), self.dtype.type(-1 / self.epsilon)
         sums = np.empty(len(self.a))
-        for rows in self.blocks:
+
+        def fill(rows: slice) -> None:
             block = self.pairs.rows(rows)
-            self.kernel[rows] = block
-            self.kernel[rows] *= scale
+            np.multiply(block, scale, out=self.kernel[rows])
             sums[rows] = _log_sum(block, offsets, self.epsilon)
+
+        deque(self._each(fill, self.blocks), 0)
         self._raise_f(slice(None), sums + self.level)
         top, total = np.full(len(self.b), -np.inf), np.zeros(len(self.b))
         for rows in self.blocks:
@@ -295,16 +255,19 @@ class _Problem:
         sums = top + np.log(total)
         self.g, self.level, rise = self._best_g(sums)
         self._f0, self._g0, self._level0, self._g_then = self.f.copy(), -sums - rise, self.level, self.g
-        for rows in self.blocks:
+
+        def absorb(rows: slice) -> None:
             block = self.kernel[rows]
             block += (self._f0[rows] + self._level0)[:, None].astype(self.dtype)
             block += self._g0.astype(self.dtype)
             np.exp(block, out=block)
 
+        deque(self._each(absorb, self.blocks), 0)
+
     def _raise_f(self, rows: slice, log_sums: np.ndarray) -> None:
         """Raise f of `rows`, and λ with it, given the logs of their sums, λ included."""
         if self.balance.kind == "partial":
-            rise = _rise(log_sums, self.a, self.balance.amount)
+            rise = rise_to(log_sums, self.a, self.balance.amount)
             self.level += rise
             log_sums = log_sums + rise
         f, seen = self.f[rows], np.isfinite(log_sums)
@@ -314,7 +277,7 @@ class _Problem:
 
     def _best_g(self, log_sums: np.ndarray) -> tuple[np.ndarray, float, float]:
         """What g and λ should be, given the logs of the columns' sums (m,), λ included; and λ's rise."""
-        rise = _rise(log_sums, self.b, self.balance.amount) if self.balance.kind == "partial" else 0.0
+        rise = rise_to(log_sums, self.b, self.balance.amount) if self.balance.kind == "partial" else 0.0
         g, seen = self.g.copy(), np.isfinite(log_sums)
         g[seen] = self.balance.potential(log_sums[seen] + rise, self.epsilon)
         return g, self.level + rise, rise
@@ -325,13 +288,18 @@ class _Problem:
         sums = np.zeros(len(self.b))
         # λ needs all rows before any is raised; without it each block is read only once
         blocks = [slice(None)] if self.balance.kind == "partial" else self.blocks
-        with np.errstate(divide="ignore"):
-            for rows in blocks:
-                block = self.kernel[rows]
+
+        def raised(rows: slice) -> np.ndarray:
+            block = self.kernel[rows]
+            with np.errstate(divide="ignore"):
                 logs = np.log((block @ weights).astype(float))
-                self._raise_f(rows, logs - self._f0[rows] + self.level - self._level0)
-                mass = self.a[rows] * np.exp(self.f[rows] - self._f0[rows])
-                sums += mass.astype(self.dtype) @ block
+            self._raise_f(rows, logs - self._f0[rows] + self.level - self._level0)
+            mass = self.a[rows] * np.exp(self.f[rows] - self._f0[rows])
+            return mass.astype(self.dtype) @ block
+
+        for part_sums in self._each(raised, blocks):
+            sums += part_sums
+        with np.errstate(divide="ignore"):
             logs = np.log(sums) - self._g0 + self.level - self._level0
         g, level, rise = self._best_g(logs)
         self.target_mass = self.b * np.exp(logs + self.g)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.transport.costs import COSTS, paired_cost
 from audits.transport.maps import GanMap, GanOptions
-from audits.transport.maps.gan import _drawer
+from audits.transport.maps.gan_training import drawer
 from audits.transport.maps.networks import RMSProp, TrainingNetwork, glorot, layers, predict
 from audits.transport.maps.wgan import Wgan, moving_cost
 from benchmarks.maps import one_pass, players
@@ -215,7 +215,7 @@ def test_weighted_people_are_drawn_in_proportion():
     fitted = GanMap.fit(source, target, b=np.array([1.0, 0.0]), options=options, rng=0)
     alone = GanMap.fit(source, target[:1], options=options, rng=0)
     assert np.array_equal(fitted.transform(source), alone.transform(source))
-    draw = _drawer(np.array([0.1, 0.0, 0.6, 0.3]), np.random.default_rng(0))
+    draw = drawer(np.array([0.1, 0.0, 0.6, 0.3]), np.random.default_rng(0))
     # the standard error of a share of 20,000 draws is at most 0.0035
     np.testing.assert_allclose(np.bincount(draw((100, 200)).ravel()) / 20_000, [0.1, 0, 0.6, 0.3], atol=0.015)
 

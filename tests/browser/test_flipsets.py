@@ -1,0 +1,55 @@
+"""The flipset page in real Chromium: other lives in one click, and a map that is watched while it trains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_law_school_shows_transport_beside_the_other_lives_that_it_knows(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "law_school")
+    acts.to_flipsets(page)
+    acts.run(page)
+    assert " black people" in acts.finding(page)
+    expect(page.get_by_role("heading", name="Compared with the true counterfactuals")).to_be_visible()
+    expect(page.locator(".st-key-fit-flipset-causal .js-plotly-plot")).to_be_visible(timeout=acts.SLOW)
+    expect(page.locator(".st-key-wide-flipset-same-values .js-plotly-plot")).to_be_visible()
+    acts.narrow_and_shoot(page, artefacts, "flipsets-causal", 3900)
+
+
+def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    acts.to_flipsets(page)
+    acts.choose(page, "method", "Invented by a GAN (FlipTest)")
+    acts.shuffles(page, 9)
+    box = page.locator(".st-key-gan-iterations input")
+    box.fill("2000")
+    box.press("Enter")
+    acts.settle(page)
+    acts.run(page)
+    live = page.locator(".st-key-running .js-plotly-plot").last  # one more while it is drawn anew
+    expect(live).to_be_visible(timeout=acts.SLOW)
+    expect(page.locator(".st-key-cancel button")).to_be_enabled()  # there is a curve, and the run goes on
+    expect(live).to_contain_text("solid: target to source", timeout=acts.SLOW)  # the second map has begun
+    page.screenshot(path=artefacts / "flipsets-training.png")
+    assert acts.finding(page)
+    expect(page.get_by_role("heading", name="Can this map be trusted?")).to_be_visible()
+    kept = page.locator(".st-key-wide-flipset-training .js-plotly-plot")
+    expect(kept).to_contain_text("dotted: source to target")
+    expect(page.locator(".st-key-wide-flipset-arrows .js-plotly-plot")).to_be_visible()
+    acts.narrow_and_shoot(page, artefacts, "flipsets-map", 5200)
