@@ -24,14 +24,15 @@ from audits.individual import gradient_flow, projection_metric
 PEOPLE, FEATURES, HIDDEN, STEPS, PRICE, SIZE, CHUNK = 9045, 41, 50, 500, 50.0, 0.01, 1024
 
 
-def best(work: Callable[[], object], times: int = 3) -> float:
-    """Shortest of a few runs in seconds: others share the machine."""
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+def in_turns(works: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
+    """Shortest of a few runs of each in seconds, taken in turns: others may share the machine."""
+    seconds = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            seconds[name] = min(seconds[name], time.perf_counter() - start)
+    return seconds
 
 
 def bare(network: torch.nn.Sequential, x: torch.Tensor, matrix: torch.Tensor) -> None:
@@ -112,21 +113,22 @@ def main() -> None:
     moved = ours()
     memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     print(f"peak memory grows by {(memory[1] - memory[0]) / 1024:.1f} MB from 50 to {STEPS} steps")
-    seconds = best(ours)
     points = torch.tensor(x, dtype=torch.float32)
     matrix = torch.tensor(metric.matrix, dtype=torch.float32)
-    products = best(lambda: bare(network, points, matrix))
-    print(
-        f"flow {seconds:.2f} s; bare matrix products {products:.2f} s: {seconds / products:.1f} times as long"
-    )
-    curve = best(lambda: ours(tuple(10 * 2**k for k in range(6))))
-    print(f"with the T-curve {curve:.2f} s: {100 * (curve / seconds - 1):+.0f} %")
+    works: dict[str, Callable[[], object]] = {
+        "flow": ours,
+        "products": lambda: bare(network, points, matrix),
+        "curve": lambda: ours(tuple(10 * 2**k for k in range(6))),
+    }
     rival = peer(network, x, y, metric.basis)
     if rival is not None:
         theirs = rival()
-        slow = best(rival)
+        works["inFairness"] = rival
+    seconds = in_turns(works)
+    for name, taken in seconds.items():
+        print(f"{name} {taken:.2f} s, {taken / seconds['flow']:.2f} times the flow")
+    if rival is not None:
         apart, exact = np.abs(theirs - moved).max(axis=1), in_float64(network, x, y, metric.matrix)
-        print(f"inFairness {slow:.2f} s: {slow / seconds:.1f} times ours")
         print(f"rows equal to 1e-5: {100 * (apart <= 1e-5).mean():.2f} %, median {np.median(apart):.1e}")
         for name, rows in (("ours", moved), ("inFairness", theirs)):
             off = int((np.abs(rows - exact).max(axis=1) > 1e-5).sum())

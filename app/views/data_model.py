@@ -12,7 +12,7 @@ from app.widgets.columns import bins_section, columns_section, text_columns
 from app.widgets.frame import page_text, title
 from app.widgets.model_choice import model_section
 from app.widgets.next_step import next_step
-from app.widgets.outcome import outcome_section
+from app.widgets.outcome import outcome_section, says_more
 from app.widgets.reading import preview_section, reading_section
 from app.widgets.rows import left_out_section, rows_section
 from app.widgets.sources import example_cards, file_sources, source_problem
@@ -75,7 +75,7 @@ found.show("rows")
 if found.summary is not None:
     left_out_section(found.summary)
 st.header("Model", anchor=False)
-edited = model_section(space, edited, names, text_columns(edited, profiles))
+edited = model_section(space, edited, names, text_columns(edited, profiles), says_more(edited, profiles))
 found.show("model")
 if edited != draft:
     space.save_draft(edited)

@@ -11,6 +11,7 @@ from app import state
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from audits.data import AuditData
+from audits.individual.options import usual_steps
 
 __all__ = ["choose_options"]
 
@@ -43,14 +44,11 @@ _BLACK_BOX_SECONDS = 60.0
 _USUAL = {
     "loss": "cross_entropy",
     "regularizer": 50.0,
-    "steps": 500,
     "step_size": 0.01,
     "schedule": "constant",
     "within_range": False,
     "level": 0.05,
     "inference": "robust",
-    "compare": [],
-    "splits": 5,
 }
 
 
@@ -82,50 +80,90 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         options |= {"metric": metric, "comparable": column}
     if not chosen:
         return None
+    if metric == "factor":
+        options["factors"] = int(
+            st.number_input(
+                "Directions that should not matter",
+                min_value=1,
+                max_value=max(1, summary.width - 1),
+                value=min(2, max(1, summary.width - 1)),
+                help="Those in which people of the same value differ most.",
+                **state.choice("factors"),
+            )
+        )
     with st.expander("More options"):
-        options |= _more()
+        options |= _more(_predicts_number(draft))
+        if "predict" not in draft["spec"]["model"]:  # the fair baselines learn favourable or not
+            options |= _compared()
     return Chosen(
         options, f"Individual fairness: {', '.join(chosen)}", _seconds(draft, data, summary, options)
     )
 
 
-def _more() -> dict[str, Any]:
-    def keep(key: str) -> dict[str, Any]:
-        return {"key": f"ratio-{key}", "persist_state": "session"}
+def _kept(key: str) -> dict[str, Any]:
+    return {"key": f"ratio-{key}", "persist_state": "session"}
 
-    losses, schedules, compared = list(_LOSSES), list(_SCHEDULES), list(_COMPARED)
-    found: dict[str, Any] = {
-        "loss": st.selectbox("Loss", losses, format_func=_LOSSES.__getitem__, **keep("loss")),
+
+def _compared() -> dict[str, Any]:
+    chosen = st.multiselect(
+        "Compare with models trained anew",
+        list(_COMPARED),
+        format_func=_COMPARED.__getitem__,
+        help="Trains each on several splits of the same people, as the paper's Table 1 does.",
+        **_kept("compare"),
+    )
+    return {"compare": chosen} if chosen else {}
+
+
+def _predicts_number(draft: Mapping[str, Any]) -> bool:
+    spec = draft["spec"]
+    return "predict" in spec["model"] and isinstance(spec["data"].get("label"), dict)
+
+
+def _more(number: bool) -> dict[str, Any]:
+    losses, schedules = list(_LOSSES), list(_SCHEDULES)
+    found: dict[str, Any] = (
+        {}
+        if number
+        else {"loss": st.selectbox("Loss", losses, format_func=_LOSSES.__getitem__, **_kept("loss"))}
+    )
+    found |= {
         "regularizer": st.number_input(
-            "Price of moving elsewhere (λ)", min_value=0.001, value=50.0, format="%g", **keep("lambda")
+            "Price of moving elsewhere (λ)", min_value=0.001, value=50.0, format="%g", **_kept("lambda")
         ),
         "steps": int(
-            st.number_input("Steps (T)", min_value=1, max_value=100_000, value=500, **keep("steps"))
+            st.number_input(
+                "Steps (T)",
+                min_value=1,
+                max_value=100_000,
+                value=usual_steps(number=number),
+                **_kept("number-steps" if number else "steps"),
+            )
         ),
-        "step_size": st.number_input("Step size", min_value=1e-6, value=0.01, format="%g", **keep("size")),
+        "step_size": st.number_input("Step size", min_value=1e-6, value=0.01, format="%g", **_kept("size")),
         "schedule": st.selectbox(
-            "Steps are", schedules, format_func=_SCHEDULES.__getitem__, **keep("schedule")
+            "Steps are", schedules, format_func=_SCHEDULES.__getitem__, **_kept("schedule")
         ),
         "within_range": st.toggle(
             "Keep people within observed ranges",
             value=False,
             help="Changes the unfair map: the paper lets people move anywhere.",
-            **keep("range"),
+            **_kept("range"),
         ),
         "level": st.number_input(
-            "Error rate", min_value=0.001, max_value=0.49, value=0.05, step=0.01, format="%g", **keep("level")
-        ),
-        "compare": st.multiselect(
-            "Compare with models trained anew",
-            compared,
-            format_func=_COMPARED.__getitem__,
-            help="Trains each on several splits of the same people, as the paper's Table 1 does.",
-            **keep("compare"),
+            "Error rate",
+            min_value=0.001,
+            max_value=0.49,
+            value=0.05,
+            step=0.01,
+            format="%g",
+            **_kept("level"),
         ),
     }
-    if st.toggle("The paper's own intervals", value=False, **keep("paper")):
+    if st.toggle("The paper's own intervals", value=False, **_kept("paper")):
         found["inference"] = "paper"
-    return {key: value for key, value in found.items() if value != _USUAL[key]}
+    usual = {**_USUAL, "steps": usual_steps(number=number)}
+    return {key: value for key, value in found.items() if value != usual[key]}
 
 
 def _seconds(
@@ -138,6 +176,7 @@ def _seconds(
     start = 2.0 + _START_SECONDS.get(trained or "", 0.0) * thousands
     if trained not in _GRADIENT:
         return start + _BLACK_BOX_SECONDS * min(1.0, share * thousands)
-    flow = 4e-10 * share * data.n * options.get("steps", 500) * 64 * (summary.width + 64)
+    steps = options.get("steps", usual_steps(number=_predicts_number(draft)))
+    flow = 4e-10 * share * data.n * steps * 64 * (summary.width + 64)
     each = sum(_START_SECONDS[name] * max(thousands, 0.2) + flow for name in options.get("compare", ()))
     return start + flow + options.get("splits", 5) * each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,7 @@ from audits.stats import EVIDENCE
 __all__ = ["show_earlier", "show_result"]
 
 _MOST_PEOPLE = 1000
+_LARGEST_TOLERANCE = 1000.0
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -34,18 +36,20 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     tolerance = _tolerance(result)
     with top:
         headline(result, result.at(tolerance))
-    figure_card("loss-ratio", figures.against_tolerance(result, tolerance), result.to_frame)
+    figure_card(
+        "loss-ratio", figures.against_tolerance(result, tolerance), lambda: result.to_frame(tolerance)
+    )
     for warning in result.warnings:
         notices.note(warning)
     st.subheader("How long people were moved", anchor=False)
     figure_card("loss-ratio-steps", figures.along_flow(result, tolerance), result.curve_frame)
     st.subheader("Whose loss grows", anchor=False)
     figure_card("loss-ratio-people", figures.ratios(result, tolerance), result.histogram_frame)
-    figure_card("loss-ratio-groups", figures.by_group(result), result.groups_frame)
+    figure_card("loss-ratio-groups", figures.by_group(result, tolerance), result.groups_frame)
     st.subheader("What should not matter", anchor=False)
     st.text(f"{result.metric['source'].capitalize()}.")
     figure_card("loss-ratio-subspace", figures.subspace(result), result.features_frame)
-    _heat_map(result)
+    _heat_map(result, tolerance)
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
@@ -78,11 +82,15 @@ def show_earlier(result: LossRatioResult) -> None:
 def _tolerance(result: LossRatioResult) -> float:
     """The tolerance chosen, on a slider that reaches beyond what was found."""
     reach = max(result.tolerance, result.lower_bound or 1.0, result.statistic.value or 1.0)
+    top = max(3.0, float(math.ceil(1.2 * min(reach, _LARGEST_TOLERANCE))))
+    kept = state.widget("delta")
+    if kept is not None and kept > top:  # of another result, whose slider reached further
+        state.set_widget("delta", top)
     return st.slider(
         "Tolerance δ: the largest mean ratio you accept",
         1.01,
-        max(3.0, round(1.2 * min(reach, 20.0), 2)),
-        min(result.tolerance, 20.0),
+        top,
+        min(max(result.tolerance, 1.01), top),
         step=0.01,
         key="delta",
         persist_state="page",
@@ -90,7 +98,7 @@ def _tolerance(result: LossRatioResult) -> float:
     )
 
 
-def _heat_map(result: LossRatioResult) -> None:
+def _heat_map(result: LossRatioResult, tolerance: float) -> None:
     if result.heat_map.empty:
         return
     st.subheader("Other models of these two features", anchor=False)
@@ -102,7 +110,7 @@ def _heat_map(result: LossRatioResult) -> None:
         format_func=lambda item: f"{item:g}",
         key="angle",
     )
-    figure_card("loss-ratio-map", figures.heat_map(result, angle), lambda: result.heat_map)
+    figure_card("loss-ratio-map", figures.heat_map(result, angle, tolerance), lambda: result.heat_map)
 
 
 def _comparison(result: LossRatioResult) -> None:

@@ -14,6 +14,7 @@ from app.widgets import notices
 from app.widgets.subject import TRAINED
 from app.workspace import MAX_FILE_MB, Workspace
 from audits.errors import InputError
+from audits.models.spec import PREDICT_LABELS
 
 __all__ = ["model_section"]
 
@@ -26,9 +27,16 @@ _COLUMNS = {
 
 
 def model_section(
-    space: Workspace, draft: dict[str, Any], names: Sequence[str], texts: Sequence[str] = ()
+    space: Workspace,
+    draft: dict[str, Any],
+    names: Sequence[str],
+    texts: Sequence[str] = (),
+    more: bool = False,
 ) -> dict[str, Any]:
-    """Draw the choice of model; return the draft. `texts` are the columns of free text."""
+    """Draw the choice of model; return the draft.
+
+    `texts` are the columns of free text; `more` tells that the label says more than favourable or not.
+    """
     old = draft["spec"]["model"]
     way = st.segmented_control(
         "Model",
@@ -44,6 +52,8 @@ def model_section(
         model = _column(draft, names)
     else:
         draft, model = _trained(draft, texts)
+    if more and (way == "path" or model.get("train") in PREDICT_LABELS):
+        model |= _predicts(draft)
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
     if way == "train":
         draft = _held_out(draft)
@@ -53,6 +63,9 @@ def model_section(
         return draft
     if way == "predictions" and "label" in (model.get("predictions") or {}):
         return draft
+    if "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict):
+        st.text("Decisions are favourable where the number predicted lies on the favourable side.")
+        return {**draft, "spec": {**draft["spec"], "threshold": 0.5}}
     threshold = st.number_input(
         "Threshold",
         value=float(threshold),
@@ -82,6 +95,22 @@ def _trained(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any
     elif before == "text" != kind:
         draft = with_data(draft, features=None)  # the others read columns, not words
     return draft, {"train": kind}
+
+
+def _predicts(draft: dict[str, Any]) -> dict[str, Any]:
+    """Choose between favourable or not and the label itself."""
+    number = isinstance(draft["spec"]["data"].get("label"), dict)
+    words = {None: "favourable or not", "label": "the number itself" if number else "each value of the label"}
+    kinds = list(words)
+    chosen = st.selectbox(
+        "It predicts",
+        kinds,
+        index=kinds.index(draft["spec"]["model"].get("predict")),
+        format_func=words.__getitem__,
+        key=f"predict-{draft['id']}",
+        width=320,
+    )
+    return {} if chosen is None else {"predict": chosen}
 
 
 def _read_words(draft: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:

@@ -28,9 +28,11 @@ def source_name(draft: Mapping[str, Any]) -> str:
     return str(draft["source"]["name"])
 
 
-def model_words(model: Mapping[str, Any]) -> str:
-    """Return in words where the model comes from."""
+def model_words(model: Mapping[str, Any], *, number: bool = False) -> str:
+    """Return in words where the model comes from; `number` tells that its label is cut from a number."""
     if "train" in model:
+        if "predict" in model and number and model["train"] == "logistic":
+            return "linear regression"
         return TRAINED.get(model["train"], str(model["train"]))
     if "path" in model:
         return f"ONNX model {PurePosixPath(model['path']).name}"
@@ -40,7 +42,8 @@ def model_words(model: Mapping[str, Any]) -> str:
 
 def subject_line(draft: Mapping[str, Any], summary: Summary | None = None) -> str:
     """Return data, model and people: ``compas.csv · logistic regression · 6,172 people``."""
-    parts = [source_name(draft), model_words(draft["spec"]["model"])]
+    number = isinstance(draft["spec"]["data"].get("label"), dict)
+    parts = [source_name(draft), model_words(draft["spec"]["model"], number=number)]
     if summary is not None:
         people = f"{count(summary.people)} people"
         if "train" in draft["spec"]["model"]:

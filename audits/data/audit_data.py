@@ -224,7 +224,7 @@ def group_name(where: Mapping[str, object]) -> str:
 
 
 def _says_little(text: str) -> bool:
-    words = {"true", "false", "yes", "no", "y", "n", "t", "f", MISSING}
+    words = {"true", "false", "yes", "no", "y", "n", MISSING}  # "f" may be a woman, beside "m"
     return text.lower() in words or text[:1] in "[(" or text.replace(".", "", 1).lstrip("-").isdigit()
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.individual import LossRatioResult, Tested
 from audits.stats.words import count, number
 
 __all__ = ["against_tolerance", "along_flow", "by_group", "heat_map", "moved_person", "ratios", "subspace"]
 
 _MOST_FEATURES = 15
+_MOST_TICKS = 6
+_ROUND_FAR = (1.0, 2.0, 5.0)
+_ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
 def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
@@ -56,13 +61,11 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
             )
         )
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
-    figure.add_vline(
-        x=standing.loss.tolerance,
-        line={"color": INK, "width": 2, "dash": "dash"},
-        annotation={"text": f"tolerance {number(standing.loss.tolerance)}", "yanchor": "bottom"},
-        annotation_position="top",
+    _mark(figure, "x", standing.loss.tolerance)
+    drawn = [x for trace in figure.data for x in trace.x]
+    figure.update_xaxes(
+        **_ratio_axis([*drawn, standing.loss.tolerance], "times as large after the move (log scale)")
     )
-    figure.update_xaxes(type="log", title="times as large after the move (log scale)")
     figure.update_yaxes(range=[-0.6, 1.6])
     alt = (
         f"Ratios after and before the move with intervals: {'; '.join(told)}. The tolerance is "
@@ -92,11 +95,11 @@ def along_flow(result: LossRatioResult, tolerance: float | None = None) -> go.Fi
                 hovertemplate="%{x} steps: %{y:.3g}<extra></extra>",
             )
         )
-    figure.add_hline(
-        y=tolerance, line={"color": INK, "dash": "dash"}, annotation_text=f"tolerance {number(tolerance)}"
-    )
-    figure.update_xaxes(type="log", title="steps of the flow", tickvals=steps)
-    figure.update_yaxes(type="log", title="times as large")
+    _mark(figure, "y", tolerance)
+    ticks = thinned(steps, _MOST_TICKS)
+    figure.update_xaxes(type="log", title="steps of the flow (log scale)", tickvals=ticks, ticktext=ticks)
+    drawn = [y for trace in figure.data for y in trace.y]
+    figure.update_yaxes(**_ratio_axis([*drawn, tolerance], "times as large (log scale)"))
     last = result.curve[-1]
     alt = (
         f"Loss ratio along the flow, log-log: its lower bound is {number(result.curve[0].lower_bound)} after "
@@ -119,10 +122,9 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
             hovertemplate="%{customdata[0]} to %{customdata[1]} times: %{y:,.0f} people<extra></extra>",
         )
     )
-    figure.add_vline(
-        x=tolerance, line={"color": INK, "dash": "dash"}, annotation_text=f"tolerance {number(tolerance)}"
-    )
-    figure.update_xaxes(type="log", title="a person's loss after over before the move (log scale)")
+    _mark(figure, "x", tolerance)
+    ends = [bars[0].low, bars[-1].high, tolerance]
+    figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
     figure.update_yaxes(title="people", rangemode="tozero")
     above = sum(bar.people for bar in bars if bar.low >= tolerance)
     alt = (
@@ -132,12 +134,13 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
     return finish(figure, height=300, alt=alt).update_layout(bargap=0)
 
 
-def by_group(result: LossRatioResult) -> go.Figure:
+def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
     """Draw the mean ratio of each group; the intervals hold together."""
+    tolerance = result.tolerance if tolerance is None else tolerance
     if not result.groups:
         return empty("No protected attribute to break down by.")
     shown = result.groups[::-1]
-    labels = [describe(f"{item.attribute}: {item.group}") for item in shown]
+    labels = distinct([f"{item.attribute}: {item.group}" for item in shown])
     values = [item.statistic.value for item in shown]
 
     def reach(item: Any, end: float | None) -> float:
@@ -160,12 +163,61 @@ def by_group(result: LossRatioResult) -> go.Figure:
             hovertemplate="%{y}: %{x:.3g} (%{customdata} people)<extra></extra>",
         )
     )
-    figure.add_vline(x=result.tolerance, line={"color": INK, "dash": "dash"})
-    figure.update_xaxes(title="mean loss ratio")
+    _mark(figure, "x", tolerance)
+    ends = [end for item in shown for end in (item.statistic.value, item.statistic.low, item.statistic.high)]
+    figure.update_xaxes(**_ratio_axis([*ends, tolerance], "mean loss ratio (log scale)"))
     alt = "Mean loss ratio by group: " + ", ".join(
         f"{item.group} {number(item.statistic.value)}" for item in result.groups[:8]
     )
     return finish(figure, height=90 + 28 * len(shown), alt=f"{alt}.")
+
+
+def _mark(figure: go.Figure, axis: Literal["x", "y"], tolerance: float) -> None:
+    """Draw the tolerance across a log axis; a label's place is a logarithm there, a line's is not."""
+    line = {"color": INK, "width": 2, "dash": "dash"}
+    text = f"tolerance {number(tolerance)}"
+    place: dict[str, Any] = {"showarrow": False, "text": text, axis: math.log10(tolerance)}
+    if axis == "x":
+        figure.add_vline(x=tolerance, line=line)
+        figure.add_annotation(yref="paper", y=1, yanchor="bottom", xanchor="left", **place)
+    else:
+        figure.add_hline(y=tolerance, line=line)
+        figure.add_annotation(xref="paper", x=1, xanchor="right", yanchor="bottom", **place)
+
+
+def _ratio_axis(values: Iterable[float | None], title: str) -> dict[str, Any]:
+    """A log axis that holds 1 and all `values`, with ticks at round numbers."""
+    known = [1.0, *(value for value in values if value is not None and value > 0)]
+    least, most = min(known), max(known)
+    pad = max((most / least) ** 0.06, 1.01)
+    low, high = least / pad, most * pad
+    steps = _ROUND if most / least < 20 else _ROUND_FAR
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ladder = [round(10.0**decade * step, 12) for decade in decades for step in steps]
+    inside = [value for value in ladder if least * 0.999 <= value <= high]  # 1 itself, if nothing is below
+    ticks = thinned(inside, _MOST_TICKS)
+    return {
+        "type": "log",
+        "title": title,
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": ticks,
+        "ticktext": [f"{value:g}" if value < 1e5 else f"{value:.0e}" for value in ticks],
+    }
+
+
+def thinned(values: Sequence[float], most: int) -> list[float]:
+    """Return about `most` of the rising positive `values`, the first and well apart on a log scale.
+
+    Examples
+    --------
+    >>> thinned([10, 20, 40, 50, 80, 85, 160], 4)
+    [10, 20, 40, 80, 160]
+    """
+    kept: list[float] = []
+    for value in values:
+        if not kept or value >= kept[-1] * (values[-1] / values[0]) ** (1 / most) * 0.999:
+            kept.append(value)
+    return kept
 
 
 def subspace(result: LossRatioResult) -> go.Figure:
@@ -176,7 +228,7 @@ def subspace(result: LossRatioResult) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=[item.loading for item in shown],
-            y=[describe(item.feature) for item in shown],
+            y=distinct([item.feature for item in shown]),
             orientation="h",
             marker={"color": ACCENT},
             customdata=[number(item.mean_absolute_move) for item in shown],
@@ -190,8 +242,12 @@ def subspace(result: LossRatioResult) -> go.Figure:
     return finish(figure, height=90 + 24 * len(shown), alt=f"{alt}.")
 
 
-def heat_map(result: LossRatioResult, angle: float = 0.0) -> go.Figure:
-    """Draw T_n over the weights of a logistic model of two numbers (Figure 1), metric turned by `angle`."""
+def heat_map(result: LossRatioResult, angle: float = 0.0, tolerance: float | None = None) -> go.Figure:
+    """Draw T_n over the weights of a logistic model of two numbers (Figure 1), metric turned by `angle`.
+
+    The model audited is marked.
+    """
+    tolerance = result.tolerance if tolerance is None else tolerance
     table = result.heat_map
     if table.empty:
         return empty(
@@ -200,23 +256,35 @@ def heat_map(result: LossRatioResult, angle: float = 0.0) -> go.Figure:
     grid = table[table["metric angle (degrees)"] == angle].pivot(
         index="theta2", columns="theta1", values="lower bound"
     )
-    names = [item.feature for item in sorted(result.features, key=lambda item: item.feature)]
+    names, own = list(result.metric["weights"]), list(result.metric["weights"].values())
     figure = go.Figure(
         go.Heatmap(
             x=grid.columns.tolist(),
             y=grid.index.tolist(),
             z=grid.to_numpy().tolist(),
-            zmid=result.tolerance,
+            zmid=tolerance,
             zmin=1.0,
-            zmax=max(2 * result.tolerance - 1.0, 1.5),
+            zmax=2 * tolerance - 1.0,
             colorscale=[[0, ACCENT], [0.5, "#F7F7F7"], [1, CONTRAST]],
             colorbar={"title": "T"},
             hovertemplate="θ1 %{x:.2f}, θ2 %{y:.2f}: T = %{z:.3g}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="weight of the first feature")
-    figure.update_yaxes(title="weight of the second feature")
-    share = float((grid.to_numpy() > result.tolerance).mean())
+    figure.add_trace(
+        go.Scatter(
+            x=own[:1],
+            y=own[1:],
+            mode="markers+text",
+            marker={"symbol": "x-thin", "size": 12, "line": {"width": 3, "color": INK}},
+            text=["this model"],
+            textposition="top center" if own[1] <= 0 else "bottom center",
+            hovertemplate="this model: θ1 %{x:.2f}, θ2 %{y:.2f}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    figure.update_xaxes(title=f"weight of {describe(names[0])} (per standard deviation)")
+    figure.update_yaxes(title=f"weight of {describe(names[1])} (per standard deviation)")
+    share = float((grid.to_numpy() > tolerance).mean())
     alt = (
         f"Lower bound T over the weights of {' and '.join(names)}, metric turned by {angle:g} degrees: "
         f"{100 * share:.0f} % of the models lie above the tolerance."
@@ -233,7 +301,7 @@ def moved_person(result: LossRatioResult, row: Any, *, most: int = 12) -> go.Fig
     figure = go.Figure(
         go.Bar(
             x=shown["move"].tolist(),
-            y=[describe(str(name)) for name in shown["feature"]],
+            y=distinct([str(name) for name in shown["feature"]]),
             orientation="h",
             marker={"color": [ACCENT if move >= 0 else CONTRAST for move in shown["move"]]},
             customdata=[[number(a), number(b)] for a, b in zip(shown["before"], shown["after"], strict=True)],

@@ -17,6 +17,9 @@ Departures, and why:
 * V_n has the divisor n - 1 of Eq. 3.4 (the reference code: n). The paper's loop drops ratios that are not
   finite; here losses are float64 from the logits on, and nobody is dropped.
 * The distance is squared as in Eq. 2.6 (Algorithm 1 prints it without the square).
+* A label of k > 2 classes is compared with the person's own class, and a label cut from a number with the
+  number, where the model predicts these; squared errors count from a hundredth of the label's variance on,
+  because the ratio of errors that pass through 0 has no mean.
 * Models without a gradient are moved by scoring alone, an estimate that says so (the paper needs gradients).
 * A silent test says "no evidence" only if a ratio of 1.25 times the tolerance would have been seen.
 """

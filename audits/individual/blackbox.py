@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.frames import with_columns
 from audits.data.space import FeatureSpace
 from audits.individual.flow import Flow
 from audits.individual.metrics import FairMetric
@@ -112,7 +113,7 @@ class _Search:
         made = self.space.decode(z).set_axis(self.frame.index)
         still = (z == self.origin).all(axis=1)
         changed = {name: made[name].where(~still, self.frame[name]) for name in made.columns}
-        return self.frame.assign(**changed)
+        return with_columns(self.frame, changed)
 
     def step(self, numbers: list[int], length: float) -> None:
         """One implicit Euler step of `length` along the numbers."""
@@ -141,7 +142,7 @@ class _Search:
                 continue
             for level in part.levels[part.levels.notna()]:
                 column = pd.Series(level, index=start.index).astype(start[part.column].dtype)
-                self.keep(start.assign(**{part.column: column}))
+                self.keep(with_columns(start, {part.column: column}))
 
     def keep(self, rows: pd.DataFrame) -> None:
         """Keep `rows` for the people for whom they are worth more than the best so far."""

@@ -13,7 +13,7 @@ from audits.errors import InputError
 from audits.individual.learning import explore_metric, factor_directions, pairs_of
 from audits.individual.metrics import FairMetric, direction_of, matrix_metric, projection_metric
 from audits.individual.options import LossRatioOptions
-from audits.models.subspaces import protected_directions
+from audits.models.subspaces import protected_directions, read_as_number
 
 __all__ = ["choose_metric"]
 
@@ -94,13 +94,41 @@ def _learned(data: AuditData, space: FeatureSpace, options: LossRatioOptions) ->
     if not names:
         raise InputError("sensitive", "must name at least one protected attribute")
     for name in names:
-        one_of("sensitive", name, data.protected, what="a protected attribute")
+        _check_sensitive(data, name)
     stated = [name for name in names if name in space.columns]
     vectors, doubts = protected_directions(data, space, names)
-    source = f"what predicts {' and '.join(names)} from the other features"
+    told = [f"{name} {_read_as(data, name)}".rstrip() for name in names]
+    source = f"what predicts {' and '.join(told)} from the other features"
     if stated:
         source += f", and {' and '.join(stated)} itself as a feature"
     return replace(projection_metric(vectors, source, where="sensitive"), doubts=doubts)
+
+
+def _check_sensitive(data: AuditData, name: str) -> None:
+    """Let protected attributes pass, and columns of numbers known for everyone other than the label."""
+    if name in data.protected:
+        return
+    outcome = {data.label, None if data.cut is None else data.cut.column}
+    numbers = [
+        column
+        for column, kind in data.kinds.items()
+        if kind in {"continuous", "integer"} and column not in outcome and column in data.frame
+    ]
+    one_of("sensitive", name, [*data.protected, *numbers], what="a protected attribute or a column of numbers")
+    if not read_as_number(data, name):
+        raise InputError(
+            "sensitive",
+            "must name a number known for everyone, or a protected attribute, whose gaps are a group",
+            name,
+            "add it to data.protected, or leave out the rows without it (data.keep)",
+        )
+
+
+def _read_as(data: AuditData, name: str) -> str:
+    """How a number was read, in brackets; nothing for an attribute that knows no other way."""
+    if data.kinds[name] not in {"continuous", "integer"}:
+        return ""
+    return "(as a number, by least squares)" if read_as_number(data, name) else "(by its groups)"
 
 
 def _comparable(data: AuditData, options: LossRatioOptions) -> np.ndarray:

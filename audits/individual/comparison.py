@@ -10,12 +10,15 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
+from audits.errors import InputError
 from audits.individual.choosing import choose_metric
 from audits.individual.moving import Moved, move_people
 from audits.individual.options import LossRatioOptions
+from audits.individual.targets import target_of
 from audits.individual.testing import run_tests
-from audits.models import Subject
+from audits.models import Model, Subject
 from audits.models.fair import balanced
+from audits.models.reductions import train_reductions
 from audits.models.subject import train_model
 from audits.models.subspaces import category_units
 from audits.models.training import check_parts, check_trainable
@@ -41,6 +44,14 @@ def compare_models(
         ``balanced_accuracy``, ``lower_bound`` (T_n) and ``error_lower_bound``; shares ``rejected`` and
         ``error_rejected``; ``average_odds_difference`` and its ``…_sd`` by attribute.
     """
+    if target_of(subject, subject.data, None).kind != "favorable":
+        raise InputError(
+            "compare",
+            "is for models of favourable or not, as the fair baselines are, but this one predicts the label "
+            "itself",
+            list(options.compare),
+            "leave it out, or leave out model.predict",
+        )
     people = _everyone(subject)
     check_trainable(people)
     held = subject.data.n / people.n if subject.training is not None else _HELD_OUT
@@ -55,11 +66,17 @@ def compare_models(
         for place, (name, rows) in enumerate(found.items()):
             done = split * len(found) + place
             stretch = part(progress, done / total, (done + 1) / total)
-            model = train_model(balanced(training), name, seed=seed, progress=part(stretch, 0.0, 0.6))  # type: ignore[arg-type]
+            model = _trained(balanced(training), name, seed, options, part(stretch, 0.0, 0.6))
             rival = Subject(rest, model, 0.5, space, training, (), "probability", "favorable")
             moved = move_people(rival, metric, options, rng, part(stretch, 0.6, 1.0))
             rows.append(_row(rest, moved, options))
     return tuple(_summary(name, rows) for name, rows in found.items())
+
+
+def _trained(data: AuditData, name: str, seed: int, options: LossRatioOptions, progress: Progress) -> Model:
+    if name == "reductions":
+        return train_reductions(data, seed=seed, allowed=options.odds_slack, progress=progress)
+    return train_model(data, name, seed=seed, progress=progress)  # type: ignore[arg-type]
 
 
 def balanced_accuracy(right: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
@@ -94,10 +111,10 @@ def _row(data: AuditData, moved: Moved, options: LossRatioOptions) -> dict[str, 
     tests = run_tests(held, moved, options)
     y = np.asarray(held.y)
     weights = np.ones(held.n) if held.weights is None else held.weights
-    decisions = moved.wrong_before != y
+    decisions = moved.before.wrong != y
     bounds = tests.loss.lower_bound(options.level), tests.errors.lower_bound(options.level)
     return {
-        "balanced_accuracy": balanced_accuracy(~moved.wrong_before, y, weights),
+        "balanced_accuracy": balanced_accuracy(~moved.before.wrong, y, weights),
         "lower_bound": bounds[0],
         "error_lower_bound": bounds[1],
         "rejected": bounds[0] is not None and bounds[0] > options.tolerance,

@@ -22,6 +22,7 @@ from audits.individual.tables import histogram_of, moves_table, people_table
 from audits.individual.testing import Tests, run_tests
 from audits.individual.words import warnings_for, words_of
 from audits.models import Subject
+from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
 from audits.progress import Progress, part, silent
 
@@ -38,9 +39,9 @@ def loss_ratio(
     matrix: Sequence[Sequence[float]] | None = None,
     comparable: str | None = None,
     factors: int = 2,
-    loss: Literal["cross_entropy", "logistic", "squared"] = "cross_entropy",
+    loss: Literal["cross_entropy", "logistic", "squared"] | None = None,
     regularizer: float = 50.0,
-    steps: int = 500,
+    steps: int | None = None,
     step_size: float = 0.01,
     schedule: Literal["constant", "decreasing"] = "constant",
     within_range: bool = False,
@@ -53,6 +54,7 @@ def loss_ratio(
     max_people: int | None = None,
     compare: Sequence[Compared] = (),
     splits: int = 5,
+    odds_slack: float = 0.03,
     device: Literal["cpu", "cuda"] = "cpu",
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
@@ -105,6 +107,7 @@ def loss_ratio(
         "max_people": max_people,
         "compare": tuple(compare),
         "splits": splits,
+        "odds_slack": odds_slack,
         "device": device,
     }
     return loss_ratio_audit(
@@ -160,11 +163,12 @@ def check_subject(subject: Subject) -> None:
             "data.features",
             "must hold a number or a category along which people can be moved, not text alone",
         )
-    if subject.score_kind != "probability":
+    if subject.score_kind != "probability" and not isinstance(subject.model, NumberModel):
         raise InputError(
             "model",
-            "must give probabilities, from which a loss is computed, but gives only labels or numbers",
-            advice="export it with its probabilities",
+            "must give probabilities, from which a loss is computed, but gives only labels or scores",
+            advice="export it with its probabilities; where it predicts the number that data.label cuts, set "
+            "model.predict: label",
         )
 
 
@@ -186,9 +190,10 @@ def _pack(
         level=options.level,
         material=options.material,
     )
+    heat_map, weights = heat_map_of(subject, data, metric, options, moved.target.kind)
     order = np.argsort(-tests.ratios, kind="stable")[: options.worst]
     return LossRatioResult(
-        options=dataclasses.asdict(options),
+        options={**dataclasses.asdict(options), "loss": moved.target.loss, "steps": moved.steps},
         verdict=standing.verdict,
         finding=standing.finding,
         warnings=warnings_for(subject, metric, moved, tests, options),
@@ -206,6 +211,7 @@ def _pack(
             "source": metric.source,
             "dimensions": metric.basis.shape[1],
             "encoded": len(subject.space.names),
+            "weights": weights,
         },
         features=_features(subject, metric, moved, data.weights),
         curve=tests.curve,
@@ -213,7 +219,7 @@ def _pack(
         histogram=histogram_of(tests.ratios, data.weights),
         worst=tuple(data.frame.index[order].tolist()),
         comparison=comparison,
-        heat_map=heat_map_of(subject, data, metric, options),
+        heat_map=heat_map,
         people=people_table(data, moved, tests.ratios),
         moves=moves_table(subject.space, data, moved, order),
     )

@@ -12,7 +12,7 @@ from audits.checks import one_of
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["LEAST_LOSS", "Loss", "loss_function", "loss_ratios", "probability_losses"]
+__all__ = ["LEAST_LOSS", "Loss", "loss_function", "loss_ratios", "probability_losses", "softplus"]
 
 Loss = Literal["cross_entropy", "logistic", "squared"]
 
@@ -41,10 +41,16 @@ def loss_function(loss: Loss, y: torch.Tensor) -> Callable[[torch.Tensor], torch
             return (output - y.to(output.dtype)).square()
         if output.ndim == 2:
             return torch.nn.functional.cross_entropy(output, y.long(), reduction="none")
-        # softplus keeps the digits of tiny losses; beyond 20 torch's own switches to a straight line
-        return torch.nn.functional.softplus(sign.to(output.dtype) * output, threshold=40.0)
+        return softplus(sign.to(output.dtype) * output)
 
     return function
+
+
+def softplus(x: torch.Tensor) -> torch.Tensor:
+    """log(1 + e^x), with the digits of tiny values; beyond 20 torch's own switches to a straight line."""
+    import torch
+
+    return torch.nn.functional.softplus(x, threshold=40.0)
 
 
 def probability_losses(p: np.ndarray, loss: Loss) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,12 @@ from audits.data import AuditData
 from audits.errors import InputError, RunFailed
 from audits.individual.blackbox import MOST_SCORED, black_box_flow, scorings
 from audits.individual.flow import Flow, gradient_flow
-from audits.individual.losses import probability_losses
 from audits.individual.metrics import FairMetric
 from audits.individual.options import LossRatioOptions
+from audits.individual.targets import Answers, Target, target_of
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
+from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
 from audits.progress import Progress
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AUTOGRAD", "ESTIMATE", "Moved", "curve_steps", "move_people"]
 
-AUTOGRAD = "gradient flow by autograd"
+AUTOGRAD = "gradient flow, exact gradients"
 ESTIMATE = "estimate without gradient: finite differences on numbers, best single change of a category"
 _ROWS_AT_ONCE = 8192
 _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
@@ -33,21 +34,20 @@ _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Who was moved (positions among the audited), from where, where to, and who is misclassified.
+    """Who was moved (positions among the audited), from where, where to, and what the model says of them.
 
-    `scores_before`, `scores_after` are favourable scores; `after` are raw rows of a model without
-    gradient, else None; `exact` says that there was a gradient.
+    `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
+    there were; `exact` says that there was a gradient.
     """
 
     used: np.ndarray
     left_out: dict[str, int]
     start: np.ndarray
     flow: Flow
-    scores_before: np.ndarray
-    scores_after: np.ndarray
-    wrong_before: np.ndarray
-    wrong_after: np.ndarray
-    after: pd.DataFrame | None
+    target: Target
+    before: Answers
+    after: Answers
+    steps: int
     method: str
     exact: bool
 
@@ -80,11 +80,13 @@ def move_people(
     Raises
     ------
     InputError
-        If the model has a gradient for another outcome than favourable or not, the steps diverge, or
-        the box of observed ranges is asked for without a gradient (it holds there anyway).
+        If the steps diverge, or the loss does not suit what the model predicts.
     """
-    if isinstance(subject.model, Differentiable) and subject.model.classes is None:
-        return _by_gradient(subject, subject.model, metric, options, rng, progress)
+    model = subject.model
+    if isinstance(model, Differentiable):
+        return _by_gradient(subject, model, metric, options, rng, progress)
+    if isinstance(model, NumberModel) and hasattr(model, "regression"):
+        return _by_gradient(subject, _Regression(model), metric, options, rng, progress)
     return _by_scoring(subject, metric, options, rng, progress)
 
 
@@ -105,7 +107,7 @@ def _draw(
 
 def _by_gradient(
     subject: Subject,
-    model: Differentiable,
+    model: Differentiable | _Regression,
     metric: FairMetric,
     options: LossRatioOptions,
     rng: np.random.Generator,
@@ -116,48 +118,69 @@ def _by_gradient(
     most = options.max_people or subject.data.n
     used, left_out = _draw(subject.data, most, rng, "not drawn into the sample (max_people)")
     data = subject.data.take(used)
+    target = target_of(subject, data, options.loss)
     units = category_units(subject.space)
     x = subject.space.encode(data.frame) * units
-    network = logits_over(model, subject.space, data.frame, units)
-    before = _probabilities(network, x)
-    apart = float(np.abs(before - subject.scores[used]).max())
+    network = logits_over(model, subject.space, data.frame, units)  # type: ignore[arg-type]
+    before = _answers_at(network, x, target)
+    apart = np.abs(before - target.raw(data.frame)).max() / max(1.0, np.abs(before).max())
     if apart > _AGREEMENT:
         raise RunFailed(
             f"The network of the {model.name} gives other scores than the model itself (by {apart:.2g})."
         )
     if options.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device", "must be 'cpu': there is no usable accelerator", options.device)
-    squared = options.loss == "squared"
+    steps = options.steps_for(number=target.kind == "number")
     flow = gradient_flow(
-        torch.nn.Sequential(network, torch.nn.Sigmoid()) if squared else network,
+        target.flowing(network),
         x,
-        np.asarray(data.y),
+        target.y,
         metric,
-        loss=options.loss,
+        loss=target.loss,
         regularizer=options.regularizer,
-        steps=options.steps,
+        steps=steps,
         step_size=options.step_size,
         schedule=options.schedule,
         bounds=(x.min(axis=0), x.max(axis=0)) if options.within_range else None,
-        curve=curve_steps(options.steps),
+        curve=curve_steps(steps),
         device=options.device,
         progress=progress,
     )
-    after = _probabilities(network, flow.positions)
-    y = np.asarray(data.y)
-    wrong = [subject.decide(scores, data.groups) != y for scores in (before, after)]
-    return Moved(used, left_out, x, flow, before, after, wrong[0], wrong[1], None, AUTOGRAD, True)
+    after = _answers_at(network, flow.positions, target)
+    answers = target.answers(before), target.answers(after)
+    return Moved(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
 
 
-def _probabilities(network: torch.nn.Module, x: np.ndarray) -> np.ndarray:
-    """Favourable scores (n,) at points (n, d), float64."""
+@dataclass(frozen=True, eq=False)
+class _Regression:
+    """A model of a number seen as a `Differentiable` one, whose network gives the number."""
+
+    model: Any
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.model.columns
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        return self.model.design(frame)
+
+    def network(self) -> torch.nn.Module:
+        return self.model.regression()
+
+
+def _answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.ndarray:
+    """What the model says at points (m, d), as `Target.raw` gives it from rows; float64."""
     import torch
 
-    parts = [np.empty(0)]
+    parts = []
     with torch.inference_mode():
         for start in range(0, len(x), _ROWS_AT_ONCE):
-            logits = network(torch.tensor(x[start : start + _ROWS_AT_ONCE], dtype=torch.float64))
-            parts.append(torch.sigmoid(logits.squeeze(1)).numpy())
+            outputs = network(torch.tensor(x[start : start + _ROWS_AT_ONCE], dtype=torch.float64))
+            parts.append(target.read(outputs))
     return np.concatenate(parts)
 
 
@@ -168,18 +191,18 @@ def _by_scoring(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Moved:
-    each = scorings(subject.space, options.steps)
+    steps = options.steps_for(number=isinstance(subject.model, NumberModel))
+    each = scorings(subject.space, steps)
     most = max(10, MOST_SCORED // each)
     reason = f"not drawn into the sample (a model without gradient scores each person {each} times)"
     if options.max_people is not None and options.max_people <= most:
         most, reason = options.max_people, "not drawn into the sample (max_people)"
     used, left_out = _draw(subject.data, most, rng, reason)
     data = subject.data.take(used)
-    y = np.asarray(data.y)
+    target = target_of(subject, data, options.loss)
 
     def losses_of(frame: pd.DataFrame) -> np.ndarray:
-        scores = subject.favorable_score(frame)
-        return probability_losses(np.where(y, scores, 1.0 - scores), options.loss)
+        return target.losses(target.raw(frame))
 
     flow, after = black_box_flow(
         losses_of,
@@ -187,11 +210,10 @@ def _by_scoring(
         subject.space,
         metric,
         regularizer=options.regularizer,
-        steps=options.steps,
+        steps=steps,
         step_size=options.step_size,
         progress=progress,
     )
-    scores = [subject.favorable_score(frame) for frame in (data.frame, after)]
-    wrong = [subject.decide(each_scores, data.groups) != y for each_scores in scores]
+    answers = target.answers(target.raw(data.frame)), target.answers(target.raw(after))
     x = subject.space.encode(data.frame) * category_units(subject.space)
-    return Moved(used, left_out, x, flow, scores[0], scores[1], wrong[0], wrong[1], after, ESTIMATE, False)
+    return Moved(used, left_out, x, flow, target, *answers, steps, ESTIMATE, False)

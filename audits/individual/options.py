@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-__all__ = ["Compared", "LossRatioOptions"]
+__all__ = ["Compared", "LossRatioOptions", "usual_steps"]
 
 Compared = Literal["logistic", "mlp", "project", "sensr", "reductions"]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -21,7 +21,9 @@ class LossRatioOptions:
     Attributes
     ----------
     sensitive : tuple of str, optional
-        Protected attributes whose traces should not matter; all protected ones by default.
+        Protected attributes whose traces should not matter, all of them by default; also columns of numbers
+        that are not protected. A number that is cut into bins or takes more than 12 values counts as a
+        number (its least-squares direction), other attributes by their groups.
     metric : {"learned", "expert", "factor", "explore"}
         Where the fair metric comes from: what predicts the sensitive attributes; `free_features`,
         `directions` or `matrix`; or people who are `comparable`.
@@ -36,12 +38,16 @@ class LossRatioOptions:
         Column whose equal values mark people who deserve the same treatment (factor, explore).
     factors : int
         Directions taken from the differences of comparable people (factor).
-    loss : {"cross_entropy", "logistic", "squared"}
-        Loss of a person; of two classes the first two are the same, the third is Brier's.
+    loss : {"cross_entropy", "logistic", "squared"}, optional
+        Loss of a person; the first two are the same, the third is Brier's. By default cross-entropy, and
+        squared error for a model that predicts a number, which knows no other.
     regularizer : float
         λ, the price of squared fair distance.
-    steps, step_size, schedule
-        Steps T of the flow and their size, constant or falling as t^(-2/3).
+    steps : int, optional
+        Steps T of the flow. By default 500, and 100 for a model that predicts a number: its squared error
+        has no bound, so that people gather speed and are soon far from anyone.
+    step_size, schedule
+        Size of the steps, constant or falling as t^(-2/3).
     within_range : bool
         Put people back into the observed range of every encoded feature after each step; changes Φ.
     tolerance : float
@@ -54,7 +60,8 @@ class LossRatioOptions:
         The audit is silent only if it would have seen a mean ratio of this many times the tolerance.
     loss_floor : float, optional
         Losses count as at least this. By default 0 (the paper's ratio; a loss of exactly 0 counts as a
-        rounding step), and 0.01 where the model has no gradient.
+        rounding step), and 0.01 where the model has no gradient or predicts a number: a squared error that
+        passes through 0 has a ratio without a mean.
     worst : int
         People of the largest ratios whose moves are kept feature by feature.
     max_people : int, optional
@@ -63,6 +70,8 @@ class LossRatioOptions:
         Models trained anew on `splits` splits of the same people, for a table like the paper's Table 1.
     splits : int
         Those splits.
+    odds_slack : float in (0, 1)
+        How far the reductions among them let a group's error rates lie from everybody's.
     device : {"cpu", "cuda"}
         Where the flow is computed; digits differ between the two.
     """
@@ -76,9 +85,9 @@ class LossRatioOptions:
     matrix: tuple[tuple[_Finite, ...], ...] | None = None
     comparable: str | None = None
     factors: Annotated[int, Field(ge=1)] = 2
-    loss: Literal["cross_entropy", "logistic", "squared"] = "cross_entropy"
+    loss: Literal["cross_entropy", "logistic", "squared"] | None = None
     regularizer: _Positive = 50.0
-    steps: Annotated[int, Field(ge=1, le=100_000)] = 500
+    steps: Annotated[int, Field(ge=1, le=100_000)] | None = None
     step_size: _Positive = 0.01
     schedule: Literal["constant", "decreasing"] = "constant"
     within_range: bool = False
@@ -91,4 +100,20 @@ class LossRatioOptions:
     max_people: Annotated[int, Field(ge=10)] | None = None
     compare: tuple[Compared, ...] = ()
     splits: Annotated[int, Field(ge=2, le=50)] = 5
+    odds_slack: Annotated[float, Field(gt=0, lt=1)] = 0.03
     device: Literal["cpu", "cuda"] = "cpu"
+
+    def steps_for(self, *, number: bool) -> int:
+        """Steps chosen, or the usual ones of a model that predicts a number or does not."""
+        return usual_steps(number=number) if self.steps is None else self.steps
+
+
+def usual_steps(*, number: bool) -> int:
+    """Steps by default, for a model that predicts a number or one that does not.
+
+    Examples
+    --------
+    >>> usual_steps(number=False), usual_steps(number=True)
+    (500, 100)
+    """
+    return 100 if number else 500

@@ -87,7 +87,8 @@ class LossRatioResult:
     method : str
         How people were moved; says so where it is an estimate.
     metric : dict
-        ``source``, ``dimensions`` of the sensitive subspace, ``encoded`` features.
+        ``source``, ``dimensions`` of the sensitive subspace, ``encoded`` features; ``weights`` of the model
+        by feature where there is a heat map.
     features : tuple of FeatureMove
         Sorted by their loading in the sensitive subspace.
     worst : tuple
@@ -147,9 +148,10 @@ class LossRatioResult:
         """Return the audit's part of results.json; the people stay in their tables."""
         return plain(self)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return both ratios with interval, bound and test as a table."""
-        both = (("loss", self.at(self.tolerance).loss), ("misclassification", self.error_ratio))
+    def to_frame(self, tolerance: float | None = None) -> pd.DataFrame:
+        """Return both ratios with interval, bound and test as a table, at the run's or another tolerance."""
+        standing = self.at(self.tolerance if tolerance is None else tolerance)
+        both = (("loss", standing.loss), ("misclassification", standing.errors))
         return pd.DataFrame(
             [
                 {

@@ -98,33 +98,37 @@ def linear_ratios(
 
 
 def heat_map_of(
-    subject: Subject, data: AuditData, metric: FairMetric, options: LossRatioOptions
-) -> pd.DataFrame:
-    """Return T_n over a grid of weights and metric angles, in rows; empty unless Figure 1 can be drawn.
+    subject: Subject, data: AuditData, metric: FairMetric, options: LossRatioOptions, kind: str = "favorable"
+) -> tuple[pd.DataFrame, dict[str, float]]:
+    """Return T_n over a grid of weights and metric angles, in rows, and the model's own weights by feature.
 
-    It can for a linear model of exactly two encoded features, a sensitive subspace of one direction and
-    the logistic loss. At most 400 people, evenly spaced, keep it quick.
+    Both are empty unless Figure 1 can be drawn.
+
+    It can for a linear model of favourable or not on exactly two encoded features, a sensitive subspace of
+    one direction and the logistic loss. At most 400 people, evenly spaced, keep it quick.
     """
     units = category_units(subject.space)
     drawable = (
         isinstance(subject.model, Differentiable)
+        and kind == "favorable"
         and len(subject.space.names) == 2
         and metric.basis.shape == (2, 1)
         and options.loss != "squared"
     )
     layers = list(logits_over(subject.model, subject.space, data.frame, units)) if drawable else []  # type: ignore[arg-type, call-overload]
     if len(layers) != 1:
-        return pd.DataFrame(columns=_COLUMNS, dtype=float)
+        return pd.DataFrame(columns=_COLUMNS, dtype=float), {}
     used = np.unique(np.linspace(0, data.n - 1, min(data.n, _MOST_PEOPLE)).astype(int))
     x, y = subject.space.encode(data.frame.iloc[used]) * units, np.asarray(data.y)[used]
     if y.all() or not y.any():
-        return pd.DataFrame(columns=_COLUMNS, dtype=float)
+        return pd.DataFrame(columns=_COLUMNS, dtype=float), {}
     counts = None if data.weights is None else data.weights[used]
-    own = float(np.abs(layers[0].weight.numpy()).max())
+    weights = layers[0].weight.numpy()[0]
+    own = float(np.abs(weights).max())
     side = np.linspace(-1, 1, _SIDE) * max(4.0, 1.25 * own)
     thetas = np.array(list(itertools.product(side, side)))
     intercepts = np.array([best_intercept(x, y, theta, counts) for theta in thetas])
-    sizes = step_sizes(options.steps, options.step_size, options.schedule)
+    sizes = step_sizes(options.steps_for(number=False), options.step_size, options.schedule)
     how: MeanMethod = "skewness" if options.inference == "robust" else "normal"
     rows = []
     drawn = [
@@ -145,4 +149,5 @@ def heat_map_of(
             (float(angle), *theta, test.mean, test.lower_bound(options.level))
             for theta, test in zip(thetas.tolist(), tests, strict=True)
         ]
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    named = dict(zip(subject.space.names, weights.tolist(), strict=True))
+    return pd.DataFrame(rows, columns=_COLUMNS), named

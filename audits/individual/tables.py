@@ -9,6 +9,7 @@ from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
 from audits.individual.moving import Moved
 from audits.individual.result import Histogram, RatioBar
+from audits.models.protocol import class_text
 
 __all__ = ["histogram_of", "moves_table", "people_table"]
 
@@ -16,17 +17,28 @@ _BARS = 30
 
 
 def people_table(data: AuditData, moved: Moved, ratios: np.ndarray) -> pd.DataFrame:
-    """One row a person moved, keyed by the user's row number; losses in nats (or squared)."""
+    """One row a person moved, keyed by the user's row number; losses in nats (or squared).
+
+    Where the model predicts the label itself, the label and what is predicted stand beside the scores.
+    """
+    before, after, target = moved.before, moved.after, moved.target
+    predicted = {}
+    if before.predicted is not None and after.predicted is not None:
+        own = target.y * target.unit + target.centre
+        if target.kind == "classes":
+            own = np.array([class_text(value) for value in target.classes], dtype=object)[target.y]
+        predicted = {"label": own, "predicted": before.predicted, "predicted after": after.predicted}
     return pd.DataFrame(
         {
             "favorable label": np.asarray(data.y),
-            "score": moved.scores_before,
-            "score after": moved.scores_after,
+            **predicted,
+            "score": before.scores,
+            "score after": after.scores,
             "loss": moved.flow.before,
             "loss after": moved.flow.after,
             "ratio": ratios,
-            "wrong": moved.wrong_before,
-            "wrong after": moved.wrong_after,
+            "wrong": before.wrong,
+            "wrong after": after.wrong,
             "squared fair distance": moved.flow.distance,
         },
         index=data.frame.index,

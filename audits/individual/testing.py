@@ -39,13 +39,13 @@ def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests
     """Test the ratios of the people of `data`, all of whom were moved."""
     floor = options.loss_floor
     if floor is None:
-        floor = 0.0 if moved.exact else _ROBUST_FLOOR
+        floor = 0.0 if moved.exact and moved.target.kind != "number" else _ROBUST_FLOOR
     flow, weights = moved.flow, data.weights
     how: MeanMethod = "skewness" if options.inference == "robust" else "normal"
     pairs: PairedMethod = "score" if options.inference == "robust" else "delta"
     ratios = loss_ratios(flow.before, flow.after, floor)
     loss = mean_test(ratios, weights, method=how)
-    errors = paired_ratio(moved.wrong_after, moved.wrong_before, weights, method=pairs)
+    errors = paired_ratio(moved.after.wrong, moved.before.wrong, weights, method=pairs)
     careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, _ROBUST_FLOOR)), weights, method=how)
     return Tests(
         ratios,

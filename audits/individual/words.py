@@ -11,7 +11,7 @@ from audits.individual.moving import Moved
 from audits.individual.options import LossRatioOptions
 from audits.individual.testing import Tests
 from audits.models import Subject
-from audits.stats.words import number, percent
+from audits.stats.words import count, number, people, percent
 
 __all__ = ["warnings_for", "words_of"]
 
@@ -47,6 +47,12 @@ def warnings_for(
         )
         if options.within_range or options.schedule != "constant":
             found.append("Ranges and step schedule do not apply to it: only observed values are scored.")
+    if moved.target.kind == "number":
+        found.append(
+            "The model predicts a number: a loss is its squared error in standard deviations of the label, "
+            f"counted as at least {tests.floor:.2g}. It has no bound, so people were moved for "
+            f"{count(moved.steps)} steps{' (the default)' if options.steps is None else ''}."
+        )
     if moved.left_out:
         found.append(
             f"A random {len(moved.used):,} of {subject.data.n:,} people were moved: "
@@ -62,13 +68,13 @@ def warnings_for(
         )
     if flow.fell:
         found.append(
-            f"For {flow.fell:,} people the penalised loss ended below its start: the steps are too long for "
-            f"them; try a step size of {options.step_size / 2:g}."
+            f"For {people(flow.fell)} the penalised loss ended below its start, so the steps are too long "
+            f"there; try a step size of {options.step_size / 2:g}."
         )
     zeros = int(np.count_nonzero(flow.before <= LEAST_LOSS))
     if zeros:
         found.append(
-            f"The model's loss is 0 for {zeros:,} people; it counts as {tests.floor:.2g} there, so that "
+            f"The model's loss is 0 for {people(zeros)}; it counts as {tests.floor:.2g} there, so that "
             "nobody is dropped."
         )
     found += _heavy(tests)
@@ -77,7 +83,8 @@ def warnings_for(
         found.append("Nobody is misclassified before the move, so the ratio of error rates does not exist.")
     elif wrong < _FEW_ERRORS:
         found.append(
-            f"Only {wrong:g} people are misclassified before the move: the ratio of error rates says little."
+            f"Only {people(wrong)} {'is' if people(wrong).startswith('1 ') else 'are'} misclassified before "
+            "the move: the ratio of error rates says little."
         )
     if subject.training is None:
         found.append(

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.blocks import Block, LevelBlock, NumberBlock
+from audits.data.frames import with_columns
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
 from audits.models.protocol import Model
@@ -99,7 +100,7 @@ def _asked(base: pd.DataFrame, block: Block) -> pd.DataFrame:
     if isinstance(block, NumberBlock) and len(block.names) == 2:
         values = pd.concat([values, missing.astype(values.dtype)], ignore_index=True)
     rows = base.iloc[np.zeros(len(values), dtype=int)].reset_index(drop=True)
-    return rows.assign(**{block.column: values.reset_index(drop=True)})
+    return with_columns(rows, {block.column: values.reset_index(drop=True)})
 
 
 def _fit(block: Block, design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

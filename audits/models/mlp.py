@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["Network", "one_torch_thread", "train_layers", "train_mlp", "untrained_layers"]
+__all__ = ["Network", "network_outputs", "one_torch_thread", "train_layers", "train_mlp", "untrained_layers"]
 
 HIDDEN = (64, 64)
 STEP_SIZE = 2e-3
@@ -55,16 +56,8 @@ class Network:
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favourable outcome, (n,) in [0, 1]."""
-        import torch
-
-        x = self.design(frame).astype(np.float32)
-        logits = [np.empty(0, np.float32)]
-        with one_torch_thread(), torch.inference_mode():
-            for start in range(0, len(x), _ROWS_AT_ONCE):
-                part = torch.from_numpy(x[start : start + _ROWS_AT_ONCE]).to(self.device)
-                logits.append(self.layers(part).squeeze(1).cpu().numpy())
         # float64 from here: in float32 everything above a logit of 17 would tie at 1
-        return expit(np.concatenate(logits).astype(np.float64))
+        return expit(network_outputs(self.layers, self.design(frame), self.device)[:, 0])
 
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the points (n, d) that the network reads."""
@@ -74,6 +67,19 @@ class Network:
     def network(self) -> torch.nn.Module:
         """Return a float64 copy of the network on the processor: points (m, d) to log-odds (m, 1)."""
         return copy.deepcopy(self.layers).cpu().double()
+
+
+def network_outputs(layers: torch.nn.Module, x: np.ndarray, device: str = "cpu") -> np.ndarray:
+    """Return what float32 `layers` give at points `x` (n, d): (n, k), float64."""
+    import torch
+
+    x = x.astype(np.float32)
+    parts = []
+    with one_torch_thread(), torch.inference_mode():
+        for start in range(0, max(len(x), 1), _ROWS_AT_ONCE):
+            part = torch.from_numpy(x[start : start + _ROWS_AT_ONCE]).to(device)
+            parts.append(layers(part).cpu().numpy())
+    return np.concatenate(parts).astype(np.float64)
 
 
 def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: Progress = silent) -> Network:
@@ -125,26 +131,35 @@ def train_layers(
     hidden: tuple[int, ...] = HIDDEN,
     seed: int = 0,
     device: str = "cpu",
+    learns: Learns = "favorable",
     progress: Progress = silent,
 ) -> tuple[torch.nn.Sequential, int]:
-    """Train a network on points `x` (n, d) as `train_mlp` does; return it and the epoch it comes from."""
+    """Train a network on points `x` (n, d) as `train_mlp` does; return it and the epoch it comes from.
+
+    It `learns` the log-odds of `y` being true, one logit for each of the classes 0 to k - 1 in `y`, or by
+    least squares the numbers `y`, which should have a spread of about 1.
+    """
     import torch
 
     counts = np.ones(len(x)) if weights is None else weights / weights.mean()
     rows = tuple(torch.from_numpy(part.astype(np.float32)).to(device) for part in (x, y, counts))
+    rng = np.random.default_rng(seed)
+    outputs = int(np.max(y)) + 1 if learns == "classes" else 1
+    strata = np.zeros(len(y), dtype=bool) if learns == "number" else y
     with one_torch_thread():
-        layers = untrained_layers(x.shape[1], torch.Generator().manual_seed(seed), hidden).to(device)
-        epochs = _fit(layers, rows, np.random.default_rng(seed), progress)  # type: ignore[arg-type]
+        generator = torch.Generator().manual_seed(seed)
+        layers = untrained_layers(x.shape[1], generator, hidden, outputs).to(device)
+        epochs = _fit(layers, rows, _set_aside(strata, rng), rng, _LOSSES[learns], progress)  # type: ignore[arg-type]
     return layers, epochs
 
 
 def untrained_layers(
-    width: int, generator: torch.Generator, hidden: tuple[int, ...] = HIDDEN
+    width: int, generator: torch.Generator, hidden: tuple[int, ...] = HIDDEN, outputs: int = 1
 ) -> torch.nn.Sequential:
     """Return the untrained network, He-initialised from `generator` alone."""
     from torch import nn
 
-    widths = [width, *hidden, 1]
+    widths = [width, *hidden, outputs]
     parts: list[nn.Module] = []
     for before, after in pairwise(widths):
         layer = nn.utils.skip_init(nn.Linear, before, after)
@@ -157,13 +172,15 @@ def untrained_layers(
 def _fit(
     layers: torch.nn.Sequential,
     rows: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    parts: tuple[np.ndarray, np.ndarray],
     rng: np.random.Generator,
+    losses: Losses,
     progress: Progress,
 ) -> int:
     """Train `layers` in place on (x, y, weights) and return the number of epochs of the best state."""
     import torch
 
-    train, held = _set_aside(rows[1].cpu().numpy() > 0.5, rng)
+    train, held = parts
     batch = min(256, max(16, len(train) // 32))
     optimizer = torch.optim.AdamW(layers.parameters(), lr=STEP_SIZE, weight_decay=PENALTY)
     best, best_epoch, best_state = np.inf, 0, copy.deepcopy(layers.state_dict())
@@ -171,10 +188,10 @@ def _fit(
         progress((epoch - 1) / MOST_EPOCHS, f"training the network, epoch {epoch}")
         for chosen in np.array_split(rng.permutation(train), -(-len(train) // batch)):
             optimizer.zero_grad()
-            _loss(layers, rows, chosen).backward()
+            _loss(layers, rows, chosen, losses).backward()
             optimizer.step()
         with torch.inference_mode():
-            loss = float(_loss(layers, rows, held))
+            loss = float(_loss(layers, rows, held, losses))
         if loss < best:
             best, best_epoch, best_state = loss, epoch, copy.deepcopy(layers.state_dict())
         elif epoch - best_epoch >= PATIENCE:
@@ -187,21 +204,47 @@ def _fit(
 def _set_aside(y: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return positions to train on and to validate on, at least one of each outcome in both."""
     parts = []
-    for outcome in (True, False):
+    for outcome in np.unique(y)[::-1]:
         rows = rng.permutation(np.flatnonzero(y == outcome))
         count = max(1, round(VALIDATION_SHARE * rows.size))
         parts.append((rows[count:], rows[:count]))
     return np.concatenate([train for train, _ in parts]), np.concatenate([held for _, held in parts])
 
 
-def _loss(layers: torch.nn.Sequential, rows: tuple[Any, Any, Any], chosen: np.ndarray) -> torch.Tensor:
-    """Return the mean weighted cross-entropy of the `chosen` rows."""
+def _loss(
+    layers: torch.nn.Sequential, rows: tuple[Any, Any, Any], chosen: np.ndarray, losses: Losses
+) -> torch.Tensor:
+    """Return the mean weighted loss of the `chosen` rows."""
     import torch
 
     at = torch.from_numpy(chosen).to(rows[0].device)
     x, y, weights = (part[at] for part in rows)
-    losses = torch.nn.functional.binary_cross_entropy_with_logits(layers(x).squeeze(1), y, reduction="none")
-    return (losses * weights).sum() / weights.sum()
+    return (losses(layers(x), y) * weights).sum() / weights.sum()
+
+
+def _log_odds_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.nn.functional.binary_cross_entropy_with_logits(output.squeeze(1), y, reduction="none")
+
+
+def _class_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.nn.functional.cross_entropy(output, y.long(), reduction="none")
+
+
+def _number_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (output.squeeze(1) - y).square()
+
+
+Losses = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
+Learns = Literal["favorable", "classes", "number"]
+_LOSSES: dict[str, Losses] = {
+    "favorable": _log_odds_losses,
+    "classes": _class_losses,
+    "number": _number_losses,
+}
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["OnnxModel", "load_onnx"]
+__all__ = ["OnnxModel", "load_onnx", "open_session", "run_session"]
 
 _ROWS_AT_ONCE = 8192
 # what a damaged or unfit graph raises: the runtime's own errors, and Python's where texts in it are broken
@@ -69,7 +69,20 @@ class OnnxModel:
     output: str
     labels: Mapping[str, int] | None
     notes: tuple[str, ...]
+    content: bytes = field(default=b"", repr=False)
     invents: bool = True
+
+    def feeding(self) -> dict[str, Any]:
+        """Return as plain data how columns feed the file and which output is read: see `reopen_onnx`."""
+        return {
+            "name": self.name,
+            "columns": list(self.columns),
+            "classes": len(self.classes),
+            "sha256": self.sha256,
+            "inputs": [asdict(each) for each in self.inputs],
+            "output": self.output,
+            "labels": None if self.labels is None else dict(self.labels),
+        }
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of each class, (n, k) in [0, 1], rows summing to 1.
@@ -83,7 +96,7 @@ class OnnxModel:
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        values = _run(self.session, self.inputs, frame, self.output, self.name)
+        values = run_session(self.session, self.inputs, frame, self.output, self.name)
         if self.labels is not None:
             return one_hot(values, self.labels, len(self.classes), self.name)
         scores = read_probabilities(values, frame, self.name)
@@ -122,7 +135,7 @@ def load_onnx(path: Path, data: AuditData, *, classes: Sequence[object] | None =
     check_size(path.stat().st_size, name)
     content = path.read_bytes()
     proto = parse_onnx(content, name)
-    session = _open(content, name)
+    session = open_session(content, name)
     inputs = match_inputs(session.get_inputs(), matrix_columns(proto, name), data, name)
     scores, labels = find_outputs(session.get_outputs(), name)
     notes = list(input_notes(inputs, data))
@@ -136,13 +149,13 @@ def load_onnx(path: Path, data: AuditData, *, classes: Sequence[object] | None =
             codes |= {str(column): column for column in range(len(found))}  # a label by its number
     else:
         sample = data.frame.iloc[:_ROWS_AT_ONCE]
-        values = _run(session, inputs, sample, scores, name)
+        values = run_session(session, inputs, sample, scores, name)
         probabilities = read_probabilities(values, sample, name)
         width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
         stated = zipmap_keys(values) or stated
         found = name_classes(width, classes, stated, data, name)
         if labels is not None and classes is None:
-            check_labels(_run(session, inputs, sample, labels, name), probabilities, found, name)
+            check_labels(run_session(session, inputs, sample, labels, name), probabilities, found, name)
     if classes is None and found is not stated:
         notes.append(
             f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
@@ -150,10 +163,52 @@ def load_onnx(path: Path, data: AuditData, *, classes: Sequence[object] | None =
     columns = tuple(dict.fromkeys(column for each in inputs for column in each.columns))
     sha256 = hashlib.sha256(content).hexdigest()
     output = scores or labels or ""
-    return OnnxModel(name, columns, found, sha256, session, inputs, output, codes, tuple(notes))
+    return OnnxModel(name, columns, found, sha256, session, inputs, output, codes, tuple(notes), content)
 
 
-def _open(content: bytes, name: str) -> onnxruntime.InferenceSession:
+def reopen_onnx(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
+    """Open a file again as it was matched to data before; its classes are known by number only.
+
+    Call it only from a worker process, unless the file is your own.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    feeding : mapping
+        From `OnnxModel.feeding`.
+
+    Raises
+    ------
+    InputError
+        If the file is refused, or is another one.
+    """
+    name = str(feeding["name"])
+    sha256 = hashlib.sha256(content).hexdigest()
+    if sha256 != feeding["sha256"]:
+        raise InputError(name, "must be the file that was audited", sha256)
+    parse_onnx(content, name)
+    inputs = tuple(
+        Input(each["name"], each["type"], tuple(each["shape"]), tuple(each["columns"]))
+        for each in feeding["inputs"]
+    )
+    labels = None if feeding["labels"] is None else dict(feeding["labels"])
+    return OnnxModel(
+        name,
+        tuple(feeding["columns"]),
+        tuple(range(feeding["classes"])),
+        sha256,
+        open_session(content, name),
+        inputs,
+        feeding["output"],
+        labels,
+        (),
+        content,
+    )
+
+
+def open_session(content: bytes, name: str) -> onnxruntime.InferenceSession:
+    """Return a session on one thread, or raise `InputError` with what onnxruntime says."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
@@ -173,7 +228,7 @@ def _first_line(error: Exception) -> str:
     return text[:200].rstrip(". ")
 
 
-def _run(
+def run_session(
     session: onnxruntime.InferenceSession,
     inputs: tuple[Input, ...],
     frame: pd.DataFrame,

@@ -11,9 +11,11 @@ from audits.checks import build, choices
 from audits.errors import InputError
 from audits.models.predictions import HigherIs
 
-__all__ = ["ModelSpec", "Predictions", "Train", "check_format", "model_path", "model_spec"]
+__all__ = ["PREDICT_LABELS", "ModelSpec", "Predictions", "Train", "check_format", "model_path", "model_spec"]
 
 Train = Literal["logistic", "mlp", "forest", "boosting", "text", "project", "sensr", "reductions"]
+PREDICT_LABELS = ("logistic", "mlp", "forest", "boosting")
+"""Kinds trained here that can learn the label itself."""
 
 _SKLEARN = (
     "convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}) and save the .onnx file"
@@ -81,6 +83,10 @@ class ModelSpec:
         Always refused: scores of a service come as a predictions column.
     classes : tuple or None
         Label values in the order of a file's outputs, where the file does not say or says it wrong.
+    predict : {"label"} or None
+        What a model trained here learns, or a file gives: by default whether the outcome is favourable;
+        ``"label"`` is the label itself, each of its values where there are more than two, or the number
+        that `data.label` cuts.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -90,6 +96,7 @@ class ModelSpec:
     predictions: Predictions | None = None
     endpoint: Mapping[str, Any] | str | None = None
     classes: tuple[bool | int | float | str, ...] | None = None
+    predict: Literal["label"] | None = None
 
     def check(self, where: str = "model") -> None:
         """Raise `InputError` unless exactly one source is given, and one that can be used."""
@@ -109,6 +116,16 @@ class ModelSpec:
             )
         if self.classes is not None and self.path is None:
             raise InputError(f"{where}.classes", "has a meaning for a model file only", advice="leave it out")
+        if self.predict is not None and self.train not in {None, *PREDICT_LABELS}:
+            raise InputError(
+                f"{where}.predict",
+                f"is for {choices(PREDICT_LABELS)} and model files; {self.train!r} learns favourable or not",
+                advice="leave it out",
+            )
+        if self.predict is not None and self.predictions is not None:
+            raise InputError(
+                f"{where}.predict", "has no meaning for a column of predictions", advice="leave it out"
+            )
         if self.path is not None and (Path(self.path).suffix or _is_mlflow(self.path)):
             check_format(self.path, f"{where}.path")
         if self.predictions is not None:

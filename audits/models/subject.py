@@ -40,7 +40,7 @@ from audits.models.protocol import (
 from audits.models.quality import area_under_curve
 from audits.models.spec import ModelSpec, Predictions, Train, model_path
 from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
-from audits.models.training import check_parts, check_trainable
+from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
 
 if TYPE_CHECKING:
@@ -75,7 +75,10 @@ class Subject:
         Direction of the user's scores. `favorable_score` is always higher for the better: with
         ``"unfavorable"`` it is the user's score negated, and `threshold` stays on the user's scale.
     train, seed
-        How the model was trained here, to train it again on other rows; None for a model brought along.
+        How the model was trained here, to train it again on other rows; None for a model brought along, and
+        for one that predicts the label itself.
+    base_dir : Path
+        Folder that files named in an audit's options are relative to.
     """
 
     data: AuditData
@@ -88,6 +91,7 @@ class Subject:
     higher_is: HigherIs = "favorable"
     train: Train | None = None
     seed: int = 0
+    base_dir: Path = Path()
 
     def favorable_score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the score of each row of `frame`, (n,) float64, higher better for the person.
@@ -102,10 +106,11 @@ class Subject:
         if self.model.classes is None:
             return scores
         # the digits of summed probabilities may pass 1
-        return np.clip(scores[:, self._good].sum(axis=1), 0.0, 1.0)
+        return np.clip(scores[:, self.favorable_classes].sum(axis=1), 0.0, 1.0)
 
     @cached_property
-    def _good(self) -> np.ndarray:
+    def favorable_classes(self) -> np.ndarray:
+        """Which columns of the scores of a model with classes are favourable, (k,) bool."""
         classes = self.model.classes or ()
         return favorable_columns(classes, self.data.favorable, label_values(self.data), self.model.name)
 
@@ -198,6 +203,8 @@ def make_subject(
         raise InputError("seed", "must be a whole number from 0 to 4,294,967,295", seed)
     progress(0.0, "preparing the model")
     training, notes = None, []
+    learns = what_to_learn(data, label=model_spec.predict is not None)
+    retrained: Train | None = None
     kind: ScoreKind = "probability"
     higher_is: HigherIs = "favorable"
     levels = data.groups
@@ -205,10 +212,27 @@ def make_subject(
         check_trainable(data, text=model_spec.train == "text")
         training, data = data.split(test_size, seed)
         check_parts(training, data)
-        model = train_model(training, model_spec.train, seed, part(progress, 0.05, 0.9))
+        share = part(progress, 0.05, 0.9)
+        if learns == "favorable":
+            model = train_model(training, model_spec.train, seed, share)
+            retrained = model_spec.train
+        elif learns == "classes":
+            from audits.models.classes import train_classes
+
+            check_class_parts(training, data)
+            model = train_classes(training, model_spec.train, seed=seed, progress=share)
+        else:
+            from audits.models.numbers import train_number
+
+            model = train_number(training, model_spec.train, seed=seed, progress=share)
         notes.append(
             f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
         )
+    elif model_spec.path is not None and learns == "number":
+        from audits.models.numbers import load_onnx_number
+
+        model = load_onnx_number(model_path(model_spec.path, base_dir), data)
+        notes += model.notes
     elif model_spec.path is not None:
         from audits.models.onnx import load_onnx
 
@@ -219,10 +243,26 @@ def make_subject(
         higher_is = model_spec.predictions.higher_is
         kind = "number" if model_spec.predictions.label is None else "label"
         data, model, notes = _from_column(data, model_spec.predictions)
+    if learns == "number" and data.cut is not None:
+        from audits.models.labels import cut_threshold
+
+        kind = "number"
+        threshold, higher_is = cut_threshold(threshold, data.cut)
+        notes.append(f"Decisions are favourable where the number predicted is {data.cut.side}.")
     cut = check_threshold(threshold, levels, kind)
     progress(0.9, "scoring everyone")
     subject = Subject(
-        data, model, cut, _space(data), training, tuple(notes), kind, higher_is, model_spec.train, seed
+        data,
+        model,
+        cut,
+        _space(data),
+        training,
+        tuple(notes),
+        kind,
+        higher_is,
+        retrained,
+        seed,
+        base_dir,
     )
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))

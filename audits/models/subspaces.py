@@ -2,7 +2,8 @@
 
 After Yurochkin, Bower, Sun, "Training individually fair ML models with sensitive subspace robustness"
 (ICLR 2020): the coefficients of a logistic regression of each protected attribute on the features span
-it; a number is regressed linearly. Where an attribute is a feature itself, its own columns belong to it.
+it; a number is regressed linearly, also where it is cut into bins, which are for groups of people. Where
+an attribute is a feature itself, its own columns belong to it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = [
     "category_units",
     "orthonormal",
     "protected_directions",
+    "read_as_number",
 ]
 
 MOST_VALUES = 30
@@ -54,7 +56,7 @@ def protected_directions(
 
     Directions are among points of `space` times `category_units`.
 
-    An attribute of k groups gives k - 1 directions. Where those of all attributes would span everything,
+    An attribute of k groups gives k - 1 directions, one that is `read_as_number` gives one. Where those of all attributes would span everything,
     each attribute keeps the one along which its groups lie furthest apart, and a doubt says so.
 
     Raises
@@ -87,14 +89,27 @@ def protected_directions(
     return vectors, tuple(doubts)
 
 
+def read_as_number(data: AuditData, name: str) -> bool:
+    """Whether directions come from an attribute's own numbers, not from its groups.
+
+    They do for a number that is cut into bins, takes more than 12 values or is not protected, unless the
+    number is unknown for somebody: then the groups count, among them those of unknown number.
+    """
+    if data.kinds[name] not in {"continuous", "integer"}:
+        return False
+    whole = name not in data.protected or name in data.bins or data.groups[name].nunique() > _FEW_LEVELS
+    return whole and bool(np.isfinite(_numbers(data, name)).all())
+
+
+def _numbers(data: AuditData, name: str) -> np.ndarray:
+    return data.frame[name].to_numpy(dtype=float, na_value=np.nan)
+
+
 def _values(data: AuditData, name: str) -> np.ndarray:
-    """Groups as text; a number that was not cut into bins as floats."""
-    groups = data.groups[name]
-    if data.kinds[name] in {"continuous", "integer"} and groups.nunique() > _FEW_LEVELS:
-        raw = data.frame[name].to_numpy(dtype=float, na_value=np.nan)
-        if np.isfinite(raw).all():
-            return raw
-    return groups.to_numpy(dtype=object).astype(str)
+    """Groups as text, or numbers as floats."""
+    if read_as_number(data, name):
+        return _numbers(data, name)
+    return data.groups[name].to_numpy(dtype=object).astype(str)
 
 
 def attribute_directions(

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from audits.checks import choices
 from audits.errors import InputError
+from audits.models.protocol import label_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from audits.data import AuditData
 
-__all__ = ["FEWEST_OF_AN_OUTCOME", "FEWEST_TO_LEARN", "check_parts", "check_trainable", "training_digest"]
+__all__ = [
+    "FEWEST_OF_AN_OUTCOME",
+    "FEWEST_TO_LEARN",
+    "check_class_parts",
+    "check_parts",
+    "check_trainable",
+    "training_digest",
+    "what_to_learn",
+]
 
 FEWEST_OF_AN_OUTCOME = 5
 FEWEST_TO_LEARN = 2  # one to fit, one to see when to stop
@@ -69,6 +79,43 @@ def check_parts(training: AuditData, held_out: AuditData) -> None:
             f"{training.n:,} people {int(y.sum()):,} have the favourable one ({held_out.n:,} are held out)",
             advice="choose a smaller data.test_size, or bring more rows",
         )
+
+
+def check_class_parts(training: AuditData, held_out: AuditData) -> None:
+    """Raise `InputError` unless every value of the label has a few people to learn from."""
+    if training.label is None:
+        return
+    counts = training.frame[training.label].value_counts()
+    values = held_out.frame[training.label].dropna().unique().tolist()
+    few = [
+        value for value in dict.fromkeys([*counts.index, *values]) if counts.get(value, 0) < FEWEST_TO_LEARN
+    ]
+    if few:
+        raise InputError(
+            "data.label",
+            f"must have at least {FEWEST_TO_LEARN} people with each value to train on, but {choices(few)} "
+            f"{'has' if len(few) == 1 else 'have'} fewer",
+            advice="join rare values with data.recode, or leave out model.predict",
+        )
+
+
+def what_to_learn(data: AuditData, *, label: bool) -> Literal["favorable", "classes", "number"]:
+    """Return what a model predicts: favourable or not, or if the `label` each value or the number behind it.
+
+    Raises
+    ------
+    InputError
+        If there is no label.
+    """
+    if not label:
+        return "favorable"
+    if data.label is None:
+        raise InputError(
+            "data.label", "is missing", advice="name the column that a model should learn to predict"
+        )
+    if data.cut is not None:
+        return "number"
+    return "classes" if len(label_values(data)) > 2 else "favorable"
 
 
 def training_digest(training: AuditData, recipe: Sequence[object]) -> str:

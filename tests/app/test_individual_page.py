@@ -45,6 +45,59 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  
     assert any("need not exist" in text for text in texts(at))
 
 
+def test_steps_that_diverge_are_refused_with_a_step_that_does_not(space) -> None:  # noqa: F811
+    bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    at.number_input(key="ratio-size").set_value(0.05).run()
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    run.wait(90)
+    at.run()
+    assert not at.exception
+    assert any("a step size of 0.01 does not" in text for text in texts(at))
+
+
+def test_features_that_span_everything_are_refused(space) -> None:  # noqa: F811
+    frame = people(100)[["hair", "skill", "sex", "hired"]]
+    bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    at.selectbox(key="metric").select("expert").run()
+    at.multiselect(key="free").set_value(["hair", "skill"]).run()
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    run.wait(90)
+    at.run()
+    assert not at.exception
+    assert any("spans all 2 of the encoded features" in text for text in texts(at))
+
+
+def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> None:  # noqa: F811
+    bring(
+        space,
+        people(200).to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    at = visit(space).switch_page(PAGE).run()
+    for steps in (500, 1):
+        at.number_input(key="ratio-steps").set_value(steps).run()
+        at.button(key="run").click().run()
+        run = work.executor().run(space.runs()[0]["id"])
+        assert run is not None
+        assert run.wait(90)
+        at.run()
+        assert not at.exception
+        top = at.slider(key="delta").max
+        assert at.slider(key="delta").value <= top
+        at.slider(key="delta").set_value(top).run()
+        assert not at.exception
+    assert top == 3.0
+
+
 def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:  # noqa: F811
     bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()

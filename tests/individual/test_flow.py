@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from audits.errors import InputError, RunCancelled
 from audits.individual.flow import gradient_flow, step_sizes
+from audits.individual.layers import layers_of
 from audits.individual.losses import loss_ratios, probability_losses
 from audits.individual.metrics import projection_metric
 from audits.individual.simulation import best_intercept, linear_ratios, turned
@@ -80,6 +81,38 @@ def test_many_at_once_equal_one_by_one(k, loss, schedule):
     slow = slow_flow(net, x, y, metric.matrix, 5, step_sizes(60, 0.02, schedule), loss)
     # the fast one moves in float32
     np.testing.assert_allclose(flow.positions, slow, atol=2e-5)
+
+
+@pytest.mark.parametrize("hidden", [(), (8,), (8, 6)])
+def test_the_gradient_written_out_is_that_of_autograd(hidden):
+    torch.manual_seed(1)
+    widths = [5, *hidden, 1]
+    parts: list[torch.nn.Module] = []
+    for before, after in itertools.pairwise(widths):
+        parts += [torch.nn.Linear(before, after), torch.nn.ReLU()]
+    plain = torch.nn.Sequential(torch.nn.Sequential(*parts[:-2]), parts[-2])
+    assert len(layers_of(plain)) == len(hidden) + 1
+    wrapped = torch.nn.Sequential(plain, torch.nn.Identity())
+    assert layers_of(wrapped) is None  # goes through autograd
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
+    metric = projection_metric(rng.normal(size=(2, 5)), "random")
+    fast, slow = (gradient_flow(each, x, y, metric, steps=100, curve=(10, 50)) for each in (plain, wrapped))
+    np.testing.assert_allclose(fast.positions, slow.positions, atol=2e-5)
+    np.testing.assert_allclose(fast.curve[50], slow.curve[50], rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        torch.nn.Sequential(torch.nn.Linear(2, 3)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()),
+        torch.nn.Sequential(),
+    ],
+)
+def test_other_networks_go_through_autograd(network):
+    assert layers_of(network) is None
 
 
 @given(st.integers(0, 1000), st.integers(1, 9))

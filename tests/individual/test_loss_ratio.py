@@ -179,7 +179,11 @@ def test_the_heat_map_of_two_numbers(make, make_people):
     # a model without weights gives everybody the same score: nothing to move
     flat = straight[(straight["theta1"].abs() < 1e-9) & (straight["theta2"].abs() < 1e-9)]
     assert flat["lower bound"].item() == pytest.approx(1.0, abs=1e-9)
-    assert figures.heat_map(result, 20.0).data[0].type == "heatmap"
+    drawn = figures.heat_map(result, 20.0, 2.0)
+    assert drawn.data[0].type == "heatmap"
+    assert (drawn.data[0].zmid, drawn.data[0].zmax) == (2.0, 3.0)
+    assert list(result.metric["weights"]) == ["hair", "skill"]
+    assert drawn.data[1].x[0] == result.metric["weights"]["hair"] < 0 < drawn.data[1].y[0]
 
 
 def test_the_result_survives_its_file(found, tmp_path):
@@ -214,6 +218,25 @@ def test_every_figure_says_what_it_shows(found):
     section = loss_ratio_section(found)
     assert len(section.exhibits) == 5
     assert all(len(exhibit.table) for exhibit in section.exhibits)
+
+
+def test_long_names_stay_apart_in_the_figures(make, make_people):
+    frame = make_people(200)
+    long = "a name of a feature that is far too long for an axis, "
+    frame = frame.rename(columns={"hair": f"{long}one", "skill": f"{long}two"})
+    result = loss_ratio(make(frame), steps=5, metric="expert", free_features=[f"{long}one", f"{long}two"])
+    assert len(set(figures.subspace(result).data[0].y)) == 2
+    assert len(set(figures.moved_person(result, result.worst[0]).data[0].y)) == 4
+
+
+def test_the_tolerance_is_written_at_its_line(found):
+    """A label's place on a log axis is the logarithm of the line's."""
+    for figure in (figures.against_tolerance(found, 2.0), figures.ratios(found, 2.0)):
+        assert figure.layout.shapes[-1].x0 == 2.0
+        assert figure.layout.annotations[-1].x == pytest.approx(np.log10(2.0))
+        low, high = figure.layout.xaxis.range
+        assert low < 0 < np.log10(2.0) < high
+    assert found.to_frame(2.0)["tolerance"].tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize(

@@ -138,3 +138,15 @@ def test_bad_input(data):
     nobody = build_data(two_groups(200), DataSpec(label="hired", favorable="yes", features=("hair", "skill")))
     with pytest.raises(InputError, match="must name at least one attribute"):
         train_fair_network(nobody, "sensr")
+
+
+def test_reductions_allow_what_they_are_told(data):
+    y, sex = np.asarray(data.y), (data.groups["sex"] == "f").to_numpy()
+    gaps = []
+    for allowed in (0.01, 0.05, 0.2):
+        chosen = train_reductions(data, allowed=allowed).score(data.frame) >= 0.5
+        rates = [[chosen[(y == outcome) & side].mean() for side in (sex, ~sex)] for outcome in (True, False)]
+        gaps.append(max(abs(one - other) for one, other in rates))
+    # each group may lie that far from everybody; thresholding the mixture costs a little more
+    assert gaps[0] < gaps[1] < gaps[2]
+    assert gaps[0] < 0.1 < gaps[2]

@@ -1,0 +1,104 @@
+"""What a label holds beside favourable or not: its classes, or the number it was cut from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+
+from audits.data import LabelCut
+from audits.errors import InputError
+from audits.models.predictions import HigherIs
+from audits.models.protocol import Model, class_text
+from audits.models.thresholds import Threshold
+
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
+__all__ = ["NumberModel", "class_codes", "cut_rule", "cut_threshold", "label_numbers", "number_column"]
+
+
+@runtime_checkable
+class NumberModel(Model, Protocol):
+    """A model of the number that the label is cut from."""
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64, in the label's units."""
+
+
+def label_numbers(data: AuditData) -> np.ndarray:
+    """Return the number that each person's label was cut from, (n,) float64.
+
+    Raises
+    ------
+    InputError
+        If the label is no cut of a number.
+    """
+    if data.cut is None:
+        raise InputError(
+            "data.label",
+            "must be a number cut into favourable and not, for a model that predicts a number",
+            data.label,
+            "write label: {column: …, at_least: …}",
+        )
+    return number_column(data.frame[data.cut.column])
+
+
+def cut_rule(cut: LabelCut) -> tuple[float, HigherIs]:
+    """Return the threshold on a predicted number, and whether higher is favourable.
+
+    A threshold from which on a decision is favourable, or below which where lower is better; moved by one
+    rounding step where the cut itself is on the other side.
+
+    Examples
+    --------
+    >>> cut_rule(LabelCut("gpa", at_least=3.0))
+    (3.0, 'favorable')
+    >>> cut_rule(LabelCut("debt", at_most=100.0)) == (float(np.nextafter(100.0, np.inf)), "unfavorable")
+    True
+    """
+    if cut.at_least is not None:
+        return float(cut.at_least), "favorable"
+    if cut.above is not None:
+        return float(np.nextafter(cut.above, np.inf)), "favorable"
+    if cut.below is not None:
+        return float(cut.below), "unfavorable"
+    return float(np.nextafter(float(cut.at_most or 0.0), np.inf)), "unfavorable"
+
+
+def cut_threshold(threshold: Threshold, cut: LabelCut) -> tuple[float, HigherIs]:
+    """Return `cut_rule`; raise `InputError` if the spec names a threshold of its own."""
+    if threshold != 0.5:  # what a spec has that names none
+        raise InputError(
+            "threshold",
+            "has no meaning where the model predicts a number: the label's own cut decides",
+            threshold,
+            "leave it out",
+        )
+    return cut_rule(cut)
+
+
+def class_codes(data: AuditData, classes: tuple[object, ...]) -> np.ndarray:
+    """Return the position of each person's label among `classes`, (n,); -1 for one that is none of them."""
+    places = {class_text(value): place for place, value in enumerate(classes)}
+    texts = [class_text(value) for value in data.frame[data.label].tolist()]
+    return np.array([places.get(text, -1) for text in texts], dtype=np.int64)
+
+
+def number_column(column: pd.Series) -> np.ndarray:
+    """Return a column as numbers, (n,) float64: missing as NaN, dates as days since 1970."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        since = column.dt.tz_localize(None) if column.dt.tz is not None else column
+        return ((since - pd.Timestamp(0)) / pd.Timedelta(days=1)).to_numpy(np.float64)
+    try:
+        values = column.to_numpy(np.float64, na_value=np.nan)
+    except (ValueError, TypeError):
+        raise InputError(
+            f"column {column.name!r}", "must hold numbers to be read as such", column.iloc[0], "set its kind"
+        ) from None
+    if np.isinf(values).any():
+        raise InputError(
+            f"column {column.name!r}", f"must be finite, but {np.isinf(values).sum():,} values are not"
+        )
+    return values
