@@ -10,7 +10,7 @@ audit_page(
     "Transport flows",
     "outcome_transport",
     question="flows_question",
-    needs="Choose at least one protected attribute to make subgroups of.",
+    needs="Choose what to compare, and at least one protected attribute to make subgroups of.",
     choose=choose_options,
     show=show_result,
     show_earlier=show_earlier,

@@ -3,28 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from app.widgets.groups import choose_groups
+from app.widgets.roles import roles_section
+from app.workspace import MAX_FILE_MB
 from audits.data import AuditData, group_name
+from audits.errors import InputError
+from audits.models.spec import check_format
 
 __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
-_LABEL, _GROUPS, _REJECTED, _EQUAL = (
+_LABEL, _GROUPS, _REJECTED, _EQUAL, _OTHER = (
     "the labels with the model",
     "two groups of people",
     "rejected with accepted people",
     "an equal-opportunity version with the model",
+    "another model with the model",
 )
+_TRAINED = {
+    "train logistic": "logistic regression, trained here",
+    "train mlp": "neural network, trained here",
+    "train forest": "random forest, trained here",
+    "train boosting": "gradient boosting, trained here",
+}
+_BROUGHT = {
+    "path": "an ONNX file",
+    "score": "scores in a column",
+    "label": "decisions in a column",
+}
+_OUTCOMES = {
+    "automatic": "as the model gives them",
+    "decision": "decisions",
+    "probability": "probabilities",
+    "score": "scores on any scale",
+    "classes": "probabilities of all classes",
+}
+_MOST_SUBGROUPS = 6
 _DISTANCES = {"l2": "Euclidean", "l1": "L1", "l2_squared": "squared Euclidean", "l1_squared": "squared L1"}
 _COSTS = {"euclidean": "norm (order 1, the paper's)", "squared_euclidean": "squared norm (order 2)"}
 _MATCHING = {
+    "automatic": "automatic",
     "exact": "exact",
     "entropic": "entropic",
     "unbalanced": "unbalanced (far outcomes stay unmatched)",
@@ -34,11 +61,14 @@ _SPLITS = {"outcome": "own outcome", "label": "label", "prediction": "model's de
 _USUAL = {
     "cost": "euclidean",
     "distance": "l2",
-    "matching": "exact",
+    "matching": "automatic",
+    "outcome": "automatic",
     "features": "all",
     "split_by": "outcome",
     "permutations": 199,
     "share": 0.9,
+    "price": 1.0,
+    "epsilon": 0.02,
 }
 
 
@@ -46,7 +76,8 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     """Draw the controls; None while no protected attribute is there to make groups of."""
     if not summary.groups:
         return None
-    kinds = [_GROUPS, _REJECTED] if summary.label is None else [_LABEL, _GROUPS, _REJECTED, _EQUAL]
+    kinds = [_GROUPS, _REJECTED, _OTHER]
+    kinds = kinds if summary.label is None else [_LABEL, *kinds, _EQUAL]
     kind = st.selectbox("Compare the outcomes of", kinds, **state.choice("compare"))
     options: dict[str, Any] = {}
     if kind == _GROUPS:
@@ -58,11 +89,18 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     elif kind == _REJECTED:
         options |= {"source": "rejected", "target": "accepted"}
         title = "rejected → accepted"
+    elif kind == _OTHER:
+        policy = _other_model(draft, data)
+        if not policy:
+            return None
+        options["against"] = policy
+        title = "another model → model"
     else:
         options["against"] = "label" if kind == _LABEL else "equal_opportunity"
         title = "label → model" if kind == _LABEL else "equal opportunity → model"
     names = list(data.protected)
-    by = st.multiselect("Subgroups by", names, default=names[:2], **state.choice("flows-by"))
+    by = st.multiselect("Subgroups by", names, default=_first(names, summary), **state.choice("flows-by"))
+    roles_section(draft, data)
     if not by:
         return None
     options["by"] = by
@@ -71,9 +109,67 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     return Chosen(options, f"Flows: {title}", _seconds(draft, summary))
 
 
+def _first(names: list[str], summary: Summary) -> list[str]:
+    """Return the first attributes whose combinations a figure can still show, one at least."""
+    chosen, product = names[:1], len(summary.groups[names[0]])
+    for name in names[1:2]:
+        product *= len(summary.groups[name])
+        if product <= _MOST_SUBGROUPS:
+            chosen.append(name)
+    return chosen
+
+
+def _other_model(draft: Mapping[str, Any], data: AuditData) -> dict[str, str]:
+    """Draw the choice of a second model; return it as a spec names it, empty while it is not chosen."""
+    trained = "train" in draft["spec"]["model"]
+    ways = {**(_TRAINED if trained else {}), **_BROUGHT}
+    way = st.selectbox("The other model", list(ways), format_func=ways.__getitem__, **state.choice("other"))
+    if way.startswith("train "):
+        return {"train": way.removeprefix("train ")}
+    if way == "path":
+        return _file()
+    columns = [name for name in data.frame.columns if name != data.label or way == "label"]
+    if way == "score":
+        columns = [name for name in columns if data.frame[name].dtype.kind in "iuf"]
+    column = st.selectbox(
+        "Column", columns, index=None, placeholder="Choose a column", **state.choice(f"other-{way}")
+    )
+    return {} if column is None else {way: column}
+
+
+def _file() -> dict[str, str]:
+    st.file_uploader(
+        "ONNX file",
+        key="other-file",
+        max_upload_size=MAX_FILE_MB,
+        on_change=_uploaded,
+        help="It reads the same features. Pickles and other formats that can run code are refused.",
+    )
+    problem, path = state.get("other model problem"), state.get("other model")
+    if problem:
+        notices.problem(problem)
+    if not path:
+        return {}
+    st.text(f"{PurePosixPath(path).name} is used.")
+    return {"path": path}
+
+
+def _uploaded() -> None:
+    file = state.widget("other-file")
+    if file is None:
+        return
+    state.forget("other model problem")
+    try:
+        check_format(file.name, "The other model")
+        state.keep("other model", str(state.workspace().add_file(file.name, file)))
+    except InputError as error:
+        state.keep("other model problem", str(error))
+
+
 def _more(data: AuditData) -> dict[str, Any]:
     roles = ["all", *dict.fromkeys(data.roles[name] for name in data.roles)]
     chosen: dict[str, Any] = {
+        "outcome": _pick("Outcomes are compared", _OUTCOMES, "flows-outcome"),
         "features": st.selectbox(
             "Distance over features that are",
             roles,
@@ -90,6 +186,12 @@ def _more(data: AuditData) -> dict[str, Any]:
         chosen["share"] = (
             st.slider("Share matched (%)", 10, 100, 90, key="flows-share", persist_state="session") / 100
         )
+    if chosen["matching"] == "unbalanced":
+        chosen["price"] = _positive(
+            "Price of leaving somebody unmatched", 1.0, "flows-price", "In mean costs of pairing at random."
+        )
+    if chosen["matching"] in {"entropic", "unbalanced", "partial"}:
+        chosen["epsilon"] = _positive("Blur", 0.02, "flows-blur", "As a share of the costs' spread.")
     chosen["permutations"] = int(
         st.number_input(
             "Shuffles for the level of chance",
@@ -101,6 +203,20 @@ def _more(data: AuditData) -> dict[str, Any]:
         )
     )
     return {key: value for key, value in chosen.items() if value != _USUAL[key]}
+
+
+def _positive(label: str, usual: float, key: str, words: str) -> float:
+    found: float = st.number_input(
+        label,
+        min_value=1e-5,
+        max_value=1e3,
+        value=usual,
+        format="%g",
+        key=key,
+        persist_state="session",
+        help=words,
+    )
+    return found
 
 
 def _pick(label: str, words: Mapping[str, str], key: str) -> str:

@@ -11,14 +11,15 @@ import streamlit as st
 from app import state, work
 from app.widgets import notices
 from app.widgets.export import export_section
-from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
+from app.widgets.row_choice import choose_row
+from app.widgets.settings import settings_section
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
 from audits.figures import outcomes as figures
 from audits.outcomes import OutcomeTransportResult, blue_college
-from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number
@@ -41,9 +42,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     st.subheader("How unlike are people with the same outcome?", anchor=False)
     table = result.to_frame()
     figure_card("bias", figures.bias(result), lambda: table[table["level"] != "subgroup"])
-    figure_card(
-        "bias-subgroups", figures.bias(result, level="subgroup"), lambda: table[table["level"] != "group"]
-    )
+    if (table["level"] == "subgroup").sum() > (table["level"] == "group").sum():
+        figure_card(
+            "bias-subgroups", figures.bias(result, level="subgroup"), lambda: table[table["level"] != "group"]
+        )
     if result.by_role:
         figure_card("bias-roles", figures.roles(result), lambda: _role_table(result))
     with st.expander("How to read this"):
@@ -52,8 +54,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.markdown(page_text("flows_limits"))
     with st.expander("Why equal rates are not enough: Blue College"):
         _simulation()
-    with st.expander("Settings used"):
-        st.code(dump_yaml(_settings(found, result)), language="yaml", wrap_lines=True)
+    settings_section(found, coupling=result.certificate)
     with st.expander("Export"):
         export_section(found, draft["source"].get("sample"))
 
@@ -80,10 +81,10 @@ def show_earlier(result: OutcomeTransportResult) -> None:
 
 def _flows(result: OutcomeTransportResult) -> None:
     figure = figures.flow_matrix(result)
-    figure_card("flow-matrix", figure, result.flows_frame, wide=True)
+    figure_card("flow-matrix", figure, result.flows_frame, wide=True, on_point=_open_cell)
     table = result.flows_frame()
     pairs = list(zip(table["from"], table["to"], strict=True))
-    shares = ["share", "least optimal", "most optimal", "mass", "part of the bias"]
+    shares = ["share", "low", "high", "least optimal", "most optimal", "mass", "part of the bias"]
     percents = {name: st.column_config.NumberColumn(format="percent") for name in shares}
     st.dataframe(
         table,
@@ -95,6 +96,11 @@ def _flows(result: OutcomeTransportResult) -> None:
         selection_mode="single-row",
         alt="Flows between subgroups, largest first; a click opens the people",
     )
+
+
+def _open_cell(cell: list[str]) -> None:
+    state.set_widget("flow-from", cell[0])
+    state.set_widget("flow-to", cell[1])
 
 
 def _open(pairs: list[tuple[str, str]]) -> None:
@@ -128,43 +134,21 @@ def _cell(result: OutcomeTransportResult, data: AuditData) -> None:
     shown = people[["share", "bias", "least", "most", "counterpart"]]
     raw = data.frame.loc[people.index, columns].add_suffix(" ")
     table = pd.concat([shown, raw], axis=1)
-    table.index.name = "row"
-    rows = [str(row) for row in table.index]
-    st.dataframe(
-        table.head(_MOST_PEOPLE),
-        key="flow-people",
-        height=300,
-        column_config={**number_columns(table), "share": st.column_config.NumberColumn(format="percent")},
-        on_select=lambda: _choose_person(rows),
-        selection_mode="single-row",
+    chosen = choose_row(
+        table,
+        "flow-people",
+        "flow-person",
         alt="People of the chosen flow, surest first",
-    )
-    st.download_button(
-        "People (CSV)",
-        data=lambda: csv_bytes(table),
-        file_name="flow-people.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
-    chosen = st.selectbox(
-        "One person, by row number",
-        rows,
-        index=None,
-        placeholder="Click a row above, or choose one here",
-        width=320,
-        **state.choice("flow-person"),
+        formats={"share": st.column_config.NumberColumn(format="percent")},
     )
     if chosen is not None:
-        _beside(result, data, table.index[rows.index(chosen)], columns)
+        _beside(result, data, chosen, target, columns)
 
 
-def _choose_person(rows: list[str]) -> None:
-    selected = state.widget("flow-people")["selection"]["rows"]
-    if selected and selected[0] < len(rows):
-        state.set_widget("flow-person", rows[selected[0]])
-
-
-def _beside(result: OutcomeTransportResult, data: AuditData, row: Any, columns: list[str]) -> None:
+def _beside(
+    result: OutcomeTransportResult, data: AuditData, row: Any, target: str, columns: list[str]
+) -> None:
+    """One person beside the most similar counterpart, and all counterparts in the subgroup looked at."""
     counterpart = result.people.loc[row, "counterpart"]
     if pd.isna(counterpart):
         st.text("This person is left unmatched.")
@@ -172,9 +156,22 @@ def _beside(result: OutcomeTransportResult, data: AuditData, row: Any, columns: 
     both = data.frame.loc[[row, counterpart], columns].astype(str).T
     both.columns = [f"row {row}", f"most similar counterpart, row {counterpart}"]
     both.index.name = "column"
+    found = result.counterparts_of(row, target)
     with st.container(border=True, key="person-card"):
         st.text("A counterpart is a statistical match, not the same person's other life.")
         st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
+        st.text(f"Counterparts in {target}: {count(found['people'].sum())}")
+        near = pd.concat(
+            [found[["share"]], data.frame.loc[found.index, columns].add_suffix(" ")], axis=1
+        ).head(_MOST_PEOPLE)
+        near.index.name = "row"
+        st.dataframe(
+            near,
+            key="flow-counterparts",
+            height=240 if len(near) > 6 else "content",
+            column_config={**number_columns(near), "share": st.column_config.NumberColumn(format="%.2g")},
+            alt=f"Counterparts of row {row} in {target}",
+        )
 
 
 def _role_table(result: OutcomeTransportResult) -> pd.DataFrame:
@@ -203,16 +200,3 @@ def _simulation() -> None:
     if rules:
         table = blue_college(sorted(rules), years=years, n=n)
         figure_card("blue-college", figures.blue_college(table), lambda: table)
-
-
-def _settings(found: RunResult, result: OutcomeTransportResult) -> dict[str, Any]:
-    document = found.to_json()
-    return {
-        "evenhand": found.evenhand,
-        "audit": found.audits[0].options,
-        "threshold": found.spec["threshold"],
-        "seed": found.spec["seed"],
-        "data": document["data"],
-        "model": document["model"],
-        "coupling": result.certificate,
-    }

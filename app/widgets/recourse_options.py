@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import streamlit as st
 from app import state
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
+from app.widgets.roles import actionable_by_role, is_german, roles_section
 from audits.data import AuditData
 from audits.outcomes import GERMAN_ROLES
 
@@ -19,31 +21,54 @@ __all__ = ["choose_options"]
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _STEPS = [round(0.05 * k, 2) for k in range(21)]
 _WAYS = {"any way": None, "up only": "up", "down only": "down"}
+_FIXED = re.compile(
+    r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
+    r"|disab[a-z]*)(?:[^a-z]|$)"
+)
+_MOST_LISTED = 30
 _SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing can be changed, or no attribute makes groups."""
     names = [name for name in data.features if name not in data.protected]
-    suggested = [name for name in names if data.roles.get(name) == "actionable"]
-    if not suggested and all(name in data.frame for name in GERMAN_ROLES if name != "sex"):
-        suggested = [name for name in names if GERMAN_ROLES.get(name) == "actionable"]
-        st.text("Roles as in the paper's Table A1.")
+    suggested, why = _suggested(data, names)
     actionable = st.multiselect("A person can change", names, default=suggested, **state.choice("actionable"))
+    if why and actionable == suggested:
+        with st.container(key="quiet-actionable"):
+            st.text(why)
     groups = list(data.protected)
     by = st.multiselect("Groups by", groups, default=groups[:1], **state.choice("recourse-by"))
+    roles_section(draft, data)
     if not actionable or not by:
         return None
     options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}
     with st.expander("Limits and costs"):
-        options |= _limits(actionable, summary)
+        options |= _limits(actionable, data, summary)
+        if not st.checkbox(
+            "Also look for the fewest changes", value=True, key="fewest", persist_state="session"
+        ):
+            options["fewest"] = False
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
     seconds = 2.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
     return Chosen(options, "Recourse", seconds + 0.004 * min(2000, share * summary.rows))
 
 
-def _limits(actionable: list[str], summary: Summary) -> dict[str, Any]:
+def _suggested(data: AuditData, names: list[str]) -> tuple[list[str], str]:
+    """Return the columns to start with, and where they come from."""
+    by_role = [name for name in actionable_by_role(data) if name in names]
+    if by_role:
+        return by_role, ""
+    if is_german(data):
+        chosen = [name for name in names if GERMAN_ROLES.get(name) == "actionable"]
+        return chosen, "Taken from the paper's Table A1 for these data."
+    fixed = {name for name, role in data.roles.items() if role in {"immutable", "mutable"}}
+    chosen = [name for name in names if name not in fixed and not _FIXED.search(name.lower())]
+    return chosen, "No column has the role actionable yet: take out what a person cannot change."
+
+
+def _limits(actionable: list[str], data: AuditData, summary: Summary) -> dict[str, Any]:
     table = pd.DataFrame(
         {
             "column": actionable,
@@ -85,7 +110,19 @@ def _limits(actionable: list[str], summary: Summary) -> dict[str, Any]:
         cost = _number(row["cost"])
         if cost is not None and cost != 1.0:
             costs[row["column"]] = cost
+    for name in actionable:
+        if summary.kinds[name] not in _SCALED and data.frame[name].nunique() <= _MOST_LISTED:
+            limits |= _among(name, data)
     return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}
+
+
+def _among(name: str, data: AuditData) -> dict[str, Any]:
+    """Offer the values of a category that a person can move to; all of them where none is chosen."""
+    values = sorted(data.frame[name].dropna().astype(str).unique())
+    chosen = st.multiselect(
+        f"{name} can become", values, key=f"among-{name}", persist_state="session", placeholder="any value"
+    )
+    return {name: {"among": chosen}} if chosen else {}
 
 
 def _number(value: Any) -> float | None:

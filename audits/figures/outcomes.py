@@ -5,12 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, empty, finish
+from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.figures.style import describe as shorten
-from audits.outcomes import OutcomeTransportResult
+from audits.outcomes import BiasRow, OutcomeTransportResult, TieRange
 from audits.stats.words import count, number, percent
 
 __all__ = ["bias", "blue_college", "flow_matrix", "roles", "sankey"]
+
+
+_FEW = 10  # people below which an interval may go beyond the figure
+_MOST_LABELLED = 10  # columns whose cells still have room for a share
 
 
 def describe(name: str) -> str:
@@ -80,7 +84,7 @@ def sankey(result: OutcomeTransportResult, *, least: float = 0.002) -> go.Figure
 def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
     """Draw the same as a matrix of shares; points over the cells can be clicked."""
     flows = result.flows
-    rows, columns = [describe(name) for name in flows.rows], [describe(name) for name in flows.columns]
+    rows, columns = distinct(flows.rows, longest=44), distinct(flows.columns, longest=30)
     shares = [[100 * share for share in row] for row in flows.share]
     figure = go.Figure(
         go.Heatmap(
@@ -95,31 +99,41 @@ def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
         )
     )
     cells = [(r, c) for r in range(len(rows)) for c in range(len(columns))]
+    words = [percent(flows.share[r][c], flows.row_people[r]) for r, c in cells]
+    room = len(columns) <= _MOST_LABELLED
     figure.add_trace(
         go.Scatter(
             x=[columns[c] for _, c in cells],
             y=[rows[r] for r, _ in cells],
-            mode="markers+text",
+            mode="markers+text" if room else "markers",
             marker={"size": 24, "color": "rgba(0,0,0,0)"},
-            text=[percent(flows.share[r][c], flows.row_people[r]) for r, c in cells],
+            text=words,
             textfont={"color": ["#FFFFFF" if shares[r][c] > 60 else INK for r, c in cells]},
+            unselected={"textfont": {"color": INK}},
             customdata=[[flows.rows[r], flows.columns[c], _between(result, r, c)] for r, c in cells],
             hovertemplate="%{y} → %{x}: %{text}%{customdata[2]}<extra></extra>",
             showlegend=False,
         )
     )
     figure.update_yaxes(autorange="reversed", title=describe(result.source))
-    figure.update_xaxes(title=describe(result.target))
+    figure.update_xaxes(title=describe(result.target), tickangle=None if len(columns) <= 2 else -35)
     alt = f"Share of each row subgroup's outcomes mapped to each column subgroup; {_biggest(result)}."
-    return finish(figure, height=120 + 40 * len(rows), alt=alt)
+    return finish(figure, height=200 + 36 * len(rows), alt=alt)
 
 
 def _between(result: OutcomeTransportResult, r: int, c: int) -> str:
+    """Sampling interval and range over all optimal couplings, as lines of a hover text."""
     flows = result.flows
-    if flows.low is None or flows.high is None:
-        return ""
-    low = percent(flows.low[r][c], flows.row_people[r]).removesuffix(" %")
-    return f"<br>{low}–{percent(flows.high[r][c], flows.row_people[r])} over all optimal couplings"
+    people, said = flows.row_people[r], ""
+    for low, high, words in (
+        (flows.sampling_low, flows.sampling_high, "sampling interval"),
+        (flows.low, flows.high, "over all optimal couplings"),
+    ):
+        if low is not None and high is not None:
+            said += (
+                f"<br>{percent(low[r][c], people).removesuffix(' %')}–{percent(high[r][c], people)} {words}"
+            )
+    return said
 
 
 def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
@@ -129,7 +143,7 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
         return empty("Nobody is matched, so there is no bias to draw.")
     ranges = {(item.level, item.group): item for item in result.tie_range}
     rows.sort(key=lambda row: (row.level != "all", -(row.mean or 0.0)), reverse=True)
-    names = [describe(row.group) for row in rows]
+    names = distinct([row.group for row in rows], longest=44)
     figure = go.Figure()
     for k, row in enumerate(rows):
         tie = ranges.get((row.level, row.group))
@@ -153,9 +167,18 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
         )
     )
     figure.update_xaxes(title="mean distance to those with the same outcome", rangemode="tozero")
+    edge = 1.1 * max(_reach(row, ranges.get((row.level, row.group))) for row in rows)
+    if edge > 0 and any((row.high or 0.0) > edge for row in rows):
+        figure.update_xaxes(range=[0, edge])  # else the interval of two or three people is all one sees
     top = max((row for row in rows if row.level != "all"), key=lambda row: row.mean or 0.0, default=rows[0])
     alt = f"Mean bias by {level} with intervals and ranges; largest for {top.group}, {number(top.mean)}."
     return finish(figure, height=110 + 34 * len(rows), alt=alt)
+
+
+def _reach(row: BiasRow, tie: TieRange | None) -> float:
+    """How far a group's marks go to the right; of few people, without the interval."""
+    ends = [row.mean or 0.0, tie.high if tie is not None else 0.0]
+    return max(*ends, row.high or 0.0) if row.n >= _FEW else max(ends)
 
 
 def _bar(name: str, low: float, high: float, colour: str, width: int, words: str, k: int) -> go.Scatter:
@@ -210,7 +233,7 @@ def blue_college(table: pd.DataFrame) -> go.Figure:
     for k, rule in enumerate(table["rule"].unique().tolist()):
         rows = table[table["rule"] == rule]
         for column, axis, words in (
-            ("impact_so_far", "y", "disparate impact"),
+            ("impact_so_far", "y", "impact"),
             ("distance_so_far", "y2", "distance"),
         ):
             figure.add_trace(
@@ -219,7 +242,7 @@ def blue_college(table: pd.DataFrame) -> go.Figure:
                     y=rows[column],
                     yaxis=axis,
                     line={"color": OKABE_ITO[k % len(OKABE_ITO)], "dash": "solid" if axis == "y2" else "dot"},
-                    name=f"{100 * rule:g} % rule, {words}",
+                    name=f"{100 * rule:g} %, {words}",
                     hovertemplate="year %{x}: %{y:.3g}<extra></extra>",
                 )
             )

@@ -16,17 +16,16 @@ Departures, and why:
 * Optimal couplings are far from unique: with equal outcomes, and, under the unsquared norm of Eq. 10, even
   without. Every number here is that of the coupling that keeps order and spreads mass evenly within ties, and
   stands beside the smallest and largest value over all optimal couplings (`audits.outcomes.ties`).
-* The paper calls the distance with the unsquared norm of Eq. 10 W2; by its own Eq. 4 that is order 1. It is
-the
-  default, named order 1; the squared norm gives order 2.
+* The paper calls the distance with the unsquared norm of Eq. 10 W2; by its own Eq. 4 that is order 1. It
+  is the default, named order 1; the squared norm gives order 2.
 * Individual bias is Eq. 12's expectation, over a row of the coupling that sums to 1; the appendix's Eq. 16
-leaves
-  out the factor n. Group bias is given as a mean beside the paper's sum, which grows with the group.
+  leaves out the factor n. Group bias is given as a mean beside the paper's sum, which grows with the group.
+* Where a blurred coupling leaves people unmatched, means and flows weigh people by what is matched of them.
+  An entropic plan is rounded to the marginals, so that it never costs less than is possible.
 * Every rejected score lies below every accepted one, so that under Eq. 10's cost any coupling of the two is
   optimal. Recourse takes the one that is optimal for the squared cost, which keeps order.
 * Interpolated rows are admissible ones (whole numbers, one category, limits), where the paper scores
-fractions
-  of categories: no model here can be asked about half a guarantor.
+  fractions of categories: no model here can be asked about half a guarantor.
 * The equal-opportunity policy is the model with a threshold for each group (Hardt et al. 2016) instead of a
   model trained under a constraint, so that any model has one.
 """

@@ -54,6 +54,7 @@ def changes_by_alpha(
                         among_reclassified=float(np.average(change[those], weights=weights[those]))
                         if those.any()
                         else None,
+                        scale=1.0 if isinstance(part, LevelBlock) else float(part.sd),
                     )
                 )
     return tuple(found)

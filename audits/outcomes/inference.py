@@ -3,12 +3,12 @@
 Intervals come from a pool of people of both sides, drawn by subgroup. The pool is resampled with
 replacement, outcomes are coupled anew each time, and the spread is scaled from the pool's size to that of
 all people (m out of n; Bickel, Götze, van Zwet 1997). So they carry the sampling of the people, of their
-counterparts, and of the coupling itself.
+counterparts, and of the coupling itself, also of a blurred one, whose blur follows the outcomes' spread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from audits.outcomes.comparison import Comparison
-from audits.outcomes.matching import OutcomeCost, match_outcomes
+from audits.outcomes.matching import Matched, OutcomeCost, match_outcomes
 from audits.progress import Progress
 from audits.stats import p_value
 from audits.transport import Cost, pairwise_cost
@@ -25,7 +25,7 @@ from audits.transport import Cost, pairwise_cost
 __all__ = ["GroupTest", "Resampled", "distance_null", "group_test", "resample", "simultaneous"]
 
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
-_SMALL_POOL = 100
+_SMALL_POOL = 100  # and of blurred couplings, which are iterated
 _AT_LEAST = 40  # people of each subgroup in the pool, where there are so many
 
 
@@ -41,6 +41,8 @@ class Resampled:
         By how much resampling raises them: sampling makes equal outcomes look apart.
     moves : array (draws, s, g)
         Deviations of each group's mean bias in each space, scaled to all people.
+    flows : array (draws, r, c)
+        Deviations of the share of each source subgroup that goes to each target subgroup, scaled likewise.
     pool : int
         People of the source side in the pool.
     """
@@ -48,6 +50,7 @@ class Resampled:
     distance: np.ndarray
     excess: np.ndarray
     moves: np.ndarray
+    flows: np.ndarray
     pool: int
 
 
@@ -58,7 +61,8 @@ def resample(
     *,
     a: np.ndarray,
     b: np.ndarray,
-    ground: OutcomeCost,
+    couple: Callable[..., Matched],
+    exact: bool,
     distance: Cost,
     draws: int,
     rng: np.random.Generator,
@@ -74,9 +78,12 @@ def resample(
         Groups of source people.
     a, b : arrays (n,), (m,)
         People each row stands for.
+    couple : callable
+        ``couple(outcomes, others, a=weights, b=weights)`` couples as the audit does; `exact` says whether
+        that is exact transport.
     """
     source, target = comparison.source, comparison.target
-    size = _POOL if source.outcomes.shape[1] == 1 else _SMALL_POOL
+    size = _POOL if exact and source.outcomes.shape[1] == 1 else _SMALL_POOL
     ours = _pool(source.subgroup, size, rng)
     theirs = ours if comparison.same_people else _pool(target.subgroup, size, rng)
     codes = source.subgroup, (source if comparison.same_people else target).subgroup
@@ -84,12 +91,15 @@ def resample(
     far = [pairwise_cost(x[ours], y[theirs], distance) for x, y in spaces]
     x, y = source.outcomes[ours], target.outcomes[theirs]
     inside = memberships[:, ours].astype(float)
+    rows = np.eye(len(source.subgroups))[:, source.subgroup[ours]]
+    columns = np.eye(len(target.subgroups))[target.subgroup[theirs]]
 
-    def statistics(w: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return _recoupled(x, y, w, v, far, inside, ground)
+    def statistics(w: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _recoupled(x, y, w, v, far, inside, (rows, columns), couple)
 
-    centre_cost, centre = statistics(base[0], base[1])
+    centre_cost, centre, centre_flows = statistics(base[0], base[1])
     costs, moves = np.empty((draws, 2)), np.empty((draws, *centre.shape))
+    flows = np.empty((draws, *centre_flows.shape))
     for draw in range(draws):
         counts = rng.multinomial(len(ours), np.full(len(ours), 1 / len(ours)))
         again = (
@@ -97,17 +107,26 @@ def resample(
             if comparison.same_people
             else rng.multinomial(len(theirs), np.full(len(theirs), 1 / len(theirs)))
         )
-        costs[draw], moves[draw] = statistics(base[0] * counts, base[1] * again)
+        costs[draw], moves[draw], flows[draw] = statistics(base[0] * counts, base[1] * again)
         if draw % 10 == 0:
             progress(draw / draws, "Resampling people for the intervals")
-    in_pool = np.array([_effective(base[0][rows]) for rows in memberships[:, ours]])
-    everyone = np.array([_effective(a[rows]) for rows in memberships])
     theirs_kept = _effective(base[1]) / _effective(b)
-    reach = np.minimum(np.maximum(in_pool / everyone, theirs_kept), 1.0)
+    reach = _reach(memberships, ours, a, base[0], theirs_kept)
+    row_reach = _reach(source.subgroup == np.arange(len(rows))[:, None], ours, a, base[0], theirs_kept)
     shrink = (1 / _effective(a) + 1 / _effective(b)) / (1 / _effective(base[0]) + 1 / _effective(base[1]))
     moves = np.where(np.isfinite(moves), moves - centre, 0.0) * np.sqrt(reach)
+    flows = np.where(np.isfinite(flows), flows - centre_flows, 0.0) * np.sqrt(row_reach)[:, None]
     apart = (costs - centre_cost) * np.sqrt(min(shrink, 1.0))
-    return Resampled(apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, len(ours))
+    return Resampled(apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, flows, len(ours))
+
+
+def _reach(
+    members: np.ndarray, pool: np.ndarray, weights: np.ndarray, pooled: np.ndarray, others: float
+) -> np.ndarray:
+    """By how much the variance of the statistics of `members` (g, n) shrinks from the pool to everybody."""
+    in_pool = np.array([_effective(pooled[rows]) for rows in members[:, pool]])
+    everyone = np.array([_effective(weights[rows]) for rows in members])
+    return np.minimum(np.maximum(in_pool / everyone, others), 1.0)
 
 
 def _pool(code: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -141,25 +160,28 @@ def _recoupled(
     v: np.ndarray,
     far: list[np.ndarray],
     inside: np.ndarray,
-    ground: OutcomeCost,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Distances of order 1 and 2, and the mean bias of each group (s, g), of weighted people."""
+    subgroups: tuple[np.ndarray, np.ndarray],
+    couple: Callable[..., Matched],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distances of order 1 and 2, mean bias of each group (s, g), flows (r, c), of weighted people."""
     here, there = w > 0, v > 0
-    matched = match_outcomes(x[here], y[there], a=w[here], b=v[there], ground=ground)
+    matched = couple(x[here], y[there], a=w[here], b=v[there])
     costs = np.array([matched.mean_cost("euclidean"), np.sqrt(matched.mean_cost("squared_euclidean"))])
     atoms = matched.target
     members = sparse.csr_array(
         (atoms.shares, atoms.of, np.arange(len(atoms.of) + 1)), shape=(len(atoms.of), len(atoms.first))
     )
     shares = (matched.shares @ members.T).tocsr()[matched.source.of]
-    weights = inside[:, here] * w[here]
-    mass = weights.sum(axis=1)
+    reached = w[here] * (1.0 if matched.exact else matched.matched_share[matched.source.of])
+    weights = inside[:, here] * reached
     means = np.empty((len(far), len(inside)))
-    for k, d in enumerate(far):
-        near = shares.multiply(d[np.ix_(here, there)]).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means[k] = weights @ np.asarray(near).ravel() / mass
-    return costs, means
+    rows = subgroups[0][:, here] * reached
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for k, d in enumerate(far):
+            near = shares.multiply(d[np.ix_(here, there)]).sum(axis=1)
+            means[k] = weights @ np.asarray(near).ravel() / weights.sum(axis=1)
+        flows = rows @ (shares @ subgroups[1][there]) / rows.sum(axis=1)[:, None]
+    return costs, means, flows
 
 
 def simultaneous(

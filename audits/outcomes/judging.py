@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import norm
@@ -53,11 +54,18 @@ class Parts:
     a: np.ndarray
     b: np.ndarray
 
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """People each source row stands for who are matched (n,): all of them, or what the blur leaves."""
+        if self.matched.exact:
+            return self.a
+        return self.a * self.matched.matched_share[self.matched.source.of]
+
 
 def distances(
     parts: Parts, options: OutcomeTransportOptions, n: float
 ) -> tuple[Estimate, dict[str, Estimate | None]]:
-    """Wasserstein distance of the chosen cost, and of both orders: on a line one coupling serves both."""
+    """Distance of the chosen cost, and of both orders: on a line one exact coupling serves both."""
     matched = parts.matched
     values = {
         "order_1": matched.mean_cost("euclidean"),
@@ -75,7 +83,8 @@ def distances(
         upward = spread if k else max(spread, reach * _largest_error(parts))
         excess = float(parts.sure.resampled.excess[k])
         people = f"{parts.sure.resampled.pool:,} people"
-        method = f"bootstrap of {people}, coupled again, {percent_level(options.level)}"
+        what = "" if matched.exact else f"mean cost of the {options.matching} coupling; "
+        method = f"{what}bootstrap of {people}, coupled again, {percent_level(options.level)}"
         found[name] = Estimate(value, max(value - excess - spread, 0.0), value + upward, n, method)
     return found[chosen], {name: found[name] if both or name == chosen else None for name in found}
 

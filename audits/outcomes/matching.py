@@ -151,6 +151,8 @@ def match_outcomes(
         )
         name = matching
     flow = _placed(fitted, len(x), len(y))
+    if matching == "entropic":
+        flow = _balanced(flow, source.weights / source.weights.sum(), target.weights / target.weights.sum())
     flow = _without_dust(flow, source.weights / source.weights.sum())
     if flow.sum() <= _NEGLIGIBLE:
         raise InputError(
@@ -180,6 +182,32 @@ def _placed(fitted: EntropicMap | UnbalancedMap, k: int, l: int) -> sparse.csr_a
     cells = sparse.coo_array(fitted.plan())
     rows, columns = fitted.potentials.x_rows[cells.row], fitted.potentials.y_rows[cells.col]
     return sparse.csr_array((cells.data, (rows, columns)), shape=(k, l))
+
+
+def _balanced(flow: sparse.csr_array, a: np.ndarray, b: np.ndarray) -> sparse.csr_array:
+    """Round a plan to one whose marginals are `a` (k,) and `b` (l,).
+
+    After Altschuler, Weed, Rigollet (2017), algorithm 2, with a sparse remainder: what the iterations left
+    over is matched in order. Else a plan that has not converged could cost less than is possible.
+    """
+    for axis, wanted in ((1, a), (0, b)):
+        mass = flow.sum(axis=axis)
+        scale = np.minimum(np.divide(wanted, mass, out=np.ones(len(mass)), where=mass > 0), 1.0)
+        turn = sparse.diags_array(scale)
+        flow = sparse.csr_array(turn @ flow if axis == 1 else flow @ turn)
+    rows, columns = (
+        np.maximum(wanted - flow.sum(axis=axis), 0.0).cumsum() for axis, wanted in ((1, a), (0, b))
+    )
+    left = min(rows[-1], columns[-1])
+    if left <= 0:
+        return flow
+    cuts = np.unique(np.minimum(np.concatenate([rows, columns]), left))
+    at = (
+        np.minimum(np.searchsorted(rows, cuts), len(a) - 1),
+        np.minimum(np.searchsorted(columns, cuts), len(b) - 1),
+    )
+    rest = sparse.coo_array((np.diff(cuts, prepend=0.0), at), shape=flow.shape)
+    return sparse.csr_array(flow + rest.tocsr())
 
 
 def _without_dust(flow: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:

@@ -15,22 +15,29 @@ Members = dict[str, Any] | Literal["rejected", "accepted"]
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Another policy to hold the model against: exactly one of the three.
+    """Another policy to hold the model against: exactly one of `score`, `label`, `train` and `path`.
 
     Attributes
     ----------
     score, label : str, optional
-        A column of the data with scores (higher is better for the person), or with decisions, of which the
-        data's favorable values are favourable.
-    train : {"logistic", "forest", "boosting"}, optional
+        A column of the data with scores on the model's scale, or with decisions, of which the data's
+        favorable values are favourable.
+    train : {"logistic", "mlp", "forest", "boosting"}, optional
         Another model, trained on the rows that the audited one was trained on here.
+    path : str, optional
+        Another model's ONNX file, relative to the spec file.
+    higher_is : {"favorable", "unfavorable"}, optional
+        Whether higher scores of the column are better or worse for the person; as of the audited model by
+        default.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     score: str | None = None
     label: str | None = None
-    train: Literal["logistic", "forest", "boosting"] | None = None
+    train: Literal["logistic", "mlp", "forest", "boosting"] | None = None
+    path: str | None = None
+    higher_is: Literal["favorable", "unfavorable"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +57,9 @@ class OutcomeTransportOptions:
         flipset audit, or the people the model rejects and accepts.
     outcome : {"automatic", "decision", "probability", "score", "classes"}
         What is compared: decisions (0 and 1), favourable probabilities, scores on any scale, or the vector of
-        class probabilities. Automatic: decisions against labels and equal opportunity; otherwise classes
-        where the model has more than two, probabilities or scores where it gives them, else decisions.
+        class probabilities. Automatic: decisions against labels (numbers where the model predicts the number
+        that the label is cut from) and equal opportunity; otherwise classes where the model has more than
+        two, probabilities or scores where it gives them, else decisions.
     cost : {"euclidean", "squared_euclidean"}
         Cost between two outcomes: the unsquared norm of Eq. 10 (Wasserstein distance of order 1), or its
         square (order 2). A binary outcome or probability p is the vector (p, 1 - p), so that its norm is
@@ -63,8 +71,9 @@ class OutcomeTransportOptions:
     split_by : {"outcome", "label", "prediction", "none"}
         What splits groups into subgroups: each side's own outcome (favourable or not; the likeliest class),
         the label, or the model's decision.
-    matching : {"exact", "entropic", "unbalanced", "partial"}
-        How outcomes are coupled. Unbalanced and partial leave people unmatched (section 6).
+    matching : {"automatic", "exact", "entropic", "unbalanced", "partial"}
+        How outcomes are coupled. Automatic: exact, but entropic for more than 10,000 different outcome
+        vectors on a side. Unbalanced and partial leave people unmatched (section 6).
     share : float
         Share of people that partial matching matches.
     price : float
@@ -81,7 +90,8 @@ class OutcomeTransportOptions:
     draws : int
         Bootstrap draws behind the intervals; 0 leaves them out.
     max_people : int
-        People of each side at most; of larger sides so many are drawn.
+        People of each side at most; of larger sides so many are drawn, and 20,000 for a blurred coupling of
+        anything but decisions.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -95,7 +105,7 @@ class OutcomeTransportOptions:
     distance: Literal["l2", "l1", "l2_squared", "l1_squared"] = "l2"
     features: Literal["all", "actionable", "mutable", "immutable"] = "all"
     split_by: Literal["outcome", "label", "prediction", "none"] = "outcome"
-    matching: Literal["exact", "entropic", "unbalanced", "partial"] = "exact"
+    matching: Literal["automatic", "exact", "entropic", "unbalanced", "partial"] = "automatic"
     share: Annotated[float, Field(gt=0, le=1)] = 0.9
     price: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     epsilon: Annotated[float, Field(ge=1e-5, le=1e3)] = 0.02
@@ -104,6 +114,11 @@ class OutcomeTransportOptions:
     permutations: Annotated[int, Field(ge=0, le=9999)] = 199
     draws: Annotated[int, Field(ge=0, le=9999)] = 200
     max_people: Annotated[int, Field(ge=2)] = 50_000
+
+    def paths(self) -> dict[str, str]:
+        """Return the files that the options name, by key."""
+        path = self.against.path if isinstance(self.against, Policy) else None
+        return {} if path is None else {"against.path": path}
 
 
 @dataclass(frozen=True, kw_only=True)

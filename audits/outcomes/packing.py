@@ -23,7 +23,7 @@ from audits.outcomes.result import (
     TieRange,
 )
 from audits.outcomes.words import finding, warnings_for
-from audits.stats import Estimate
+from audits.stats import Estimate, wilson
 from audits.stats.intervals import percent_level
 
 __all__ = ["pack"]
@@ -37,7 +37,7 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
     judged = judge(parts, options)
     bias, by_role = _bias(parts, options)
     ties = _ties(parts)
-    flows = _flows(parts)
+    flows = _flows(parts, options.level)
     result = OutcomeTransportResult(
         options=dataclasses.asdict(options),
         comparison="two policies" if comparison.same_people else "two groups",
@@ -105,8 +105,8 @@ def _bias(parts: Parts, options: OutcomeTransportOptions) -> tuple[tuple[BiasRow
                         mean=mean,
                         low=ends[0],
                         high=ends[1],
-                        normalised=_weighted(parts.measured[0].normalised, parts.a, groups.members[k]),
-                        total=None if mean is None else float(size[k]) * mean,
+                        normalised=_weighted(parts.measured[0].normalised, parts.mass, groups.members[k]),
+                        total=None if mean is None else float(groups.members[k] @ parts.mass) * mean,
                         adjusted_p=next(adjusted, None) if groups.levels[k] == "group" else None,
                         method=method,
                     )
@@ -119,7 +119,7 @@ def _means(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     members = parts.groups.members
     value = parts.measured[s].value
-    known = [_weighted(value, parts.a, one) for one in members]
+    known = [_weighted(value, parts.mass, one) for one in members]
     means = np.array([np.nan if mean is None else mean for mean in known])
     if parts.sure.resampled is None:
         unknown = np.full(len(means), np.nan)
@@ -131,7 +131,7 @@ def _means(
 
 
 def _weighted(value: np.ndarray, weights: np.ndarray, members: np.ndarray) -> float | None:
-    known = members & np.isfinite(value)
+    known = members & np.isfinite(value) & (weights > 0)
     return float(np.average(value[known], weights=weights[known])) if known.any() else None
 
 
@@ -156,7 +156,7 @@ def _rows_to_one(values: np.ndarray) -> np.ndarray:
     return np.divide(values, total, out=np.zeros(values.shape), where=total > 0)
 
 
-def _flows(parts: Parts) -> Flows:
+def _flows(parts: Parts, level: float) -> Flows:
     cells = parts.cells
     total = cells.mass.sum(axis=1, keepdims=True)
     source, target = parts.comparison.source, parts.comparison.target
@@ -166,24 +166,46 @@ def _flows(parts: Parts) -> Flows:
         else _matrix(np.divide(end, total, out=np.zeros(end.shape), where=total > 0).clip(0.0, 1.0))
         for end in (cells.low, cells.high)
     ]
+    share = _rows_to_one(cells.mass)
+    people = np.bincount(source.subgroup, parts.a, len(source.subgroups))
+    sampling = _sampling(parts, share, people, level)
     return Flows(
         rows=source.subgroups,
         columns=target.subgroups,
-        share=_matrix(_rows_to_one(cells.mass)),
+        share=_matrix(share),
         mass=_matrix(cells.mass),
         low=ends[0],
         high=ends[1],
-        row_people=tuple(np.bincount(source.subgroup, parts.a, len(source.subgroups)).tolist()),
+        sampling_low=sampling[0],
+        sampling_high=sampling[1],
+        row_people=tuple(people.tolist()),
         column_people=tuple(np.bincount(target.subgroup, parts.b, len(target.subgroups)).tolist()),
     )
+
+
+def _sampling(
+    parts: Parts, share: np.ndarray, people: np.ndarray, level: float
+) -> tuple[Matrix | None, Matrix | None]:
+    """Intervals of the shares that hold for all cells together; those that never move get Wilson's."""
+    if parts.sure.resampled is None:
+        return None, None
+    moves = parts.sure.resampled.flows
+    behind = np.repeat(people, share.shape[1])
+    ends = np.stack(simultaneous(share.ravel(), moves.reshape(len(moves), -1), behind, level))
+    still = np.flatnonzero((moves.std(axis=0) <= 1e-12).ravel() | ~np.isfinite(ends[0]))
+    for cell in still:
+        found = wilson(float(share.ravel()[cell] * behind[cell]), float(behind[cell]), level=level)
+        ends[:, cell] = (found.low or 0.0, 1.0 if found.high is None else found.high)
+    low, high = (end.reshape(share.shape).clip(0.0, 1.0) for end in ends)
+    return _matrix(low), _matrix(high)
 
 
 def _decomposition(parts: Parts, flows: Flows) -> Decomposition:
     source, measured = parts.comparison.source, parts.measured[0]
     known = np.isfinite(measured.value)
     amount = np.zeros((len(flows.rows), len(flows.columns)))
-    np.add.at(amount, source.subgroup[known], (parts.a[:, None] * measured.parts)[known])
-    size = np.bincount(source.subgroup[known], parts.a[known], len(flows.rows))[:, None]
+    np.add.at(amount, source.subgroup[known], (parts.mass[:, None] * measured.parts)[known])
+    size = np.bincount(source.subgroup[known], parts.mass[known], len(flows.rows))[:, None]
     amount = np.divide(amount, size, out=np.zeros(amount.shape), where=size > 0)
     return Decomposition(flows.rows, flows.columns, _matrix(amount), _matrix(_rows_to_one(amount)))
 

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audits.checks import finite, one_of
+from audits.checks import choices, finite, one_of
 from audits.errors import InputError
-from audits.models import Subject
+from audits.models import Model, Subject, train_model
+from audits.models.labels import NumberModel, label_numbers
 from audits.models.protocol import class_text, label_values
+from audits.models.spec import model_path
 from audits.outcomes.groups import group_codes
 from audits.outcomes.options import OutcomeTransportOptions, Policy
+from audits.progress import silent
 
 __all__ = ["Outcomes", "equal_opportunity", "model_outcomes", "reference_outcomes"]
 
+_WHERE = "outcome_transport.against"
 _PAIR = float(np.sqrt(2.0))  # norm of (1, 0) - (0, 1): what a difference of 1 in p makes in (p, 1 - p)
 
 
@@ -110,7 +114,12 @@ def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
         classes = [class_text(value) for value in subject.model.classes or label_values(data)]
         truth = np.array([class_text(value) for value in data.frame[data.label].tolist()])
         return Outcomes(name, kind, (truth[:, None] == np.array(classes)).astype(float), data.y), ours
-    model = model_outcomes(subject, "decision" if kind == "automatic" else kind)
+    if kind == "automatic":
+        kind = "score" if isinstance(subject.model, NumberModel) else "decision"
+    if kind == "score" and data.cut is not None and subject.score_kind == "number":
+        numbers = label_numbers(data) * (1 if subject.higher_is == "favorable" else -1)
+        return Outcomes(name, kind, numbers[:, None], data.y), model_outcomes(subject, kind)
+    model = model_outcomes(subject, kind)
     if model.kind == "score":
         raise InputError(
             "outcome_transport.outcome",
@@ -122,40 +131,122 @@ def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
 
 
 def _other_policy(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes, Outcomes, list[str]]:
-    given = [name for name in ("score", "label", "train") if getattr(policy, name) is not None]
-    where = "outcome_transport.against"
+    given = [name for name in ("score", "label", "train", "path") if getattr(policy, name) is not None]
     if len(given) != 1:
-        raise InputError(where, "must have exactly one of 'score', 'label' and 'train'", given)
-    data = subject.data
+        raise InputError(_WHERE, "must have exactly one of 'score', 'label', 'train' and 'path'", given)
+    if policy.higher_is is not None and policy.score is None:
+        raise InputError(f"{_WHERE}.higher_is", "is for a column of scores", policy.higher_is, "leave it out")
+    if policy.label is not None:
+        return _decided_in_a_column(subject, policy.label)
+    if policy.score is not None:
+        return _scored_in_a_column(subject, policy.score, policy.higher_is or subject.higher_is, kind)
+    return _another_model(subject, policy, kind)
+
+
+def _another_model(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes, Outcomes, list[str]]:
+    """Outcomes of a model trained here or read from a file, and the audited model's of the same kind."""
+    model: Model
+    warnings = []
     if policy.train is not None:
         if subject.training is None:
             raise InputError(
-                f"{where}.train",
+                f"{_WHERE}.train",
                 "needs rows to train on, but the audited model was not trained here",
-                advice="bring the other model's scores as a column: {score: column}",
+                advice="bring the other model as a file, or its scores as a column: {score: column}",
             )
-        from audits.models.baselines import train_baseline
+        model = train_model(subject.training, policy.train, subject.seed, silent)
+        labels = False
+    else:
+        from audits.models.onnx import load_onnx
 
-        model = train_baseline(subject.training, policy.train)
-        other = dataclasses.replace(subject, model=model, score_kind="probability", higher_is="favorable")
-        return model_outcomes(other, kind), model_outcomes(subject, kind), []
-    column = one_of(f"{where}.{given[0]}", getattr(policy, given[0]), data.frame.columns, what="a column")
-    if policy.label is not None:
-        good = {class_text(value) for value in data.favorable}
-        favorable = np.array([class_text(value) in good for value in data.frame[column].tolist()])
-        reference = Outcomes(f"column {column}", "decision", favorable[:, None].astype(float), favorable)
-        return reference, model_outcomes(subject, "decision"), []
+        file = load_onnx(model_path(policy.path or "", subject.base_dir, f"{_WHERE}.path"), subject.data)
+        model, labels = file, file.labels is not None
+        warnings += list(file.notes)
+    cut = subject.threshold
+    if subject.score_kind != "probability":
+        cut = 0.5
+        warnings.append(f"The {model.name} decides favourably from a probability of 0.5 on.")
+    other = dataclasses.replace(
+        subject,
+        model=model,
+        threshold=cut,
+        score_kind="label" if labels else "probability",
+        higher_is="favorable",
+    )
+    if kind == "automatic" and other.score_kind != subject.score_kind:
+        kind = "decision"  # on one scale in any case
+    theirs, ours = model_outcomes(other, kind), model_outcomes(subject, kind)
+    if theirs.values.shape[1] != ours.values.shape[1]:
+        raise InputError(
+            _WHERE,
+            f"must give as many classes as the audited model: {theirs.name} gives "
+            f"{theirs.values.shape[1]:,}, "
+            f"{ours.name} {ours.values.shape[1]:,}",
+            advice="compare decisions: outcome 'decision'",
+        )
+    if kind == "classes":
+        theirs = _in_order(theirs, other, subject)
+    return theirs, ours, warnings
+
+
+def _in_order(theirs: Outcomes, other: Subject, subject: Subject) -> Outcomes:
+    """Columns of `theirs` in the order of the audited model's classes."""
+    names, wanted = (
+        [class_text(value) for value in one.model.classes or label_values(one.data)]
+        for one in (other, subject)
+    )
+    if sorted(names) != sorted(wanted):
+        raise InputError(_WHERE, f"must have the audited model's classes ({choices(wanted)})", names)
+    order = [names.index(name) for name in wanted]
+    return dataclasses.replace(theirs, values=theirs.values[:, order])
+
+
+def _decided_in_a_column(subject: Subject, name: str) -> tuple[Outcomes, Outcomes, list[str]]:
+    data = subject.data
+    column = one_of(f"{_WHERE}.label", name, data.frame.columns, what="a column")
+    missing = int(data.frame[column].isna().sum())
+    if missing:
+        raise InputError(
+            f"{_WHERE}.label",
+            f"must say a decision for everybody, but {missing:,} of {data.n:,} values are missing",
+            column,
+            "leave those rows out with data.keep",
+        )
+    good = {class_text(value) for value in data.favorable}
+    favorable = np.array([class_text(value) in good for value in data.frame[column].tolist()])
+    reference = Outcomes(f"column {column}", "decision", favorable[:, None].astype(float), favorable)
+    return reference, model_outcomes(subject, "decision"), []
+
+
+def _scored_in_a_column(
+    subject: Subject, name: str, higher_is: str, kind: str
+) -> tuple[Outcomes, Outcomes, list[str]]:
+    data = subject.data
+    where = f"{_WHERE}.score"
+    column = one_of(where, name, data.frame.columns, what="a column")
     try:
-        values = finite(f"{where}.score", data.frame[column].to_numpy(dtype=float, na_value=np.nan))[:, None]
+        values = finite(where, data.frame[column].to_numpy(dtype=float, na_value=np.nan))[:, None]
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{where}.score", "must be a column of numbers", column) from None
-    ours = model_outcomes(subject, kind)
+        raise InputError(where, "must be a column of numbers", column) from None
+    ours = model_outcomes(
+        subject, "decision" if kind == "automatic" and subject.score_kind == "label" else kind
+    )
     if ours.kind == "classes":
         ours = model_outcomes(subject, "probability")
-    if ours.kind == "probability":
+    if subject.score_kind == "probability" and ours.kind != "score":
         values = _probabilities(values, f"column {column}")
+        values = 1 - values if higher_is == "unfavorable" else values
+    elif subject.score_kind == "number" and higher_is != subject.higher_is:
+        raise InputError(
+            f"{_WHERE}.higher_is",
+            "must be that of the audited scores, for both stand on one scale",
+            higher_is,
+            "compare decisions: bring them as a column with against: {label: column}",
+        )
+    elif higher_is == "unfavorable":
+        values = -values
     favorable = subject.decide(values[:, 0], data.groups)
     if ours.kind == "decision":
         values = favorable[:, None].astype(float)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import build, generator
+from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.models import Subject
 from audits.outcomes.actions import Actions, actions_of
@@ -225,7 +226,11 @@ def _walk(
     for k, alpha in enumerate(grid):
         progress(k / len(grid), f"Scoring people at α = {alpha:g}")
         moved = actions.interpolate(today, start, goal, alpha)
-        rows = people.frame if alpha == 0 else people.frame.assign(**{name: moved[name] for name in columns})
+        rows = (
+            people.frame
+            if alpha == 0
+            else with_columns(people.frame, {name: moved[name] for name in columns})
+        )
         scores[:, k] = _score(subject, rows)
         decisions[:, k] = subject.decide(scores[:, k], people.groups)
         costs[:, k] = actions.cost(today, moved)

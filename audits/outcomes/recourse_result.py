@@ -29,6 +29,7 @@ class Change:
 
     `mean_change` is over all rejected people, in the feature's own unit; of ``column=value`` it is the
     change of the value's share. `among_reclassified` is the mean over those decided favourably at this α.
+    `scale` is one standard deviation of the feature; 1 for shares.
     """
 
     feature: str
@@ -36,6 +37,7 @@ class Change:
     alpha: float
     mean_change: Estimate
     among_reclassified: float | None
+    scale: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ class RecourseResult:
                     "low": row.mean_change.low,
                     "high": row.mean_change.high,
                     "among reclassified": row.among_reclassified,
+                    "standard deviation": row.scale,
                 }
                 for row in self.changes
             ]

@@ -23,9 +23,14 @@ def recourse_finding(result: RecourseResult) -> str:
     rows = [row for row in result.by_group if row.burden.value is not None]
     if len(rows) > 1:
         far, near = max(rows, key=_burden), min(rows, key=_burden)
+        ahead = far.burden_difference
+        more = ""
+        if ahead.value is not None:
+            between = "" if ahead.low is None else f" ({number(ahead.low)} to {number(ahead.high)})"
+            more = f", {number(ahead.value)} more than the others{between}"
         text += (
-            f" {far.group} have furthest to go (mean {number(far.burden.value)}), {near.group} least "
-            f"({number(near.burden.value)})"
+            f" Of those for whom that helps, {far.group} have furthest to go: mean burden "
+            f"{number(far.burden.value)}{more}; {near.group} least ({number(near.burden.value)})"
         )
         text += f"; p {p_words(result.burden_p_value)}." if result.burden_p_value is not None else "."
     gap = result.gap

@@ -27,6 +27,8 @@ class Flows:
         Of all source people.
     low, high : matrix or None
         Smallest and largest share over all optimal couplings; None where they are not known.
+    sampling_low, sampling_high : matrix or None
+        Interval of the share, for all cells together; None without draws.
     row_people, column_people : tuple of float
         People of each subgroup.
     """
@@ -39,6 +41,8 @@ class Flows:
     high: Matrix | None
     row_people: tuple[float, ...]
     column_people: tuple[float, ...]
+    sampling_low: Matrix | None = None
+    sampling_high: Matrix | None = None
 
 
 @dataclass(frozen=True)
@@ -200,6 +204,8 @@ class OutcomeTransportResult:
                 "from": source,
                 "to": target,
                 "share": self.flows.share[r][c],
+                "low": None if self.flows.sampling_low is None else self.flows.sampling_low[r][c],
+                "high": None if self.flows.sampling_high is None else self.flows.sampling_high[r][c],
                 "least optimal": None if self.flows.low is None else self.flows.low[r][c],
                 "most optimal": None if self.flows.high is None else self.flows.high[r][c],
                 "mass": self.flows.mass[r][c],
@@ -229,3 +235,12 @@ class OutcomeTransportResult:
         share = ours["atom"].map(reach).fillna(0.0)
         found = ours.assign(share=share)[share > 0]
         return found.sort_values("share", ascending=False, kind="stable")
+
+    def counterparts_of(self, row: int | str, column: str) -> pd.DataFrame:
+        """Return counterparts of the person in `row` who are in subgroup `column`, largest share first."""
+        links = self.links[self.links["source_atom"] == self.people.loc[row, "atom"]]
+        part = links.set_index("target_atom")["share"]
+        theirs = self.counterparts
+        found = theirs[(theirs["subgroup"] == column) & theirs["atom"].isin(part.index)]
+        share = found["atom"].map(part / theirs.groupby("atom")["people"].sum()) * found["people"]
+        return found.assign(share=share).sort_values("share", ascending=False, kind="stable")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -15,8 +17,8 @@ from audits.models import Subject
 from audits.outcomes.comparison import Comparison, compare
 from audits.outcomes.inference import distance_null, group_test, resample
 from audits.outcomes.judging import Parts, Space, Sure
-from audits.outcomes.matching import Matched, match_outcomes
-from audits.outcomes.measuring import Groups, Measured, group_list, measure, measure_flows, tie_ranges
+from audits.outcomes.matching import Matched, Matching, match_outcomes
+from audits.outcomes.measuring import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcomes.options import OutcomeTransportOptions, Policy
 from audits.outcomes.packing import pack
 from audits.outcomes.result import OutcomeTransportResult
@@ -25,6 +27,8 @@ from audits.progress import Progress, part, silent
 
 __all__ = ["outcome_transport", "outcome_transport_audit"]
 
+_MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
+_MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
 _ROLES = ("actionable", "mutable", "immutable")
 
 
@@ -40,7 +44,7 @@ def outcome_transport(
     distance: Literal["l2", "l1", "l2_squared", "l1_squared"] = "l2",
     features: Literal["all", "actionable", "mutable", "immutable"] = "all",
     split_by: Literal["outcome", "label", "prediction", "none"] = "outcome",
-    matching: Literal["exact", "entropic", "unbalanced", "partial"] = "exact",
+    matching: Literal["automatic", "exact", "entropic", "unbalanced", "partial"] = "automatic",
     share: float = 0.9,
     price: float = 1.0,
     epsilon: float = 0.02,
@@ -115,20 +119,24 @@ def outcome_transport_audit(
     """Run `outcome_transport` with checked options: what a spec's run calls."""
     rng = generator(rng)
     progress(0.0, "Gathering outcomes")
-    comparison = compare(subject, options, rng)
+    comparison, matching = _with_matching(subject, options, rng)
+    options = dataclasses.replace(options, matching=matching)
     every = np.ones(subject.data.n) if subject.data.weights is None else subject.data.weights
     a, b = every[comparison.source.positions], every[comparison.target.positions]
-    matched = match_outcomes(
-        comparison.source.outcomes,
-        comparison.target.outcomes,
-        a=a,
-        b=b,
+    couple = functools.partial(
+        match_outcomes,
         ground=options.cost,
-        matching=options.matching,
+        matching=matching,
         share=options.share,
         price=options.price,
         epsilon=options.epsilon,
         rng=rng,
+    )
+    matched = couple(
+        comparison.source.outcomes,
+        comparison.target.outcomes,
+        a=a,
+        b=b,
         progress=part(progress, 0.02, 0.1),
     )
     spaces = _spaces(subject, options, comparison)
@@ -151,13 +159,30 @@ def outcome_transport_audit(
         measured=measured,
         ranges=ranges,
         cells=measure_flows(comparison, matched),
-        sure=_infer(
-            comparison, matched, spaces, groups, measured, a, b, options, rng, part(progress, 0.6, 1.0)
-        ),
+        sure=Sure(None, None, None, None),
         a=a,
         b=b,
     )
+    parts = dataclasses.replace(parts, sure=_infer(parts, couple, options, rng, part(progress, 0.6, 1.0)))
     return pack(subject, options, parts)
+
+
+def _with_matching(
+    subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
+) -> tuple[Comparison, Matching]:
+    """Compare, and settle how outcomes are coupled; a blurred coupling takes fewer people."""
+    comparison = compare(subject, options, rng)
+    matching: Matching = "exact"
+    if options.matching != "automatic":
+        matching = options.matching
+    elif comparison.source.outcomes.shape[1] > 1:
+        sides = comparison.source.outcomes, comparison.target.outcomes
+        many = max(len(np.unique(side, axis=0)) for side in sides) > _MOST_VECTORS
+        matching = "entropic" if many else "exact"
+    largest = max(len(comparison.source.positions), len(comparison.target.positions))
+    if matching != "exact" and comparison.kind != "decision" and largest > _MOST_BLURRED:
+        comparison = compare(subject, dataclasses.replace(options, max_people=_MOST_BLURRED), rng)
+    return comparison, matching
 
 
 def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comparison) -> dict[str, Space]:
@@ -222,26 +247,23 @@ def _measure(
 
 
 def _infer(
-    comparison: Comparison,
-    matched: Matched,
-    spaces: dict[str, Space],
-    groups: Groups,
-    measured: list[Measured],
-    a: np.ndarray,
-    b: np.ndarray,
+    parts: Parts,
+    couple: Callable[..., Matched],
     options: OutcomeTransportOptions,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Sure:
+    comparison = parts.comparison
     resampled = None
-    if options.draws and matched.exact:
+    if options.draws:
         resampled = resample(
             comparison,
-            [(space.x, space.y) for space in spaces.values()],
-            groups.members,
-            a=a,
-            b=b,
-            ground=options.cost,
+            [(space.x, space.y) for space in parts.spaces.values()],
+            parts.groups.members,
+            a=parts.a,
+            b=parts.b,
+            couple=couple,
+            exact=parts.matched.exact,
             distance=options.distance,
             draws=options.draws,
             rng=rng,
@@ -251,19 +273,19 @@ def _infer(
     if options.permutations:
         observed, null = distance_null(
             comparison,
-            a=a,
-            b=b,
+            a=parts.a,
+            b=parts.b,
             ground=options.cost,
             permutations=options.permutations,
             rng=rng,
             progress=part(progress, 0.7, 0.9),
         )
-    bias = measured[0].value
-    known = np.isfinite(bias)
-    mean = float(np.average(bias[known], weights=a[known]))
+    bias, mass = parts.measured[0].value, parts.mass
+    known = np.isfinite(bias) & (mass > 0)
+    mean = float(np.average(bias[known], weights=mass[known]))
     tested = group_test(
-        bias,
-        a,
+        np.where(known, bias, np.nan),
+        mass,
         comparison.source.group,
         material=options.material * mean,
         level=options.level,

@@ -63,10 +63,12 @@ def _largest_stranger(result: OutcomeTransportResult) -> str:
         return ""
     r, c = np.unravel_index(int(mass.argmax()), mass.shape)
     people = flows.row_people[r]
-    between = ""
+    said = []
+    if flows.sampling_low is not None and flows.sampling_high is not None:
+        said.append(_range(flows.sampling_low[r][c], flows.sampling_high[r][c], people))
     if flows.low is not None and flows.high is not None and flows.high[r][c] - flows.low[r][c] > 0.005:
-        low = percent(flows.low[r][c], people).removesuffix(" %")
-        between = f" ({low}–{percent(flows.high[r][c], people)} over all optimal couplings)"
+        said.append(f"{_range(flows.low[r][c], flows.high[r][c], people)} over all optimal couplings")
+    between = f" ({'; '.join(said)})" if said else ""
     return (
         f" {percent(flows.share[r][c], people)} of the outcomes of {flows.rows[r]} ({count(people)} "
         f"people) are "
@@ -74,15 +76,29 @@ def _largest_stranger(result: OutcomeTransportResult) -> str:
     )
 
 
+def _range(low: float, high: float, people: float) -> str:
+    return f"{percent(low, people).removesuffix(' %')}–{percent(high, people)}"
+
+
 def _groups(result: OutcomeTransportResult, judged: Judged) -> str:
     rows = [row for row in result.bias if row.level == "group" and row.mean is not None]
     if len(rows) < 2 or judged.group_p is None:
         return ""
     top, low = max(rows, key=lambda row: row.mean or 0.0), min(rows, key=lambda row: row.mean or 0.0)
+    if top.mean == low.mean:
+        return f" Bias is the same in all groups (mean {number(top.mean)})."
     return (
         f" In the even coupling bias is largest for {top.group} (mean {number(top.mean)}) and smallest for "
         f"{low.group} ({number(low.mean)}); p {p_words(judged.group_p)} that groups differ by chance."
     )
+
+
+def _apart(comparison: Comparison) -> bool:
+    """Whether outcomes are numbers, and those of the two sides do not overlap."""
+    ours, theirs = comparison.source.outcomes, comparison.target.outcomes
+    if ours.shape[1] > 1 or ours.min() == theirs.max() == theirs.min() == ours.max():
+        return False
+    return bool(ours.max() <= theirs.min() or theirs.max() <= ours.min())
 
 
 def warnings_for(
@@ -107,7 +123,18 @@ def warnings_for(
             "For some groups the range over all optimal couplings is an outer bound: it holds every optimal "
             "coupling's bias, but may be wider than need be."
         )
-    everybody = next((item for item in result.tie_range if item.level == "all"), None)
+    apart = _apart(comparison) and options.cost == "euclidean"
+    if apart and result.tie_range:
+        told = (
+            ""
+            if comparison.kind == "decision"
+            else (" The squared norm (order 2) singles out the pairing in order, whose numbers are shown.")
+        )
+        found.append(
+            "All outcomes of one side lie below all of the other, so that every pairing costs the same under "
+            f"the plain norm: shares and bias can be anything the sizes of the groups allow.{told}"
+        )
+    everybody = next((item for item in result.tie_range if item.level == "all" and not apart), None)
     if everybody is not None and everybody.high - everybody.low > 0.1 * max(everybody.value, 1e-300):
         found.append(
             f"The optimal coupling is far from unique: everybody's mean bias can be anything from "
@@ -124,7 +151,10 @@ def warnings_for(
     if result.certificate["slack"] is None and "did not converge" in result.certificate["method"]:
         found.append("The blurred coupling did not converge: raise epsilon.")
     if result.certificate["slack"] is None:
-        found.append("A blurred coupling has no intervals here, and its cost is not the least possible one.")
+        found.append(
+            "A blurred coupling's cost is not the least possible one; the p-value of the distance is that of "
+            "the exact one."
+        )
     alone = [row.group for row in result.bias if row.level != "all" and row.n < 2]
     if alone:
         found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,18 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data import DataSpec, FeatureSpace, LabelCut, build_data
 from audits.data.samples import admissions
 from audits.errors import InputError, RunCancelled
 from audits.figures import outcomes as figures
 from audits.figures.style import alt_text
-from audits.models import Subject
+from audits.models import Subject, make_subject, model_spec
 from audits.outcomes import OutcomeTransportResult, blue_college, outcome_transport
+from audits.outcomes.matching import match_outcomes
 from audits.outcomes.policies import equal_opportunity
 from audits.reports.sections import SECTIONS
 from audits.results import load_result, plain, save_result
+from audits.runs.documents import load_document
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
 from tests.outcomes.conftest import crowd, scored
 
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 A, B = {"group": "a"}, {"group": "b"}
 QUICK = {"permutations": 19, "draws": 0}
 
@@ -237,6 +244,58 @@ def test_blurred_couplings_say_so(matching):
         assert result.wasserstein.value == pytest.approx(exact.wasserstein.value, rel=0.02)
     if matching == "partial":
         assert result.unmatched["source"] == pytest.approx(0.3, abs=0.02)
+    assert result.wasserstein.low is None  # not asked for
+
+
+@pytest.mark.parametrize("matching", ["entropic", "unbalanced", "partial"])
+def test_blurred_couplings_have_intervals(matching):
+    frame = crowd(60, seed=6)
+    kw = {"source": A, "target": B, "matching": matching, "share": 0.7, "permutations": 0}
+    result = outcome_transport(scored(frame), draws=15, **kw)
+    distance = result.wasserstein
+    assert distance.low <= distance.value <= distance.high
+    assert f"mean cost of the {matching} coupling; bootstrap" in distance.method
+    assert all(row.low < row.mean < row.high for row in result.bias if row.level != "subgroup")
+
+
+def test_a_blurred_bias_counts_people_as_far_as_they_are_matched():
+    """Half of the mass stays unmatched: the mean goes by what is matched, as flows and decomposition do."""
+    frame = crowd(60, seed=3)
+    result = outcome_transport(scored(frame), source=A, target=B, matching="partial", share=0.5, **QUICK)
+    people = result.people
+    kept = people[people["matched"] > 0]
+    mean = np.average(kept["bias"], weights=kept["matched"] * kept["people"])
+    assert people["matched"].mean() == pytest.approx(0.5, abs=0.02)
+    assert result.bias[0].mean == pytest.approx(mean)
+    bias = {row.group: row for row in result.bias}
+    for name, amounts in zip(result.decomposition.rows, result.decomposition.amount, strict=True):
+        if sum(amounts):
+            assert sum(amounts) == pytest.approx(bias[name].mean)
+
+
+def test_an_entropic_plan_never_costs_less_than_the_least():
+    """Sinkhorn that stopped early misses the marginals; the rest is matched in order."""
+    rng = np.random.default_rng(1)
+    p, q = rng.integers(0, 5, (900, 1)) / 4.0, rng.integers(0, 5, (800, 1)) / 4.0
+    exact, blurred = match_outcomes(p, q), match_outcomes(p, q, matching="entropic", epsilon=0.001)
+    assert blurred.cost >= exact.cost - 1e-12
+    for side, axis in ((blurred.source, 1), (blurred.target, 0)):
+        assert blurred.flow.sum(axis=axis) == pytest.approx(side.weights / side.weights.sum(), abs=1e-12)
+    vectors = rng.dirichlet(np.ones(3), 50), rng.dirichlet(np.ones(3) * 2, 40)
+    assert match_outcomes(*vectors, matching="entropic").cost >= match_outcomes(*vectors).cost - 1e-12
+
+
+def test_many_outcome_vectors_are_coupled_with_a_blur(monkeypatch):
+    import audits.outcomes.transport as module
+
+    monkeypatch.setattr(module, "_MOST_VECTORS", 20)
+    monkeypatch.setattr(module, "_MOST_BLURRED", 30)
+    frame, subject = three_classes()
+    result = outcome_transport(subject, source=A, target=B, **QUICK)
+    assert result.options["matching"] == "entropic"
+    assert result.certificate["method"].startswith("entropic")
+    assert result.rows["used"] == 60
+    assert result.rows["left_out"]["not drawn into the subsample"] == len(frame) - 60
 
 
 class Softmax:
@@ -249,12 +308,16 @@ class Softmax:
         return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
 
 
-def test_multi_class_outcomes():
+def three_classes() -> tuple[pd.DataFrame, Subject]:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=90).round(1), "group": rng.choice(["a", "b"], 90)})
     frame["label"] = np.select([frame["x"] > 0.6, frame["x"] > -0.4], ["high", "middle"], "low")
     data = build_data(frame, DataSpec(label="label", favorable="high", protected=("group",), features=("x",)))
-    subject = Subject(data, Softmax(), 0.5, FeatureSpace.fit(data), score_kind="probability")
+    return frame, Subject(data, Softmax(), 0.5, FeatureSpace.fit(data), score_kind="probability")
+
+
+def test_multi_class_outcomes():
+    frame, subject = three_classes()
     result = outcome_transport(subject, source=A, target=B, permutations=19, draws=5)
     assert result.outcome == "classes"
     assert {name.split(", ")[1] for name in result.flows.rows} <= {"low", "middle", "high"}
@@ -298,6 +361,93 @@ def test_other_policies():
     assert said.wasserstein.value == truth.wasserstein.value
 
 
+def test_scores_that_are_worse_when_higher_keep_their_direction():
+    """A risk score held against another: mirrored columns and thresholds give the same audit."""
+    frame = crowd(60, seed=5, ties=False)
+    frame["rival"] = np.random.default_rng(2).random(len(frame))
+    risky = frame.assign(score=1 - frame["score"], rival=1 - frame["rival"])
+    features = ("x", "z")
+    good = outcome_transport(scored(frame, features=features), against={"score": "rival"}, **QUICK)
+    data = scored(risky, features=features).data
+    model = model_spec({"predictions": {"score": "score", "higher_is": "unfavorable"}})
+    subject = make_subject(data, model, threshold=0.5)
+    bad = outcome_transport(subject, against={"score": "rival"}, **QUICK)
+    assert bad.wasserstein.value == pytest.approx(good.wasserstein.value)
+    assert bad.flows.rows == good.flows.rows
+    assert np.array(bad.flows.share) == pytest.approx(np.array(good.flows.share))
+    with pytest.raises(InputError, match="must be that of the audited scores"):
+        outcome_transport(subject, against={"score": "rival", "higher_is": "favorable"}, **QUICK)
+
+
+def test_a_decision_that_is_missing_is_no_decision():
+    frame = crowd(40, seed=5)
+    frame["said"] = frame["label"].astype(float).mask(frame.index == 7)
+    with pytest.raises(InputError, match="1 of 40 values are missing"):
+        outcome_transport(scored(frame, features=("x", "z")), against={"label": "said"}, **QUICK)
+
+
+def test_the_number_behind_a_label_is_held_against_the_number_predicted():
+    """Real outcomes: the truth is the label's own number, in its unit."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=80), "group": rng.choice(["a", "b"], 80)})
+    frame["gpa"] = 3 + 0.5 * frame["x"] + rng.normal(size=80) * 0.1
+    spec = DataSpec(
+        label=LabelCut("gpa", at_least=3.0),
+        protected=("group",),
+        features=("x",),
+        kinds={"gpa": "continuous"},
+    )
+    model = model_spec({"train": "logistic", "predict": "label"})
+    subject = make_subject(build_data(frame, spec), model, test_size=0.5)
+    result = outcome_transport(subject, against="label", **QUICK)
+    assert result.outcome == "score"
+    truth = np.sort(subject.data.frame["gpa"].to_numpy())
+    predicted = np.sort(subject.scores)
+    assert result.wasserstein.value == pytest.approx(np.abs(truth - predicted).mean())
+
+
+def test_a_second_model_from_a_file(tmp_path):
+    """Two files, one spec: both are part of what is remembered, and neither place is."""
+    for name in ("hiring.csv", "hiring.onnx"):
+        (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
+    (tmp_path / "older.onnx").write_bytes((SAMPLES / "hiring.onnx").read_bytes())
+    options = {"against": {"path": "older.onnx"}, "permutations": 0, "draws": 0}
+    document = load_document(SAMPLES / "hiring.yaml") | {"audits": [{"outcome_transport": options}]}
+    spec = parse_spec(document, tmp_path)
+    assert [where for where, _, _ in spec.paths()][-1] == "audits[0].outcome_transport.against.path"
+    result = execute(spec).audits[0].result
+    assert result.source == "ONNX model older.onnx"
+    assert result.wasserstein.value == 0
+    key = spec.key(spec.digests())
+    elsewhere = tmp_path / "moved"
+    elsewhere.mkdir()
+    for name in ("hiring.csv", "hiring.onnx", "older.onnx"):
+        (elsewhere / name).write_bytes((tmp_path / name).read_bytes())
+    moved = parse_spec(document, elsewhere)
+    assert moved.key(moved.digests()) == key
+    (elsewhere / "older.onnx").write_bytes((SAMPLES / "loans.onnx").read_bytes())
+    assert moved.key(moved.digests()) != key
+    with pytest.raises(InputError, match="inputs without a feature column"):
+        execute(moved)
+    (elsewhere / "older.onnx").unlink()
+    with pytest.raises(InputError, match=r"outcome_transport\.against\.path must name an existing file"):
+        moved.digests()
+
+
+def test_shares_have_intervals_that_cover_the_population():
+    everyone = crowd(3000, seed=11)
+    truth = np.array(outcome_transport(scored(everyone), source=A, target=B, **QUICK).flows.share)
+    inside = 0
+    for k in range(10):
+        sample = scored(everyone.sample(150, random_state=k).reset_index(drop=True))
+        flows = outcome_transport(sample, source=A, target=B, draws=40, permutations=0, rng=k).flows
+        low, high = np.array(flows.sampling_low), np.array(flows.sampling_high)
+        assert (low <= np.array(flows.share)).all()
+        assert (high >= np.array(flows.share)).all()
+        inside += ((low <= truth) & (truth <= high)).all()
+    assert inside >= 7  # at 95 % fewer than 7 of 10 happen once in 1,000
+
+
 def test_json_keys_round_trip_figures_and_cell(tmp_path):
     result = outcome_transport(scored(crowd(60, seed=9)), against="label", outcome="decision", draws=20)
     values = result.to_json()
@@ -314,6 +464,10 @@ def test_json_keys_round_trip_figures_and_cell(tmp_path):
     assert alt_text(figures.roles(result))
     row, column = result.flows.rows[0], result.flows.columns[0]
     inside = result.cell(row, column)
+    person = inside.index[0]
+    theirs = result.counterparts_of(person, column)
+    assert set(theirs["subgroup"]) == {column}
+    assert theirs["share"].sum() == pytest.approx(inside.loc[person, "share"])
     assert (inside["share"] * inside["people"]).sum() / result.n_source == pytest.approx(
         result.flows.mass[0][0]
     )
@@ -343,6 +497,27 @@ def test_groups_of_one_have_no_interval():
     assert result.verdict != "no evidence at this size"
 
 
+def test_rejected_and_accepted_scores_do_not_overlap_so_that_any_pairing_is_optimal():
+    subject = scored(crowd(60, seed=7, ties=False))
+    kw = {"source": "rejected", "target": "accepted"}
+    plain = outcome_transport(subject, **kw, **QUICK)
+    squared = outcome_transport(subject, cost="squared_euclidean", **kw, **QUICK)
+    assert any("every pairing costs the same under the plain norm" in text for text in plain.warnings)
+    assert not any("every pairing costs the same" in text for text in squared.warnings)
+    assert np.array(plain.flows.share) == pytest.approx(np.array(squared.flows.share))
+    assert (np.array(plain.flows.high) - np.array(plain.flows.low)).max() > 0.5
+    assert np.array(squared.flows.high) == pytest.approx(np.array(squared.flows.low))
+
+
+def test_the_interval_of_two_people_does_not_hide_the_others():
+    frame = crowd(60, seed=12)
+    frame.loc[[40, 41], "group"] = "c"
+    result = outcome_transport(scored(frame), against="label", outcome="decision", draws=20, permutations=0)
+    few = next(row for row in result.bias if row.group == "c")
+    edge = figures.bias(result).layout.xaxis.range[1]
+    assert few.high > edge > max(row.high for row in result.bias if row.level != "subgroup" and row.n > 2)
+
+
 def test_a_subsample_is_counted():
     result = outcome_transport(scored(crowd(90, seed=13)), source=A, target=B, max_people=20, **QUICK)
     assert result.rows["used"] == 40
@@ -359,6 +534,9 @@ BAD = [
     ({"against": {"score": "nope"}}, "must be a column"),
     ({"against": {"score": "score", "label": "label"}}, "exactly one"),
     ({"against": {"train": "logistic"}}, "needs rows to train on"),
+    ({"against": {"path": "nope.onnx"}}, r"against\.path must name an existing file"),
+    ({"against": {"path": "model.pkl"}}, "can run code"),
+    ({"against": {"label": "label", "higher_is": "favorable"}}, "is for a column of scores"),
     ({"against": "truth"}, "against"),
     ({"source": A, "target": B, "outcome": "classes"}, "one number a person"),
     ({"source": A, "target": B, "features": "mutable"}, "no column that role"),

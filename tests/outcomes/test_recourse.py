@@ -202,7 +202,7 @@ def test_the_group_that_has_further_to_go_is_found():
     assert rows["b"].burden_difference.low > 0
     assert result.burden_p_value < 0.01
     assert result.verdict == "evidence of a difference"
-    assert "b have furthest to go" in result.finding
+    assert "b have furthest to go: mean burden" in result.finding
 
 
 def test_chance_alone_is_no_burden():
@@ -249,6 +249,16 @@ def test_json_keys_round_trip_and_figures(tmp_path):
     for exhibit in SECTIONS["recourse"](result).exhibits:
         assert alt_text(exhibit.figure)
     assert "row" in alt_text(figures.ladder(result, result.people.index[0]))
+    # the browser's slider holds what was computed at every step, in standard deviations
+    slid = figures.sliding(result)
+    assert [frame.name for frame in slid.frames] == [f"{step:g}" for step in result.steps]
+    half = next(frame for frame in slid.frames if frame.name == "0.5")
+    row = next(row for row in result.changes if row.alpha == 0.5 and row.feature == "money")
+    at = list(slid.data[2].y).index("money")
+    assert row.scale == pytest.approx(FeatureSpace.fit(mixed().data).scale["money"][1], rel=0.2)
+    assert half.data[1].x[at] == pytest.approx(row.mean_change.value / row.scale)
+    assert half.data[0].y == figures.score_distribution(result, 0.5).data[1].y
+    assert len(slid.layout.sliders[0].steps) == len(result.steps)
 
 
 def test_the_slider_has_every_score_without_a_new_run():

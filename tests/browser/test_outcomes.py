@@ -1,0 +1,89 @@
+"""Transport flows and Recourse in real Chromium: from a run down to one person, under the mouse."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+
+def to_page(page: Page, name: str) -> None:
+    page.get_by_role("link", name=name).click()
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+
+
+def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    to_page(page, "Transport flows")
+    acts.choose(page, "compare", "two groups of people")
+    acts.run(page)
+    assert "are mapped to male" in acts.finding(page)
+    page.set_viewport_size({"width": 1280, "height": 2400})
+    acts.settle(page)
+    cell = page.locator(".st-key-wide-flow-matrix .point").first
+    cell.wait_for(state="attached")
+    box = cell.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".st-key-flow-people")).to_be_visible(timeout=acts.SLOW)
+    acts.settle(page)
+    source = page.locator(".st-key-flow-from input").input_value()
+    assert "favorable" in source
+    page.locator(".st-key-flow-people .dvn-scroller").click(position={"x": 18, "y": 52})
+    expect(page.locator(".st-key-person-card")).to_contain_text("Counterparts in", timeout=acts.SLOW)
+    acts.narrow_and_shoot(page, artefacts, "flows", 4200)
+    page.get_by_text("Why equal rates are not enough").click()
+    acts.settle(page)
+    expect(page.locator(".st-key-college-years")).to_be_visible(timeout=acts.SLOW)
+    expect(page.locator(".st-key-fit-blue-college .js-plotly-plot")).to_be_visible(timeout=acts.SLOW)
+
+
+def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    to_page(page, "Recourse")
+    acts.run(page)
+    assert "rejected people" in acts.finding(page)
+    page.set_viewport_size({"width": 1280, "height": 2400})
+    acts.settle(page)
+    slider = page.locator(".st-key-fit-recourse-steps")
+    rail = slider.locator(".slider-rail-touch-rect")
+    rail.wait_for(state="attached")
+    box = rail.bounding_box()
+    assert box is not None
+    told = slider.locator(".slider-label").first
+    moved, before = 0.0, told.text_content()
+    for place in (0.75, 0.5, 0.25):
+        start = time.perf_counter()
+        page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
+        expect(told).not_to_have_text(before or "", timeout=5_000)
+        moved = time.perf_counter() - start
+        before = told.text_content()
+        assert f"α {place:g}:" in (before or "")
+    assert moved < 1.5  # a tenth of that on a quiet machine; a run would take longer
+    page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52})
+    expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
+    page.locator(".st-key-alpha-person input").first.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".st-key-person-card")).to_contain_text("at α = 0.95: score", timeout=acts.SLOW)
+    acts.narrow_and_shoot(page, artefacts, "recourse", 3400)
+    # nothing to change: said in a sentence, and the way out of it is on the page
+    page.get_by_label("Clear all").first.click()
+    expect(page.locator(".main, [data-testid=stMain]").first).to_contain_text(
+        "at least one column", timeout=acts.SLOW
+    )
