@@ -1,6 +1,6 @@
 """Is evidence of a rule-set audit as rare without an effect as it says, and found when there is one?
 
-    python -m benchmarks.rulesets_calibration [WORLDS]
+    python -m benchmarks.rulesets_calibration [WORLDS [SETTING ...]]
 
 Every world is a whole audit (search, shuffles, intervals, halves, verdict) of people with a sex, one of four
 races and an age in five bins. Without an effect decisions are drawn alike for all: the share of worlds with
@@ -67,46 +67,56 @@ def share(hits: list[bool]) -> str:
     """Word a share of worlds with its Monte-Carlo interval."""
     found = wilson(float(sum(hits)), float(len(hits)), level=0.05)
     value, low, high = (100 * (part or 0.0) for part in (found.value, found.low, found.high))
-    return f"{value:5.1f} % ({low:.1f} to {high:.1f})"
+    return f"{value:.1f} % ({low:.1f} to {high:.1f})"
 
 
-def calibrate(worlds: int) -> None:
-    """Without an effect: evidence, confirmed groups and missed intervals, each at most the level."""
-    print(f"no effect, level {LEVEL:.0%}, {worlds} worlds: evidence | any confirmed | any interval missed")
+NO_EFFECT = {
+    f"none-{n}-{round(100 * rate)}-{correction}": (n, rate, correction)
     for n, rate, correction in (
         (300, 0.4, "max"), (2000, 0.4, "max"), (2000, 0.05, "max"), (2000, 0.4, "holm"),
         (2000, 0.05, "holm"), (2000, 0.4, "bh"),
-    ):  # fmt: skip
-        options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, correction=correction)
-        drawn = [world(n, rate, 0.0, options, seed) for seed in range(worlds)]
-        evident = [result.verdict == EVIDENCE for result, _ in drawn]
-        confirmed = [result.discovery.confirmed > 0 for result, _ in drawn]
-        missed = [not covered for _, covered in drawn]
-        print(
-            f"  n {n:5,}, rate {rate:.0%}, {correction:4}: "
-            f"{share(evident)} | {share(confirmed)} | {share(missed)}"
-        )
+    )
+}  # fmt: skip
+PLANTED_EFFECTS = {
+    f"planted-{n}-{round(100 * effect)}": (n, effect)
+    for n, effect in ((1000, 0.2), (1000, 0.3), (4000, 0.1), (4000, 0.2), (4000, 0.3), (16000, 0.1))
+}
 
 
-def power(worlds: int) -> None:
+def calibrate(setting: str, worlds: int) -> None:
+    """Without an effect: evidence, confirmed groups and missed intervals, each at most the level."""
+    n, rate, correction = NO_EFFECT[setting]
+    options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, correction=correction)
+    drawn = [world(n, rate, 0.0, options, seed) for seed in range(worlds)]
+    evident = [result.verdict == EVIDENCE for result, _ in drawn]
+    confirmed = [result.discovery.confirmed > 0 for result, _ in drawn]
+    missed = [not covered for _, covered in drawn]
+    print(
+        f"no effect, n {n:,}, rate {rate:.0%}, {correction}: evidence {share(evident)}, "
+        f"any confirmed {share(confirmed)}, any interval missed {share(missed)}"
+    )
+
+
+def power(setting: str, worlds: int) -> None:
     """With an effect: evidence, the planted group first in rank, confirmed, all intervals hold the truth."""
-    print(f"planted {PLANTED!r}, {worlds} worlds: evidence | first | confirmed | any interval missed")
     options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, support=0.04, rank_by="evidence")
-    for n, effect in ((1000, 0.2), (1000, 0.3), (4000, 0.1), (4000, 0.2), (4000, 0.3), (16000, 0.1)):
-        drawn = [world(n, 0.4, effect, options, 10**6 + seed) for seed in range(worlds)]
-        first = [result.leaderboard[0].rule_set == PLANTED for result, _ in drawn]
-        confirmed = [
-            any(row.confirmed for row in result.leaderboard if row.rule_set == PLANTED) for result, _ in drawn
-        ]
-        print(
-            f"  n {n:6,}, {100 * effect:.0f} points: {share([r.verdict == EVIDENCE for r, _ in drawn])} | "
-            f"{share(first)} | {share(confirmed)} | {share([not covered for _, covered in drawn])}"
-        )
+    n, effect = PLANTED_EFFECTS[setting]
+    drawn = [world(n, 0.4, effect, options, 10**6 + seed) for seed in range(worlds)]
+    evident = [result.verdict == EVIDENCE for result, _ in drawn]
+    first = [result.leaderboard[0].rule_set == PLANTED for result, _ in drawn]
+    confirmed = [
+        any(row.confirmed for row in result.leaderboard if row.rule_set == PLANTED) for result, _ in drawn
+    ]
+    missed = [not covered for _, covered in drawn]
+    print(
+        f"planted {PLANTED!r}, n {n:,}, {100 * effect:.0f} points: evidence {share(evident)}, "
+        f"first {share(first)}, confirmed {share(confirmed)}, any interval missed {share(missed)}"
+    )
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    count, *chosen = sys.argv[1:] or ["1000"]
     start = time.perf_counter()
-    calibrate(count)
-    power(max(20, count // 5))
-    print(f"{time.perf_counter() - start:.0f} s")
+    for setting in chosen or [*NO_EFFECT, *PLANTED_EFFECTS]:
+        (calibrate if setting in NO_EFFECT else power)(setting, int(count))
+    print(f"{time.perf_counter() - start:.0f} s for {count} worlds a setting")

@@ -23,18 +23,23 @@ from audits.stats.words import percent
 __all__ = ["mitigation_options", "mitigation_section"]
 
 _OWN = {"rule_sets", "mitigation"}
-_SHARED = ("protected", "support", "bins", "depth")
-_SECONDS = {"logistic": 4.0, "boosting": 12.0, "forest": 15.0, "mlp": 40.0}
+_SHARED = ("protected", "support", "bins", "depth", "text", "terms")
+_SECONDS = {"logistic": 4.0, "boosting": 12.0, "text": 12.0, "forest": 15.0, "mlp": 40.0}
 
 
 def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Draw the section below a rule-set result: the offer, the run, or what it found."""
     trained = draft["spec"]["model"].get("train")
-    if "text" in options or trained == "text":
-        return
     st.subheader("Train the model again for the worst rule set", anchor=False)
     if trained is None:
         st.text("Only a model that was trained here can be trained again.")
+        return
+    if (trained == "text") != ("text" in options):
+        st.text(
+            "A model of words can be trained again for identity terms: choose them as the rules."
+            if trained == "text"
+            else "A model that reads no text can be trained again for protected attributes: choose them."
+        )
         return
     chosen = mitigation_options(space, draft, options)
     spec = audit_spec(draft, "mitigation", chosen)
@@ -47,7 +52,8 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         _show(work.result(space, spec).audits[0].result)
         return
     st.markdown(page_text("mitigation"))
-    st.text(f"Stated before and after: {', '.join(name.replace('_', ' ') for name in chosen['also'])}.")
+    if chosen["also"]:
+        st.text(f"Stated before and after: {', '.join(name.replace('_', ' ') for name in chosen['also'])}.")
     with st.container(width=320, key="mitigation"):
         seconds = _SECONDS.get(trained, 40.0) + 3.0 * len(chosen["also"])
         run_button(
@@ -77,7 +83,8 @@ def mitigation_options(
             if name not in _OWN:
                 also.setdefault(name, dict(given))
     own = {name: options[name] for name in _SHARED if name in options}
-    return own | {"also": {"groups": {}} | also}
+    usual: dict[str, Any] = {"groups": {}} if draft["spec"]["data"].get("protected") else {}
+    return own | {"also": usual | also}
 
 
 def _show(result: MitigationResult) -> None:
@@ -95,7 +102,7 @@ def _show(result: MitigationResult) -> None:
         people = first.accuracy.n
         _before_after(
             "accuracy",
-            f"{percent(first.accuracy.value, people)} of held-out people decided as they turned out",
+            f"{percent(first.accuracy.value, people)} of those held out decided as they turned out",
             f"{percent(last.accuracy.value, people)}",
         )
         for before, after in zip(first.also, last.also, strict=True):

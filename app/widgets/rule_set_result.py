@@ -36,21 +36,23 @@ from audits.stats.words import count, number, percent
 __all__ = ["show_earlier", "show_result"]
 
 _ANY = "either way"
-_COLUMNS = [
-    "rule set",
-    "direction",
-    "score",
-    "low",
-    "high",
-    "people inside",
-    "people outside",
-    "sampled score",
-    "adjusted p",
-    "confirmed",
-    "verdict",
-    "rule sets alike",
-]
+_COLUMNS = {
+    "rule set": "rule set",
+    "score": "score (points)",
+    "low": "low",
+    "high": "high",
+    "people inside": "people in",
+    "people outside": "people out",
+    "confirmed": "confirmed",
+    "direction": "direction",
+    "adjusted p": "p (corrected)",
+    "verdict": "verdict",
+    "sampled score": "on perturbed people",
+    "margin": "margin",
+    "rule sets alike": "rule sets alike",
+}
 _MOST_PEOPLE = 1000
+_POINTS = ["score (points)", "low", "high", "on perturbed people", "margin"]
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -105,25 +107,34 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
     with st.container(horizontal=True, vertical_alignment="bottom", key="rule-filters"):
         smallest = 100 * float(result.options["support"])
         support = st.slider(
-            "Groups of at least (%)",
+            "θ: groups of at least (%)",
             smallest,
             max(50.0, smallest + 1),
             smallest,
             step=0.5,
+            format="%.1f",
             key="at-least",
             persist_state="page",
         )
         tolerance = st.slider(
-            "Tolerated score ξ (points)",
+            "ξ: tolerated score (points)",
             0.0,
             50.0,
             100 * float(result.options["tolerance"]),
             step=0.5,
+            format="%.1f",
             key="xi",
             persist_state="page",
         )
         widest = st.slider(
-            "Margin at most (points)", 0.5, 30.0, 30.0, step=0.5, key="widest", persist_state="page"
+            "Margin at most (points)",
+            0.5,
+            30.0,
+            30.0,
+            step=0.5,
+            format="%.1f",
+            key="widest",
+            persist_state="page",
         )
         ways = [_ANY, "harmed", "advantaged"]
         way = st.selectbox("People inside are", ways, width=160, **state.choice("way"))
@@ -140,8 +151,12 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
 
 
 def _leaderboard(rows: Sequence[LeaderRow]) -> None:
-    table = _whole(leaderboard_frame(tuple(rows))[_COLUMNS])
+    table = _whole(leaderboard_frame(tuple(rows))[list(_COLUMNS)].rename(columns=_COLUMNS))
+    table[_POINTS] = 100 * table[_POINTS].astype(float)
+    if table["on perturbed people"].isna().all():
+        table = table.drop(columns="on perturbed people")
     numbers = [row.number for row in rows]
+    points = {name: st.column_config.NumberColumn(format="%.1f") for name in _POINTS}
     st.dataframe(
         table,
         key="leaderboard",
@@ -149,7 +164,16 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
         height=388 if len(table) > 10 else "content",
         column_config={
             **number_columns(table),
-            "rule set": st.column_config.TextColumn("rule set", pinned=True, width="large"),
+            **points,
+            "rule set": st.column_config.TextColumn("rule set", pinned=True, width=300),
+            "score (points)": st.column_config.ProgressColumn(
+                "score (points)",
+                format="%.1f",
+                min_value=0.0,
+                max_value=float(table["high"].max()),
+                width=130,
+            ),
+            "confirmed": st.column_config.CheckboxColumn("confirmed", width=80),
         },
         on_select=lambda: _open(numbers),
         selection_mode="single-row",
@@ -189,7 +213,8 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: AuditData) -
     st.text(
         f"{percent(row.favorable_in.value, row.n_in)} decided favorably inside, "
         f"{percent(row.favorable_out.value, row.n_out)} outside. "
-        f"{row.equal:,} other rule sets describe exactly these people; {row.similar:,} largely overlap."
+        f"{row.equal:,} other rule sets describe exactly these people; {row.similar:,} share most of them or "
+        "differ because of them."
     )
     steps = group_neighbours(result, chosen)
     figure_card("rule-set-neighbours", figures.neighbours(steps), lambda: steps)
@@ -258,24 +283,21 @@ def _comparisons(result: RuleSetsResult) -> None:
     if not result.comparisons:
         return
     st.subheader("What other methods find in the same decisions", anchor=False)
+    figure_card("rule-set-methods", figures.comparisons(result), lambda: _methods(result))
+
+
+def _methods(result: RuleSetsResult) -> pd.DataFrame:
+    first = result.leaderboard[0]
     rows = [
-        (
-            item.method,
-            item.group,
-            item.n_group,
-            item.against,
-            item.n_against,
-            item.score.value,
-            item.score.low,
-            item.score.high,
-        )
-        for item in result.comparisons
+        ("rule sets", first.rule_set, first.n_in, "everyone else", first.n_out, first.score),
+        *(
+            (item.method, item.group, item.n_group, item.against, item.n_against, item.score)
+            for item in result.comparisons
+        ),
     ]
-    columns = ["method", "group", "people", "against", "people against", "score", "low", "high"]
-    table = _whole(pd.DataFrame(rows, columns=columns))
-    st.dataframe(
-        table, hide_index=True, column_config=number_columns(table), alt="Findings of two other methods"
-    )
+    ends = [(*row[:-1], row[-1].value, row[-1].low, row[-1].high, row[-1].method) for row in rows]
+    columns = ["method", "group", "people", "against", "people against", "score", "low", "high", "interval"]
+    return _whole(pd.DataFrame(ends, columns=columns))
 
 
 def _settings(found: RunResult, result: RuleSetsResult) -> dict[str, Any]:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.figures.rule_set_rows import comparisons, label_rows, neighbours, profile
 from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.rulesets import LeaderRow, MitigationResult, RuleSetsResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["leaderboard", "mitigation", "neighbours", "profile", "sunburst", "support_and_score", "sweep"]
+__all__ = [
+    "comparisons",
+    "leaderboard",
+    "mitigation",
+    "neighbours",
+    "profile",
+    "sunburst",
+    "support_and_score",
+    "sweep",
+]
 
 _COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
-_LINE = 56  # letters of a label that fit a narrow page
-_BAR = 18  # pixels
-_MOST_POINTS = 5000
+_MOST_POINTS = 2000
 
 
 def leaderboard(
@@ -64,9 +71,14 @@ def leaderboard(
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
-    height = _label_rows(figure, [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown])
+    height = label_rows(
+        figure,
+        [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown],
+        [f"{count(row.n_in)} in, {count(row.n_out)} out" for row in shown],
+    )
     figure.update_xaxes(
-        title="group-fairness score (percentage points)<br>✓ confirmed on the other half", rangemode="tozero"
+        title="group-fairness score (percentage points)<br>✓ confirmed on other half; hollow: no evidence",
+        rangemode="tozero",
     )
     first = shown[-1]
     alt = (
@@ -75,28 +87,6 @@ def leaderboard(
         f"{count(first.n_in)} people, {'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
-
-
-def _label_rows(figure: go.Figure, labels: Sequence[str]) -> int:
-    """Write each row's label above its mark, where a narrow page has room; return the figure's height."""
-    lines = [textwrap.wrap(label, _LINE, max_lines=2, placeholder=" …") or [""] for label in labels]
-    pitch = _BAR + 12 + 18 * max(map(len, lines))
-    for place, part in enumerate(lines):
-        figure.add_annotation(
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=place + 0.5 * _BAR / pitch,
-            yanchor="bottom",
-            text="<br>".join(describe(line, longest=_LINE) for line in part),
-            align="left",
-            showarrow=False,
-        )
-    figure.update_traces(width=_BAR / pitch, selector={"type": "bar"})
-    figure.update_yaxes(
-        showticklabels=False, showgrid=False, zeroline=False, range=[-_BAR / pitch, len(lines) - 0.2]
-    )
-    return 130 + pitch * len(lines)
 
 
 def _hover(row: LeaderRow) -> str:
@@ -117,14 +107,15 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
     """Draw every rule set by the share of people in it and its signed difference; findings stand out."""
     table = result.rule_sets
     drawn = table if len(table) <= _MOST_POINTS else table.iloc[:: -(-len(table) // _MOST_POINTS)]
+    some = "" if len(drawn) == len(table) else f"{len(drawn):,} of "
     figure = go.Figure()
     figure.add_trace(
-        go.Scattergl(
+        go.Scatter(
             x=100 * drawn["support"],
             y=100 * drawn["difference"],
             mode="markers",
             marker={"color": GREY, "size": 4},
-            name=f"{len(table):,} rule sets",
+            name=f"{some}{len(table):,} rule sets",
             hoverinfo="skip",
         )
     )
@@ -195,7 +186,7 @@ def sweep(result: RuleSetsResult) -> go.Figure:
             y=[100 * (row.score or 0.0) for row in shown],
             mode="lines+markers+text",
             text=[f"{row.n_frequent:,}" for row in shown],
-            textposition="top center",
+            textposition="top right",
             cliponaxis=False,
             line={"color": ACCENT},
             customdata=[describe(row.rule_set or "", longest=120) for row in shown],
@@ -209,64 +200,6 @@ def sweep(result: RuleSetsResult) -> go.Figure:
         f"{100 * row.support:g} % gives {number(100 * (row.score or 0.0))} points" for row in shown
     )
     return finish(figure, height=300, alt=alt + ".")
-
-
-def neighbours(table: pd.DataFrame) -> go.Figure:
-    """Draw a group beside those one step away: what drives the difference."""
-    shown = table.iloc[::-1]
-    figure = go.Figure(
-        go.Scatter(
-            x=100 * shown["difference"],
-            y=list(range(len(shown))),
-            mode="markers",
-            marker={"color": [INK if step == "this group" else ACCENT for step in shown["step"]], "size": 9},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": 100 * (shown["high"] - shown["difference"]),
-                "arrayminus": 100 * (shown["difference"] - shown["low"]),
-                "color": INK,
-                "thickness": 1.4,
-            },
-            customdata=[
-                f"{describe(words, longest=120)}<br>{count(n)} people"
-                for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
-            ],
-            hovertemplate="%{customdata}<br>%{x:.1f} points<extra></extra>",
-        )
-    )
-    height = _label_rows(figure, list(shown["step"]))
-    figure.update_xaxes(title="difference from everyone else (points)", zeroline=True)
-    alt = f"Difference of this group and of {len(table) - 1} groups one rule away from it."
-    return finish(figure, height=height, alt=alt)
-
-
-def profile(table: pd.DataFrame) -> go.Figure:
-    """Draw how people inside a group differ from those outside, most different column first."""
-    if table.empty:
-        return empty("People inside and outside are alike in every other column.")
-    shown = table.iloc[::-1]
-    figure = go.Figure(
-        go.Bar(
-            x=shown["distance"],
-            y=list(range(len(shown))),
-            orientation="h",
-            marker={"color": [ACCENT if value > 0 else CONTRAST for value in shown["distance"]]},
-            customdata=[
-                f"{number(a)} inside, {number(b)} outside"
-                for a, b in zip(shown["inside"], shown["outside"], strict=True)
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
-    height = _label_rows(
-        figure, [f"{name}: {what}" for name, what in zip(shown["column"], shown["figure"], strict=True)]
-    )
-    figure.update_xaxes(title="inside minus outside<br>(standard deviations, or difference of shares)")
-    first = table.iloc[0]
-    values = f"{number(first['inside'])} against {number(first['outside'])}"
-    alt = f"Columns by how far people inside lie from those outside; first {first['column']} ({values})."
-    return finish(figure, height=height, alt=alt)
 
 
 def mitigation(result: MitigationResult) -> go.Figure:

@@ -30,7 +30,7 @@ from audits.rulesets.findings import profile
 from audits.rulesets.mitigated import Headline, MitigationOptions, MitigationResult, Step
 from audits.rulesets.mitigation import mitigation_audit
 from audits.rulesets.options import RuleSetsOptions
-from audits.rulesets.parquet import rule_sets_parquet
+from audits.rulesets.parquet import rule_sets_parquet, rule_sets_streamed
 from audits.rulesets.ranking import group_neighbours, members, refine
 from audits.rulesets.result import (
     Discovery,
@@ -68,4 +68,5 @@ __all__ = [
     "rule_sets",
     "rule_sets_audit",
     "rule_sets_parquet",
+    "rule_sets_streamed",
 ]

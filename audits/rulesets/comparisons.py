@@ -165,7 +165,11 @@ def _design(cells: Cells, attributes: Sequence[Attribute]) -> tuple[list[str], n
 
 
 def _words(names: Sequence[str], weights: np.ndarray, cut: float) -> str:
-    largest = np.argsort(-np.abs(weights), kind="stable")
-    terms = [f"{number(float(weights[k]))} × [{names[k]}]" for k in largest[:_MOST_TERMS]]
+    largest = np.argsort(-np.abs(weights), kind="stable")[:_MOST_TERMS]
+    words = ""
+    for k in largest:
+        weight = float(weights[k])
+        sign = ("− " if weight < 0 else "") if not words else (" − " if weight < 0 else " + ")
+        words += f"{sign}{number(abs(weight))} × [{names[k]}]"
     more = f" + {len(weights) - _MOST_TERMS} more" if len(weights) > _MOST_TERMS else ""
-    return f"{' + '.join(terms)}{more} ≥ {number(cut)}"
+    return f"{words}{more} ≥ {number(cut)}"

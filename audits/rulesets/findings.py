@@ -10,6 +10,7 @@ import pandas as pd
 
 from audits.rulesets.attributes import Attribute
 from audits.rulesets.cells import Cells, memberships
+from audits.rulesets.scoring import differences
 from audits.rulesets.sums import GroupSums
 from audits.stats.shares import newcombe_ends
 
@@ -41,12 +42,15 @@ def distinct(
     *,
     most: int,
     overlap: float,
+    leftover: float,
 ) -> Findings:
-    """Walk down the ranking; a rule set too like an earlier one is the same finding.
+    """Walk down the ranking; a rule set too like an earlier one, or driven by it, is the same finding.
 
     Two rule sets are alike when the people in both make up at least `overlap` of the people in either and
     the difference points the same way, or when one is so like the rest of the other: then it is the same
-    difference seen from the other side.
+    difference seen from the other side. A rule set is driven by an earlier one when, without that one's
+    people, less than `leftover` of its difference is left: narrower groups of the same direction, and wider
+    ones that differ only because of the people of the earlier one.
 
     Parameters
     ----------
@@ -54,28 +58,64 @@ def distinct(
         Sign of each difference.
     order : int array (S,)
         Rule sets from first to last.
+    overlap : float in (0, 1]
+    leftover : float in [0, 1)
+        0 leaves nested groups apart.
     """
     finding = np.full(len(rules), -1)
     leaders: list[int] = []
     groups = GroupSums(cells, attributes, rules)
-    n = groups.of(cells.n[:, None])[:, 0]
+    everyone = np.array([cells.total, float(cells.favorable.sum())])
+    sums = groups.of(np.column_stack([cells.n, cells.favorable]))
     position = 0
     while position < len(order) and len(leaders) < most:
         leader = int(order[position])
         if finding[leader] < 0:
             inside = memberships(cells, attributes, rules[leader : leader + 1])[0]
-            both = groups.of(np.where(inside, cells.n, 0.0)[:, None])[:, 0]
-            here = n[leader]
-            same = both / (n + here - both)
-            outside = n - both  # of the others, those who are not with the leader
-            rest = outside / np.maximum(cells.total - here + both, 1e-300)
-            alike = ((same >= overlap) & (signs == signs[leader])) | (
-                (rest >= overlap) & (signs == -signs[leader])
-            )
+            both = groups.of(np.where(inside[:, None], np.column_stack([cells.n, cells.favorable]), 0.0))
+            alike = _alike(sums, both, sums[leader], everyone, signs, signs[leader], overlap)
+            if leftover > 0:
+                alike |= _driven(sums, both, sums[leader], everyone, signs, signs[leader], leftover)
             finding[(finding < 0) & (alike | (np.arange(len(rules)) == leader))] = len(leaders)
             leaders.append(leader)
         position += 1
     return Findings(np.array(leaders, dtype=int), finding)
+
+
+def _alike(
+    sums: np.ndarray,
+    both: np.ndarray,
+    here: np.ndarray,
+    everyone: np.ndarray,
+    signs: np.ndarray,
+    sign: float,
+    overlap: float,
+) -> np.ndarray:
+    """Which rule sets share most of their people with the leader, or with everyone but the leader, (S,)."""
+    n, shared = sums[:, 0], both[:, 0]
+    same = shared / (n + here[0] - shared)
+    rest = (n - shared) / np.maximum(everyone[0] - here[0] + shared, 1e-300)
+    return ((same >= overlap) & (signs == sign)) | ((rest >= overlap) & (signs == -sign))
+
+
+def _driven(
+    sums: np.ndarray,
+    both: np.ndarray,
+    here: np.ndarray,
+    everyone: np.ndarray,
+    signs: np.ndarray,
+    sign: float,
+    leftover: float,
+) -> np.ndarray:
+    """Which rule sets lose most of their difference when the leader's people are left aside, (S,)."""
+    inside, outside = sums - both, everyone - sums - here + both
+    nobody_in, nobody_out = inside[:, 0] < 1e-9, outside[:, 0] < 1e-9
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = inside[:, 1] / inside[:, 0] - outside[:, 1] / outside[:, 0]
+    gap = differences(sums[:, 0], sums[:, 1], everyone[0], everyone[1])
+    # a part of the leader differs with it; what holds all others differs against it
+    part = (nobody_in & (signs == sign)) | (nobody_out & (signs == -sign))
+    return part | (~nobody_in & ~nobody_out & (left * signs < leftover * np.abs(gap)))
 
 
 def neighbours(

@@ -9,28 +9,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, norm
 
 from audits.progress import Progress, part, silent
 from audits.rulesets.cells import Cells
 from audits.rulesets.scoring import standardized
 from audits.rulesets.sums import GroupSums
+from audits.stats.shares import newcombe_ends
 
 __all__ = [
     "Halves",
     "People",
     "adjusted",
+    "agreeing",
     "confirm",
     "critical",
     "exact_p",
     "halved",
     "maxima",
     "shrinkage",
+    "touching",
     "whole_people",
 ]
 
 _DRAWN_AT_ONCE = 4_000_000
 _EXACT_FLOAT32 = 2**24
+_LARGEST_Z = 37.0
+_HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +115,45 @@ def critical(null: np.ndarray, level: float) -> float:
     """z-score that a rule set must exceed for a simultaneous p-value of at most `level`."""
     place = int(np.ceil((1 - level) * (len(null) + 1)))
     return float(np.sort(null)[place - 1]) if place <= len(null) else np.inf
+
+
+def touching(
+    first_count: np.ndarray, first_n: np.ndarray, second_count: np.ndarray, second_n: np.ndarray
+) -> np.ndarray:
+    """z-score up to which Newcombe's interval of first minus second share leaves out 0, (S,)."""
+    counts = first_count, first_n, second_count, second_n
+    least, most = np.zeros(len(first_n)), np.full(len(first_n), _LARGEST_Z)
+    for _ in range(_HALVINGS):
+        middle = (least + most) / 2
+        low, high = newcombe_ends(*counts, level=2 * norm.sf(middle))
+        apart = (low > 0) | (high < 0)
+        least, most = np.where(apart, middle, least), np.where(apart, most, middle)
+    return least
+
+
+def agreeing(
+    z: np.ndarray, low: np.ndarray, high: np.ndarray, differs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of intervals that leave out 0 just where the test finds a difference, (S,) each.
+
+    Where it finds none the nearer end moves out to 0, which can only make an interval cover more. Where it
+    finds one, but the interval is corrected by a blunter rule and holds 0, it ends at 0: the test, at the
+    error rate of the family, has excluded the other side.
+
+    Parameters
+    ----------
+    z : array (S,)
+        Of which the sign is used.
+    differs : bool array (S,)
+        Whether the adjusted p-value is at most the level.
+
+    References
+    ----------
+    Guilbaud (2008), Simultaneous confidence regions corresponding to Holm's step-down procedure.
+    """
+    low, high = np.where(differs, low, np.minimum(low, 0.0)), np.where(differs, high, np.maximum(high, 0.0))
+    low = np.where(differs & (z > 0), np.maximum(low, 0.0), low)
+    return low, np.where(differs & (z < 0), np.minimum(high, 0.0), high)
 
 
 def exact_p(n: np.ndarray, favorable: np.ndarray, total: float, good: float) -> np.ndarray:

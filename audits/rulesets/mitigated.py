@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import pandas as pd
@@ -20,12 +20,13 @@ class MitigationOptions:
 
     Attributes
     ----------
-    protected, support, bins, depth
-        As in the rule-set audit: they decide which group is the worst.
+    protected, support, bins, depth, text, terms
+        As in the rule-set audit: they decide which group is the worst. A model of words is treated for
+        identity terms in the text it reads, whether or not `text` names it.
     amounts : tuple of float
         Samples added, as shares of the training rows; the smallest amount is 50 people.
     also : dict of audit name to options
-        Other audits to run before and after.
+        Other audits to run before and after; by default the group metrics, where there are groups.
     level, material
         Error rate, and the smallest difference that matters.
     """
@@ -36,8 +37,10 @@ class MitigationOptions:
     support: Annotated[float, Field(gt=0, le=1)] = 0.05
     bins: Annotated[int, Field(ge=2, le=100)] = 10
     depth: Annotated[int, Field(ge=1)] | None = None
+    text: str | None = None
+    terms: dict[str, tuple[str, ...]] | None = None
     amounts: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.01, 0.03, 0.1)
-    also: dict[str, dict[str, Any]] = field(default_factory=lambda: {"groups": {}})
+    also: dict[str, dict[str, Any]] | None = None
     level: Annotated[float, Field(gt=0, lt=1)] = 0.05
     material: Annotated[float, Field(gt=0, lt=1)] = 0.10
 

@@ -2,7 +2,8 @@
 
 As in the paper: people of the worst rule set are perturbed, those whom the model decides against the group's
 trend are kept with the model's own label, and the model is trained again with growing numbers of them, from
-50 to a tenth of the training rows.
+50 to a tenth of the training rows. A model of words is treated for the worst identity terms: samples are
+texts with the terms exchanged.
 
 Departures, and why: the worst rule set is picked on the training rows and every figure is stated on held-out
 people, so that luck does not look like improvement; and beside the one score the whole family's largest score
@@ -14,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,13 @@ import pandas as pd
 
 from audits.checks import generator
 from audits.data import AuditData
+from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
-from audits.rulesets.attributes import Attribute
-from audits.rulesets.cells import Cells, count_cells, memberships
 from audits.rulesets.findings import rule_words
-from audits.rulesets.mining import Search
 from audits.rulesets.mitigated import Headline, MitigationOptions, MitigationResult, Step
-from audits.rulesets.options import RuleSetsOptions
-from audits.rulesets.reading import read_attributes
-from audits.rulesets.sampling import perturb, perturbable
-from audits.rulesets.scoring import differences
+from audits.rulesets.treated import Groups, Treated, find_worst, group_kind
 from audits.stats import (
     EVIDENCE,
     newcombe,
@@ -78,59 +73,39 @@ def mitigation_audit(
         raise InputError(
             "model.train", "is needed to train again", subject.model.name, "train the model here"
         )
-    if subject.train == "text":
-        raise InputError("mitigation", "does not change texts yet", subject.train, "audit a model of a table")
     progress(0.0, "Finding the worst rule set on the training rows")
     before = _on(subject, subject.training, subject.model)
-    group, held = _worst(before, options), _Held(subject, options)
-    samples, labels, tried = _samples(before, group, options, rng)
+    groups = group_kind(subject, options)
+    group, held = find_worst(groups, before, options), _Held(subject, options, groups)
+    samples, labels, tried = _samples(before, groups, group, options, rng)
     amounts = _amounts(options, subject.training.n, len(labels))
     steps = [held.step(subject.model, 0, group, others or {})]
     for place, added in enumerate(amounts):
         share = part(progress, (place + 0.2) / (len(amounts) + 1), (place + 1.0) / (len(amounts) + 1))
-        share(0.0, f"Training with {added:,} more people")
+        share(0.0, f"Training with {added:,} more {groups.noun}")
         augmented = _augmented(subject.training, samples.iloc[:added], labels[:added])
         model = train_model(augmented, subject.train, subject.seed, share)
         steps.append(held.step(model, added, group, others or {}))
     progress(1.0, "Done")
-    return _pack(subject, options, group, tuple(steps), tried)
-
-
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """The rule set under treatment: its levels by attribute, its words, and which way it is decided."""
-
-    admitted: dict[str, tuple[str, ...]]
-    words: str
-    direction: str
-    inside: np.ndarray
-
-    def members(self, attributes: tuple[Attribute, ...], cells: Cells) -> np.ndarray:
-        """Who of the people in `cells` belongs to it: levels are compared by name."""
-        inside = np.ones(len(cells.n), dtype=bool)
-        for place, attribute in enumerate(attributes):
-            if attribute.name in self.admitted:
-                admitted = np.isin(np.array(attribute.levels, dtype=object), self.admitted[attribute.name])
-                inside &= admitted[cells.codes[:, place]]
-        return inside
+    return _pack(subject, options, groups.noun, group, tuple(steps), tried)
 
 
 class _Held:
     """Held-out people, on whom every model is judged."""
 
-    def __init__(self, subject: Subject, options: MitigationOptions) -> None:
-        self.subject, self.options = subject, options
+    def __init__(self, subject: Subject, options: MitigationOptions, groups: Groups) -> None:
+        self.subject, self.options, self.groups = subject, options, groups
 
     def step(
-        self, model: Model, added: int, group: _Group, others: Mapping[str, Callable[[Subject], Any]]
+        self, model: Model, added: int, group: Treated, others: Mapping[str, Callable[[Subject], Any]]
     ) -> Step:
         data, options = self.subject.data, self.options
         judged = _on(self.subject, data, model)
-        attributes, cells = _cells(judged, options)
-        inside = group.members(attributes, cells)
+        attributes, cells = counted = self.groups.counted(judged)
+        inside = self.groups.members(group, counted)
         total, good = cells.total, float(cells.favorable.sum())
         n, favorable = float(cells.n[inside].sum()), float(cells.favorable[inside].sum())
-        rules, gaps = _compared(cells, attributes, options)
+        rules, gaps = self.groups.compared(counted)
         weights = np.ones(data.n) if data.weights is None else data.weights
         right = float(weights[judged.decisions == data.y].sum())
         return Step(
@@ -164,79 +139,23 @@ def _on(subject: Subject, data: AuditData, model: Model) -> Subject:
     )
 
 
-def _cells(subject: Subject, options: MitigationOptions) -> tuple[tuple[Attribute, ...], Cells]:
-    chosen = RuleSetsOptions(
-        protected=options.protected, support=options.support, bins=options.bins, depth=options.depth
-    )
-    attributes, _ = read_attributes(subject.data, chosen)
-    sizes = [len(item.levels) for item in attributes]
-    return attributes, count_cells(
-        [item.codes for item in attributes], sizes, subject.decisions, subject.data.weights
-    )
-
-
-def _worst(subject: Subject, options: MitigationOptions) -> _Group:
-    attributes, cells = _cells(subject, options)
-    if any(item.ordered and item.name not in subject.data.bins for item in attributes):
-        numbers = [item.name for item in attributes if item.ordered and item.name not in subject.data.bins]
-        raise InputError(
-            "data.bins", f"must cut {numbers[0]!r}, so that training and held-out people have the same bins"
-        )
-    rules, gaps = _compared(cells, attributes, options)
-    if not len(gaps):
-        raise InputError(
-            "mitigation.support",
-            "must leave a group and as many people outside it",
-            options.support,
-            "lower it",
-        )
-    chosen = rules[:1]
-    admitted = {
-        item.name: tuple(np.array(item.levels, dtype=object)[item.rules[rule]])
-        for item, rule in zip(attributes, chosen[0], strict=True)
-        if rule >= 0
-    }
-    inside = memberships(cells, attributes, chosen)[0][cells.row_cell]
-    return _Group(
-        admitted, rule_words(attributes, chosen)[0], "advantaged" if gaps[0] > 0 else "harmed", inside
-    )
-
-
-def _compared(
-    cells: Cells, attributes: tuple[Attribute, ...], options: MitigationOptions
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rule sets with the support on both sides (a handful differ by luck), largest difference first."""
-    search = Search(cells, attributes, support=options.support, depth=options.depth)
-    search.run(2_000_000)
-    mined = search.found()
-    gaps = differences(mined.n, mined.favorable, cells.total, float(cells.favorable.sum()))
-    # a group and the rest of everyone score alike: the smaller comes first
-    order = np.lexsort((mined.n, -np.abs(gaps).round(12)))
-    order = order[(cells.total - mined.n >= search.least)[order]]
-    return mined.rules[order], gaps[order]
-
-
 def _samples(
-    subject: Subject, group: _Group, options: MitigationOptions, rng: np.random.Generator
+    subject: Subject,
+    groups: Groups,
+    group: Treated,
+    options: MitigationOptions,
+    rng: np.random.Generator,
 ) -> tuple[pd.DataFrame, np.ndarray, int]:
-    """Perturbed people of the group whom the model decides against the group's trend, with that label."""
-    attributes, _ = _cells(subject, options)
-    columns = perturbable(subject, attributes)
-    if not columns:
-        raise InputError(
-            "data.features", "must hold a column that no rule uses, to perturb", list(subject.data.features)
-        )
-    rows = np.flatnonzero(group.inside)
+    """New samples of the group that the model decides against the group's trend, with that label."""
     wanted = max(_FIRST_AMOUNT, round(max(options.amounts) * subject.data.n))
     kept: list[pd.DataFrame] = []
     found = tried = 0
     opposite = group.direction == "harmed"
     while found < wanted and tried < _MOST_TRIES * wanted:
-        drawn = rng.choice(rows, wanted)
-        frame = perturb(subject, drawn, columns, rng)
-        groups = subject.data.groups.iloc[drawn].reset_index(drop=True)
-        take = subject.decide(subject.favorable_score(frame), groups) == opposite
-        kept.append(frame[take].assign(**{_SEED: drawn[take]}))
+        frame, drawn = groups.draw(subject, group, wanted, rng)
+        its_groups = subject.data.groups.iloc[drawn].reset_index(drop=True)
+        take = subject.decide(subject.favorable_score(frame), its_groups) == opposite
+        kept.append(with_columns(frame[take], {_SEED: drawn[take]}))
         found, tried = found + int(take.sum()), tried + wanted
     samples = pd.concat(kept, ignore_index=True).head(wanted)
     return samples, np.full(len(samples), opposite), tried
@@ -257,9 +176,8 @@ def _augmented(training: AuditData, samples: pd.DataFrame, labels: np.ndarray) -
         wanted = [
             training.frame[training.label][np.asarray(training.y) == side].iloc[0] for side in (False, True)
         ]
-        added = added.assign(
-            **{training.label: pd.Series([wanted[int(label)] for label in labels], index=added.index)}
-        )
+        named = pd.Series([wanted[int(label)] for label in labels], index=added.index)
+        added = with_columns(added, {training.label: named})
     last = int(pd.to_numeric(pd.Series(training.frame.index), errors="coerce").max(skipna=True) or 0)
     added.index = pd.RangeIndex(last + 1, last + 1 + len(added), name="row")
     added = added.astype({name: training.frame[name].dtype for name in added.columns})
@@ -280,7 +198,8 @@ def _augmented(training: AuditData, samples: pd.DataFrame, labels: np.ndarray) -
 def _pack(
     subject: Subject,
     options: MitigationOptions,
-    group: _Group,
+    noun: str,
+    group: Treated,
     steps: tuple[Step, ...],
     tried: int,
 ) -> MitigationResult:
@@ -308,11 +227,11 @@ def _pack(
     warnings = []
     if len(steps) == 1:
         warnings.append(
-            "No perturbed person of the group was decided against its trend, so nothing could be added."
+            f"None of {tried:,} new {noun} of the group was decided against its trend: nothing to add."
         )
     elif steps[-1].added < round(max(options.amounts) * (subject.training.n if subject.training else 0)):
         warnings.append(
-            f"Only {steps[-1].added:,} of {tried:,} perturbed people were decided against the group's trend."
+            f"Only {steps[-1].added:,} of {tried:,} new {noun} were decided against the group's trend."
         )
     if last.worst_score > abs(gap.value or 0.0) + options.material:
         warnings.append(
@@ -320,12 +239,12 @@ def _pack(
             f"({first.worst} had {number(100 * first.worst_score)} before)."
         )
     warnings.append(
-        "The number of samples was chosen on the held-out people it is stated for: try it on others."
+        f"The number of samples was chosen on the held-out {noun} it is stated for: try it on others."
     )
     return MitigationResult(
         options=dataclasses.asdict(options),
         verdict=judged,
-        finding=_finding(group, first, last),
+        finding=_finding(noun, group, first, last),
         warnings=tuple(warnings),
         rows={"audited": subject.data.n, "used": subject.data.n, "left_out": {}},
         rule_set=group.words,
@@ -336,7 +255,7 @@ def _pack(
     )
 
 
-def _finding(group: _Group, first: Step, last: Step) -> str:
+def _finding(noun: str, group: Treated, first: Step, last: Step) -> str:
     def gap(step: Step) -> str:
         ends = step.difference.value, step.difference.low, step.difference.high
         value, low, high = (number(None if end is None else 100 * end) for end in ends)
@@ -344,7 +263,7 @@ def _finding(group: _Group, first: Step, last: Step) -> str:
 
     people = first.difference.n
     begin = (
-        f"On {count(people)} held-out people, the favorable share of {group.words} "
+        f"On {count(people)} held-out {noun}, the favorable share of {group.words} "
         f"({count(first.favorable_in.n)}) differs from the others' by"
     )
     accuracy = f"{percent(first.accuracy.value, people)}"

@@ -63,6 +63,9 @@ class RuleSetsOptions:
         Rows of the leaderboard.
     overlap : float
         Share of people in common (of those in either) from which two groups are one finding.
+    leftover : float
+        A group that keeps less than this share of its difference without the people of an earlier finding
+        is that finding too; 0 leaves nested groups apart.
     rank_by : {"score", "evidence"}
         Order of the leaderboard: by score, as in the paper, or by the score's distance from chance.
     """
@@ -91,4 +94,5 @@ class RuleSetsOptions:
     material: Share = 0.10
     top: Annotated[int, Field(ge=1, le=1000)] = 20
     overlap: Annotated[float, Field(gt=0, le=1)] = 0.5
+    leftover: Annotated[float, Field(ge=0, lt=1)] = 0.5
     rank_by: Literal["score", "evidence"] = "score"

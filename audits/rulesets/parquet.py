@@ -1,4 +1,7 @@
-"""The rule-set audit of decisions in Parquet files that need not fit into memory."""
+"""The rule-set audit of decisions in Parquet files that need not fit into memory.
+
+`rule_sets_parquet` is for a notebook; `rule_sets_streamed` does what a spec says.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,21 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import build, generator
+from audits.data import DataSpec
+from audits.errors import InputError
+from audits.models import ModelSpec
 from audits.progress import Progress, part, silent
+from audits.rulesets.attributes import Attribute
+from audits.rulesets.cells import Cells
+from audits.rulesets.decided import decided_by
+from audits.rulesets.levels import Ruled
 from audits.rulesets.options import RuleSetsOptions
 from audits.rulesets.packing import Audited
 from audits.rulesets.result import RuleSetsResult
 from audits.rulesets.ruleset import audit_cells
-from audits.rulesets.streaming import count_parquet
+from audits.rulesets.streaming import count_parquet, open_parquet, true_or_false
 
-__all__ = ["rule_sets_parquet"]
+__all__ = ["rule_sets_parquet", "rule_sets_streamed"]
 
 
 def rule_sets_parquet(
@@ -37,6 +47,7 @@ def rule_sets_parquet(
     material: float = 0.10,
     top: int = 20,
     overlap: float = 0.5,
+    leftover: float = 0.5,
     rank_by: Literal["score", "evidence"] = "score",
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
@@ -80,17 +91,103 @@ def rule_sets_parquet(
         "material": material,
         "top": top,
         "overlap": overlap,
+        "leftover": leftover,
         "rank_by": rank_by,
     }
     options = build(RuleSetsOptions, given, "rule_sets")
+    ruled = [Ruled(name=name, bins=bins, intervals=intervals) for name in protected]
     attributes, cells = count_parquet(
-        path, protected, favorable, bins=bins, intervals=intervals, progress=part(progress, 0.0, 0.5)
+        open_parquet([Path(path)]), ruled, true_or_false(favorable), progress=part(progress, 0.0, 0.5)
     )
+    return _audit(attributes, cells, options, favorable, rng, progress)
+
+
+def rule_sets_streamed(
+    paths: Sequence[Path],
+    data: DataSpec,
+    model: ModelSpec,
+    threshold: float | dict[str, dict[str, float]],
+    options: RuleSetsOptions,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> RuleSetsResult:
+    """Run the rule-set audit of a spec whose Parquet data hold the predictions, batch by batch.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        Files or folders of ``data.path``.
+    data, model, threshold
+        As the spec has them; ``model.predictions`` names the column.
+
+    Raises
+    ------
+    InputError
+        What needs all rows at once, such as a filter or quantiles; and as `rule_sets_parquet`.
+    """
+    _check_streamed(data, threshold, options)
+    names = data.protected if options.protected is None else options.protected
+    if not names:
+        raise InputError(
+            "rule_sets.protected", "must name at least one attribute", advice="name one in data.protected"
+        )
+    ruled = [_ruled(name, data, options, protected=True) for name in names]
+    ruled += [_ruled(name, data, options, protected=False) for name in options.context]
+    decided, outcome = decided_by(model, data, float(threshold))  # type: ignore[arg-type]
+    attributes, cells = count_parquet(open_parquet(paths), ruled, decided, progress=part(progress, 0.0, 0.5))
+    return _audit(attributes, cells, options, outcome, rng, progress)
+
+
+def _check_streamed(data: DataSpec, threshold: object, options: RuleSetsOptions) -> None:
+    """Refuse what would need every row at once, or would be passed over in silence."""
+    given = {
+        "data.keep": bool(data.keep),
+        "data.recode": bool(data.recode),
+        "data.label": data.label is not None,
+        "data.weights": data.weights is not None,
+        "data.missing": data.missing == "drop",
+        "data.read": data.read.missing is not None or data.read.names is not None,
+        "threshold by group": not isinstance(threshold, int | float),
+        "rule_sets.text": options.text is not None,
+        "rule_sets.binning: quantile": options.binning == "quantile",
+    }
+    for where, there in given.items():
+        if there:
+            raise InputError(
+                where,
+                "cannot be used with a table too large to be read whole",
+                advice="leave it out, apply it to the file, or draw a sample",
+            )
+
+
+def _ruled(name: str, data: DataSpec, options: RuleSetsOptions, *, protected: bool) -> Ruled:
+    own = isinstance(options.bins, dict) and name in options.bins
+    chosen = options.bins.get(name) if isinstance(options.bins, dict) else options.bins
+    return Ruled(
+        name=name,
+        bins=10 if chosen is None else chosen,
+        ranges=data.bins.get(name) if protected and not own else None,
+        subsets=options.categories == "subsets",
+        intervals=options.intervals,
+        kind=data.kinds.get(name),
+        protected=protected,
+    )
+
+
+def _audit(
+    attributes: tuple[Attribute, ...],
+    cells: Cells,
+    options: RuleSetsOptions,
+    outcome: str,
+    rng: np.random.Generator | int | None,
+    progress: Progress,
+) -> RuleSetsResult:
     nobody = pd.DataFrame(
         {"cell": np.empty(0, np.int64), "favorable": np.empty(0, bool), "score": np.empty(0)},
         index=pd.RangeIndex(0, name="row"),
     )
-    audited = Audited(rows=int(cells.total), outcome=favorable, invents=False, people=nobody)
+    audited = Audited(rows=int(cells.total), outcome=outcome, invents=False, people=nobody)
     notes = tuple(
         f"Everyone has the same {item.name}, so no rule can use it."
         for item in attributes

@@ -43,7 +43,16 @@ def leaders(
     # a group and the rest of everyone score alike: the smaller one names the finding
     order = np.lexsort((table["n_in"].to_numpy(), -key.round(12).to_numpy(), ~evident))
     signs = np.sign(table["difference"].to_numpy())
-    found = distinct(cells, attributes, rules, signs, order, most=options["top"], overlap=options["overlap"])
+    found = distinct(
+        cells,
+        attributes,
+        rules,
+        signs,
+        order,
+        most=options["top"],
+        overlap=options["overlap"],
+        leftover=options["leftover"],
+    )
     sizes = np.bincount(found.finding[found.finding >= 0], minlength=len(found.leaders))
     shown = table.iloc[found.leaders].reset_index(names="number")
     words = words_of(attributes, shown)
@@ -58,9 +67,12 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def is_evidence(table: pd.DataFrame, options: dict[str, Any]) -> np.ndarray:
-    """Return which rule sets differ by more than the tolerance beyond chance, bool (S,)."""
+    """Return which rule sets differ by more than the tolerance beyond chance, bool (S,).
+
+    An interval of a rule set that the test finds to differ leaves out 0 even where it ends there.
+    """
     edge = np.maximum(table["low"].to_numpy(), -table["high"].to_numpy())
-    return (table["adjusted_p"].to_numpy() <= options["level"]) & (edge > options["tolerance"])
+    return (table["adjusted_p"].to_numpy() <= options["level"]) & (edge >= options["tolerance"])
 
 
 def refine(
@@ -159,9 +171,11 @@ def _row(
     rest, rest_good = total - n, float(cells.favorable.sum()) - good
     gap, low, high = item["difference"], item["low"], item["high"]
     corrected = f"corrected for {inference['family']:,} rule sets ({inference['words']})"
-    method = f"Newcombe {percent_level(level)}, {corrected}"
+    method = (
+        f"Newcombe {percent_level(level)}, {corrected}, with 0 unless the corrected p is at most {level:g}"
+    )
     score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), n + rest, method)
-    seen = item["adjusted_p"] <= level and score.low is not None and score.low > options["tolerance"]
+    seen = item["adjusted_p"] <= level and score.low is not None and score.low >= options["tolerance"]
     power = power_of_difference(cells.rate, options["material"], n, rest, level=inference["interval_level"])
     sampled = _sampled(item, options)
     own_margin = float(margin(item["favorable_in"], n, item["favorable_out"], rest, options["confidence"]))

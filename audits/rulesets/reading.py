@@ -16,7 +16,7 @@ from audits.errors import InputError
 from audits.rulesets.attributes import Attribute, End, category, interval
 from audits.rulesets.options import RuleSetsOptions
 
-__all__ = ["MOST_LEVELS", "MOST_SUBSET_LEVELS", "number_edges", "read_attributes"]
+__all__ = ["MOST_LEVELS", "MOST_SUBSET_LEVELS", "number_edges", "ranges", "read_attributes"]
 
 MOST_SUBSET_LEVELS = 12
 MOST_LEVELS = 100
@@ -159,8 +159,16 @@ def _from_ranges(
     """The data's own bins, those without people included; the open ends only where someone is."""
     names = bin_names(edges)
     codes = pd.Index([*names, MISSING]).get_indexer(pd.Index(text))
-    last = len(names) - 1
-    first, stop = int((codes > 0).all()), len(names) - int((codes != last).all())
+    below, above = bool((codes == 0).any()), bool((codes == len(names) - 1).any())
+    levels, ends = ranges(edges, below=below, above=above)
+    missing = bool((codes == len(names)).any())
+    codes = np.where(codes == len(names), len(levels), codes - (0 if below else 1))
+    levels = [*levels, *([MISSING] if missing else [])]
+    return interval(name, codes, levels, ends, missing=missing, shape=chosen, protected=protected)
+
+
+def ranges(edges: Sequence[float], *, below: bool, above: bool) -> tuple[list[str], list[End]]:
+    """Names and ends of the data's own bins; of those outside the edges only where someone is."""
     texts = [text_of(edge) for edge in edges]
     ends = [
         End("", texts[0]),
@@ -168,10 +176,8 @@ def _from_ranges(
         End(texts[-1], "", opens=True),
     ]
     ends[-2] = End(texts[-2], texts[-1], closes=True)
-    missing = bool((codes == len(names)).any())
-    levels = [*names[first:stop], *([MISSING] if missing else [])]
-    codes = np.where(codes == len(names), stop, codes) - first
-    return interval(name, codes, levels, ends[first:stop], missing=missing, shape=chosen, protected=protected)
+    first, stop = 0 if below else 1, len(ends) if above else len(ends) - 1
+    return bin_names(edges)[first:stop], ends[first:stop]
 
 
 def _from_numbers(

@@ -19,11 +19,13 @@ from audits.rulesets.comparisons import Comparison, largest_pair, linear_thresho
 from audits.rulesets.inference import (
     People,
     adjusted,
+    agreeing,
     confirm,
     critical,
     exact_p,
     maxima,
     shrinkage,
+    touching,
     whole_people,
 )
 from audits.rulesets.mining import Mined, Search, candidates
@@ -75,6 +77,7 @@ def rule_sets(
     material: float = 0.10,
     top: int = 20,
     overlap: float = 0.5,
+    leftover: float = 0.5,
     rank_by: Literal["score", "evidence"] = "score",
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
@@ -130,6 +133,7 @@ def rule_sets(
         "material": material,
         "top": top,
         "overlap": overlap,
+        "leftover": leftover,
         "rank_by": rank_by,
     }
     return rule_sets_audit(subject, build(RuleSetsOptions, options, "rule_sets"), rng=rng, progress=progress)
@@ -162,10 +166,9 @@ def rule_sets_audit(
             return sample(subject, groups, n, options, rng=streams[3], progress=told)
         return sample_texts(subject, vocabulary, groups, options, rng=streams[3], progress=told)
 
-    favorable = " or ".join(map(str, data.favorable))
     audited = Audited(
         rows=data.n,
-        outcome="favorable" if data.label is None else f"{data.label} = {favorable}",
+        outcome=subject.outcome,
         invents=subject.model.invents,
         people=people_table(subject, cells),
     )
@@ -255,9 +258,12 @@ def _test(
         # intervals of the selected, at the false coverage rate: Benjamini, Yekutieli (2005)
         interval_level = options.level * max(1, int((corrected <= options.level).sum())) / family
     interval_level = max(interval_level, 1e-12)
-    low, high = newcombe_ends(
-        mined.favorable, mined.n, good - mined.favorable, total - mined.n, level=interval_level
-    )
+    counts = mined.favorable, mined.n, good - mined.favorable, total - mined.n
+    low, high = newcombe_ends(*counts, level=interval_level)
+    if options.correction == "max":
+        held = (corrected <= options.level) & (low <= 0) & (high >= 0)
+        corrected[held] = adjusted(touching(*(side[held] for side in counts)), null)
+    low, high = agreeing(z, low, high, corrected <= options.level)
     inference = {
         "correction": options.correction,
         "words": _WORDS[options.correction],

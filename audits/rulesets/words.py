@@ -37,22 +37,17 @@ def finding(
     """Say which group, how many of how many, compared with whom, and how sure that is."""
     first = next((row for row in rows if row.verdict == EVIDENCE), rows[0])
     n = first.n_in
+    good = "" if outcome == "favorable" else f" ({outcome})"
     gap = (
         f"Of {count(n)} {noun} with {first.rule_set}, {percent(first.favorable_in.value, n)} are decided "
-        "favorably "
-        f"({outcome}); of the other {count(first.n_out)}, {percent(first.favorable_out.value, first.n_out)}: "
+        f"favorably{good}; of the other {count(first.n_out)}, "
+        f"{percent(first.favorable_out.value, first.n_out)}: "
         f"{points(first.score.value, n)} points {'more' if first.direction == 'advantaged' else 'less'} "
         f"({points(first.score.low, n)}–{points(first.score.high, n)}, corrected for {family:,} groups)"
     )
     if judged == EVIDENCE:
-        further = n_evidence - 1
         half = f"{'' if first.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
-        more = (
-            f" {count(further)} further rule sets differ beyond chance, many of them overlapping."
-            if further
-            else ""
-        )
-        return f"{gap}, {half}.{more}"
+        return f"{gap}, {half}.{_further(n_evidence - 1, rows)}"
     beyond = (
         "beyond chance"
         if tolerance == 0
@@ -66,6 +61,18 @@ def finding(
     if judged == INSUFFICIENT:
         return f"{text} About {needed:,} {noun} would be needed to see a {seen} difference in the smallest."
     return f"{text} A {seen} difference would have been seen in every one of them."
+
+
+def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:
+    """Say how many more rule sets differ, and how many findings they come down to."""
+    if not further:
+        return ""
+    findings = sum(row.verdict == EVIDENCE for row in rows)
+    told = f" {count(further)} further rule set{'s differ' if further > 1 else ' differs'} beyond chance"
+    if findings == 1:
+        return f"{told}, by the same people."
+    more = "or more " if findings == len(rows) else ""
+    return f"{told}; gathered by the people they share, all are {findings} {more}findings."
 
 
 def warnings_for(

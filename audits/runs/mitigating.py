@@ -38,5 +38,7 @@ def mitigation_with_others(
         checked: Any = build(audit.options, given, where)
         return lambda judged: audit.run(judged, checked, rng=subject.seed, progress=silent)
 
-    others = {name: runner(name, given) for name, given in options.also.items()}
+    usual: dict[str, dict[str, Any]] = {"groups": {}} if subject.data.protected else {}
+    also = usual if options.also is None else options.also
+    others = {name: runner(name, given) for name, given in also.items()}
     return mitigation_audit(subject, options, others=others, rng=rng, progress=progress)

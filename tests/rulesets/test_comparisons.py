@@ -15,6 +15,8 @@ from audits.results import load_result, plain, save_result
 from audits.rulesets import MitigationOptions, MitigationResult, mitigation_audit, rule_sets
 from audits.runs.mitigating import mitigation_with_others
 from tests.rulesets.conftest import crowd, subject_of
+from tests.rulesets.test_text import corpus
+from tests.rulesets.test_text import subject as text_subject
 
 
 def test_largest_pair_is_the_largest_of_all_pairs():
@@ -100,11 +102,13 @@ def test_unknown_other_audit_is_named(trained):
 
 
 def test_samples_carry_the_label_against_the_trend(trained):
-    from audits.rulesets.mitigation import _augmented, _on, _samples, _worst
+    from audits.rulesets.mitigation import _augmented, _on, _samples
+    from audits.rulesets.treated import find_worst, group_kind
 
-    before = _on(trained, trained.training, trained.model)
-    group = _worst(before, MitigationOptions())
-    samples, labels, _ = _samples(before, group, MitigationOptions(), np.random.default_rng(0))
+    options = MitigationOptions()
+    before, groups = _on(trained, trained.training, trained.model), group_kind(trained, options)
+    group = find_worst(groups, before, options)
+    samples, labels, _ = _samples(before, groups, group, options, np.random.default_rng(0))
     data = _augmented(trained.training, samples.iloc[:80], labels[:80])
     added = data.frame.iloc[trained.training.n :]
     assert labels.all()
@@ -113,3 +117,60 @@ def test_samples_carry_the_label_against_the_trend(trained):
     assert data.frame.index.is_unique
     assert data.n == trained.training.n + 80
     pd.testing.assert_frame_equal(data.frame.iloc[: trained.training.n], trained.training.frame)
+
+
+def test_mitigation_of_a_model_of_words_exchanges_terms():
+    audited = text_subject(corpus(4000))
+    result = mitigation_with_others(audited, MitigationOptions(amounts=(0.05, 0.1)), rng=0)
+    assert "“gay”" in result.rule_set
+    assert result.direction == "harmed"
+    before, after = result.steps[0], result.steps[result.chosen]
+    assert before.difference.value < -0.2
+    assert abs(after.difference.value) < abs(before.difference.value) - 0.05
+    assert "held-out texts" in result.finding
+    # the first step is the model as it was
+    terms = [word.strip("“” ") for word in result.rule_set.split(",")]
+    inside = np.logical_and.reduce([audited.data.frame["text"].str.contains(term) for term in terms])
+    gap = audited.decisions[inside].mean() - audited.decisions[~inside].mean()
+    assert before.difference.value == pytest.approx(gap)
+    assert [headline.audit for headline in before.also] == ["groups"]
+
+
+def test_mitigation_cuts_numbers_alike_for_training_and_held_out_people():
+    frame = crowd(4000, seed=3)
+    frame["merit"] = np.random.default_rng(0).normal(size=4000)
+    chance = 1 / (1 + np.exp(-(frame["merit"] + np.where(frame["age"] < 40, -1.5, 0.5))))
+    frame["decision"] = (np.random.default_rng(1).random(4000) < chance).astype(int)
+    spec = DataSpec(label="decision", favorable=1, protected=("age",), features=("merit", "age"))
+    audited = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
+    result = mitigation_audit(audited, MitigationOptions(amounts=(0.1,)), rng=0)
+    edge = float(result.rule_set.split()[-1])
+    inside = (audited.data.frame["age"] < edge).to_numpy()
+    inside = inside if result.rule_set.startswith("age <") else ~inside
+    gap = audited.decisions[inside].mean() - audited.decisions[~inside].mean()
+    assert result.steps[0].difference.value == pytest.approx(gap)
+    assert abs(gap) > 0.2
+
+
+def test_mitigation_of_texts_needs_a_model_of_words(trained):
+    with pytest.raises(InputError, match=r"mitigation\.text needs a model of words"):
+        mitigation_audit(trained, MitigationOptions(text="merit"))
+
+
+def test_samples_of_texts_hold_the_terms_and_nothing_else_of_their_category():
+    from audits.rulesets.mitigation import _on, _samples
+    from audits.rulesets.treated import find_worst, group_kind
+
+    audited, options = (
+        text_subject(corpus(3000)),
+        MitigationOptions(terms={"gender": ("gay", "male", "female")}),
+    )
+    before, groups = _on(audited, audited.training, audited.model), group_kind(audited, options)
+    group = find_worst(groups, before, options)
+    assert group.words == "“gay”"
+    samples, labels, tried = _samples(before, groups, group, options, np.random.default_rng(0))
+    assert labels.all()
+    assert tried >= len(samples) > 0
+    assert samples["text"].str.contains(r"\bgay\b").all()
+    assert not samples["text"].str.contains(r"\b(?:fe)?male\b").any()
+    assert (audited.favorable_score(samples) >= 0.5).all()

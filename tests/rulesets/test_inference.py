@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom, fisher_exact, norm
 
@@ -15,11 +16,21 @@ from audits.models import make_subject, model_spec
 from audits.rulesets import rule_sets
 from audits.rulesets.attributes import End, category, interval
 from audits.rulesets.cells import count_cells
-from audits.rulesets.inference import adjusted, confirm, critical, exact_p, maxima, shrinkage, whole_people
+from audits.rulesets.inference import (
+    adjusted,
+    confirm,
+    critical,
+    exact_p,
+    maxima,
+    shrinkage,
+    touching,
+    whole_people,
+)
 from audits.rulesets.mining import Search
 from audits.rulesets.scoring import standardized
 from audits.rulesets.sums import GroupSums
 from audits.stats.shares import newcombe_ends
+from tests.rulesets.conftest import subject_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -183,3 +194,54 @@ def test_planted_subgroup_of_the_bundled_loans_is_first_and_confirmed():
     # the share that 4 million applications give lies in the interval of the 124 here
     assert row.favorable_in.low < loans.PLANTED.approved < row.favorable_in.high
     assert result.discovery.confirmed >= 1
+
+
+def test_what_an_interval_leaves_out_is_what_the_corrected_p_says():
+    """Small random tables: 0 lies outside just where p is at most the level, and evidence is there."""
+    moved = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, correction = int(rng.integers(6, 60)), ("max", "holm", "bh")[seed % 3]
+        frame = pd.DataFrame({"a": rng.choice(list("xyz"), n), "b": rng.choice(["p", "q"], n)})
+        harmed = (frame["a"] == "x") & (seed % 2 == 0)
+        frame["decision"] = (rng.random(n) < np.where(harmed, 0.05, 0.8)).astype(int)
+        frame.loc[[0, 1, 2, 3], ["a", "b", "decision"]] = [["x", "p", 0], ["y", "q", 1]] * 2
+        found = rule_sets(subject_of(frame, ("a", "b")), support=0.02, permutations=99, correction=correction)
+        table = found.rule_sets
+        differs = table["adjusted_p"] <= 0.05
+        apart = (table["low"] > 0) | (table["high"] < 0)
+        beside = (table["low"] >= 0) | (table["high"] <= 0)
+        assert not (apart & ~differs).any()
+        assert (beside | ~differs).all()
+        if correction == "max":
+            assert (apart == differs).all()
+        assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
+        assert (found.verdict == "evidence of a difference") == differs.any()
+        for row in found.leaderboard:
+            assert (row.verdict == "evidence of a difference") == (row.adjusted_p <= 0.05)
+        moved += int((((table["low"] == 0) | (table["high"] == 0)) & ~differs).any())
+    assert moved >= 3, "no table in which the two would have disagreed"
+
+
+def test_four_people_against_two():
+    """All four of one group and neither of two: chance gives that one time in fifteen."""
+    frame = pd.DataFrame({"a": list("xxxxyy"), "decision": [1, 1, 1, 1, 0, 0]})
+    found = rule_sets(subject_of(frame, ("a",)), support=0.1, permutations=999)
+    row = found.leaderboard[0]
+    assert row.score.value == 1.0
+    assert row.adjusted_p > 0.05
+    assert row.score.low == 0.0
+    assert row.verdict == "insufficient evidence"
+
+
+def test_touching_is_where_newcombes_interval_reaches_nothing():
+    rng = np.random.default_rng(3)
+    n, rest = rng.integers(3, 80, 50).astype(float), rng.integers(3, 80, 50).astype(float)
+    first, second = np.floor(rng.random(50) * (n + 1)), np.floor(rng.random(50) * (rest + 1))
+    z = touching(first, n, second, rest)
+    assert (z > 0).sum() > 40
+    for shift, apart in ((-1e-6, True), (1e-6, False)):
+        some = z > 0.01
+        level = 2 * norm.sf(z + shift)
+        low, high = newcombe_ends(first, n, second, rest, level=level)
+        assert (((low > 0) | (high < 0)) == apart)[some].all()

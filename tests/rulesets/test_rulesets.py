@@ -294,6 +294,37 @@ def test_first_rows_are_different_findings():
     assert order == sorted(order), "evidence first, then by score"
 
 
+def _in_shares(two: bool) -> pd.DataFrame:
+    """100 people a cell with exact shares: women of d are harmed, and the left side where `two`."""
+    parts = []
+    for sex, race, side in itertools.product("fm", "abcd", "lr"):
+        good = 20 if (sex, race) == ("f", "d") else 60
+        good = good // 2 if two and side == "l" else good
+        decided = np.r_[np.ones(good, int), np.zeros(100 - good, int)]
+        parts.append(pd.DataFrame({"sex": sex, "race": race, "side": side, "decision": decided}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_what_one_group_drives_is_one_finding():
+    names = ("sex", "race", "side")
+
+    def seen(result):
+        return [row.rule_set for row in result.leaderboard if row.verdict == "evidence of a difference"]
+
+    subject = subject_of(_in_shares(False), names, features=names)
+    one = rule_sets(subject, support=0.02, **FAST)
+    apart = rule_sets(subject, support=0.02, leftover=0.0, **FAST)
+    assert seen(one) == ["sex = f, race = d"]
+    assert "by the same people" in one.finding
+    assert len(seen(apart)) > 1, "wider groups differ by the same people"
+    # a second effect of its own stays a finding of its own
+    two = rule_sets(subject_of(_in_shares(True), names, features=names), support=0.02, **FAST)
+    assert "side = l" in {rule["words"] for row in two.leaderboard[1:3] for rule in row.rules} | {
+        rule["words"] for rule in two.leaderboard[0].rules
+    }
+    assert len(seen(two)) > 1
+
+
 def test_refine_moves_without_a_new_run():
     result = rule_sets(subject_of(crowd(3000, effect=0.4), ("sex", "race")), support=0.02, **FAST)
     larger = refine(result, support=0.2)
@@ -320,7 +351,7 @@ def test_neighbours_are_one_step_away():
 
 def test_missing_values_are_a_group_of_their_own():
     subject = subject_of(crowd(500, missing=0.2), ("sex", "age"), bins={"age": (18, 38, 58, 78)})
-    result = rule_sets(subject, support=0.05, depth=1, overlap=1.0, top=100, **FAST)
+    result = rule_sets(subject, support=0.05, depth=1, overlap=1.0, leftover=0.0, top=100, **FAST)
     rows = {row.rule_set: row for row in result.leaderboard}
     assert rows["age missing"].n_in == subject.data.frame["age"].isna().sum()
     # 6 runs of 3 bins (all three together are proper, they leave out the missing), the missing, 2 sexes

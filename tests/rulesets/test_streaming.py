@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,8 +12,11 @@ import pytest
 from audits.errors import InputError
 from audits.rulesets import rule_sets, rule_sets_parquet
 from audits.rulesets.cells import count_cells
+from audits.rulesets.levels import Ruled
 from audits.rulesets.mining import Search
-from audits.rulesets.streaming import count_parquet
+from audits.rulesets.streaming import count_parquet, open_parquet, true_or_false
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
 from tests.rulesets.conftest import crowd, subject_of
 
 
@@ -33,15 +38,20 @@ def folder(tmp_path):
     return tmp_path, frame
 
 
+def counted(path, protected, favorable, *, bins=10):
+    ruled = [Ruled(name=name, bins=bins) for name in protected]
+    return count_parquet(open_parquet([path]), ruled, true_or_false(favorable))
+
+
 def test_counts_of_parts_are_counts_of_the_whole(folder):
     path, frame = folder
-    attributes, cells = count_parquet(path, ["sex", "race", "age"], "good", bins=6)
+    attributes, cells = counted(path, ["sex", "race", "age"], "good", bins=6)
     assert cells.total == 5000
     assert cells.favorable.sum() == (frame["decision"] == 1).sum()
     edges = np.linspace(frame["age"].min(), frame["age"].max(), 7)
     age = np.clip(np.searchsorted(edges, frame["age"], side="right") - 1, 0, 5)
     age = np.where(frame["age"].isna(), 6, age)
-    race = frame["race"].map({"a": 0, "b": 1, "c": 2, "d": 3}).to_numpy()
+    race = frame["race"].map({"d": 0, "a": 1, "b": 2, "c": 3}).to_numpy()  # missing sorts first
     codes = [(frame["sex"] == "m").to_numpy().astype(int), race, age]
     expected = count_cells(codes, [2, 4, 7], (frame["decision"] == 1).to_numpy())
     assert [len(item.levels) for item in attributes] == [2, 4, 7]
@@ -63,7 +73,7 @@ def test_the_audit_of_the_file_is_the_audit_of_the_rows(tmp_path):
     streamed = rule_sets_parquet(
         tmp_path / "all.parquet", protected=names, favorable="good", rng=4, **options
     )
-    kinds = {"age": "continuous", "children": "integer"}
+    kinds = {"children": "integer"}
     subject = subject_of(frame, names, kinds=kinds, features=("income",))
     held = rule_sets(subject, samples=0, rng=4, **options)
     assert streamed.leaderboard == held.leaderboard
@@ -89,7 +99,7 @@ def test_nan_is_missing_and_not_the_largest_number(tmp_path):
     ages = np.r_[np.arange(20.0, 60.0), [np.nan] * 10]
     good = np.r_[np.zeros(40, bool), np.ones(10, bool)]
     pq.write_table(pa.table({"age": pa.array(ages), "good": good}), tmp_path / "a.parquet")
-    attributes, cells = count_parquet(tmp_path, ["age"], "good", bins=4)
+    attributes, cells = counted(tmp_path, ["age"], "good", bins=4)
     assert attributes[0].levels[-1] == "(missing)"
     assert cells.n.tolist() == [10, 10, 10, 10, 10]
     assert cells.favorable.tolist() == [0, 0, 0, 0, 10]
@@ -131,4 +141,113 @@ def test_files_that_are_no_parquet(tmp_path):
 )
 def test_bad_columns(folder, protected, favorable, message):
     with pytest.raises(InputError, match=message):
-        count_parquet(folder[0], protected, favorable)
+        counted(folder[0], protected, favorable)
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """Parquet with text, numbers, gaps and a risk score; read whole or, where files are small, streamed."""
+    frame = crowd(4000, seed=3, effect=0.4, missing=0.05).drop(columns="income")
+    frame["risk"] = np.where(frame["decision"] == 1, 0.2, 0.8)
+    frame.loc[frame.index[:40], "race"] = "?"  # missing, as in a table that is read whole
+    frame["known"] = np.random.default_rng(1).random(4000) < 0.5
+    frame["children"] = np.random.default_rng(2).integers(0, 4, 4000)
+    for part, rows in enumerate(np.array_split(np.arange(4000), 2)):
+        pq.write_table(
+            pa.Table.from_pandas(frame.iloc[rows], preserve_index=False), tmp_path / f"{part}.parquet"
+        )
+    return tmp_path
+
+
+SCORES = {"predictions": {"score": "risk", "higher_is": "unfavorable"}}
+
+
+@pytest.mark.parametrize(
+    ("data", "model", "options"),
+    [
+        ({"bins": {"age": [18, 30, 45, 60]}}, SCORES, {}),
+        ({}, SCORES, {"bins": {"age": 5}, "intervals": "thresholds", "categories": "values"}),
+        (
+            {"kinds": {"children": "integer", "age": "continuous"}},
+            SCORES,
+            {"context": ["children"], "depth": 2},
+        ),
+        ({"favorable": 1}, {"predictions": {"label": "decision"}}, {"bins": {"age": [0, 40, 80]}}),
+    ],
+)
+def test_a_spec_of_a_table_too_large_finds_what_one_of_a_table_read_whole_finds(
+    scored, monkeypatch, data, model, options
+):
+    document = {
+        "data": {"path": ".", "protected": ["sex", "race", "age", "known"], **data},
+        "model": model,
+        "audits": [{"rule_sets": {"support": 0.03, "permutations": 99, **options}}],
+    }
+    spec = parse_spec(document, scored)
+    whole = execute(spec)
+    assert not spec.streamed
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")
+    assert spec.streamed
+    large = execute(spec)
+    first, second = whole.to_json()["audits"][0], large.to_json()["audits"][0]
+    first, second = json.loads(json.dumps(first)), json.loads(json.dumps(second))
+    outcomes = first.pop("outcome"), second.pop("outcome")  # a label's name, or the column's
+    said = [
+        item.pop("finding").replace(f" ({own})", "")
+        for item, own in zip((first, second), outcomes, strict=True)
+    ]
+    assert said[0] == said[1]
+    assert first == second
+    assert large.data["rows_read"] == large.data["rows_used"] == 4000
+    assert "too large to be read whole" in large.data["notes"][-1]
+    assert large.data["files"][0]["sha256"] == whole.data["files"][0]["sha256"]
+
+
+def test_other_audits_still_refuse_a_table_too_large(scored, monkeypatch):
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")
+    document = {
+        "data": {"path": ".", "protected": ["sex"]},
+        "model": SCORES,
+        "audits": [{"rule_sets": {}}, {"groups": {}}],
+    }
+    with pytest.raises(InputError, match="at most 0 MB are read"):
+        execute(parse_spec(document, scored))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"data": {"keep": [{"column": "age", "at_least": 20}]}}, "data.keep cannot be used with a table"),
+        ({"data": {"label": "decision", "favorable": 1}}, "data.label cannot be used"),
+        ({"data": {"protected": []}}, "rule_sets.protected must name at least one attribute"),
+        ({"data": {"protected": ["sexx"]}}, "'sexx'"),
+        (
+            {"data": {"protected": ["sex"]}, "model": {"predictions": {"score": "race"}}},
+            "must name a column of numbers, but 'race' holds",
+        ),
+        ({"model": {"predictions": {"score": "age"}}}, "a finite prediction, but column 'age'"),
+        ({"model": {"predictions": {"label": "decision"}}}, "data.favorable is missing"),
+        ({"threshold": {"sex": {"f": 0.5, "m": 0.4}}}, "threshold by group cannot be used"),
+        ({"audits": [{"rule_sets": {"binning": "quantile"}}]}, "binning: quantile cannot be used"),
+        ({"audits": [{"rule_sets": {"support": 0.999}}]}, "give at most 0."),
+    ],
+)  # fmt: skip
+def test_what_needs_all_rows_is_refused(scored, monkeypatch, change, message):
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")
+    document = {
+        "data": {"path": ".", "protected": ["sex", "race"]},
+        "model": SCORES,
+        "audits": [{"rule_sets": {"permutations": 99}}],
+    }
+    for key, value in change.items():
+        document[key] = {**document[key], **value} if key == "data" else value
+    with pytest.raises(InputError, match=message):
+        execute(parse_spec(document, scored))
+
+
+def test_files_with_other_columns_are_named(scored):
+    pq.write_table(pa.table({"sex": ["f"], "race": ["a"]}), scored / "2.parquet")
+    with pytest.raises(
+        InputError, match=r"2\.parquet must have the same columns as the first file, but 'age'"
+    ):
+        rule_sets_parquet(scored, protected=["sex"], favorable="known")

@@ -1,0 +1,49 @@
+"""Parquet tables too large to be read whole, told by their metadata alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from audits.data.tables import Limits
+
+__all__ = ["beyond_limits", "parquet_files"]
+
+
+def parquet_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the Parquet files that paths name, those in folders in the order of their names.
+
+    Empty unless every path is a folder of Parquet files or ends in .parquet or .pq.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(path.rglob("*.parquet"))
+            found += [file for file in inside if not any(p[:1] in "._" for p in file.relative_to(path).parts)]
+        elif path.is_file() and path.suffix.lower() in {".parquet", ".pq"}:
+            found.append(path)
+        else:
+            return []
+    return found
+
+
+def beyond_limits(paths: Sequence[Path], limits: Limits | None = None) -> bool:
+    """Return whether `paths` are Parquet with more rows, cells or bytes than `read_table` reads.
+
+    Files that cannot be read are not: whoever reads them says why.
+    """
+    limits, rows, columns = limits or Limits(), 0, 0
+    for file in parquet_files(paths):
+        try:
+            metadata = pq.read_metadata(file)
+            size = file.stat().st_size
+        except (pa.ArrowException, OSError, ValueError):
+            return False
+        unpacked = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+        if size > limits.file_bytes or unpacked > limits.decompressed_bytes:
+            return True
+        rows, columns = rows + metadata.num_rows, metadata.num_columns
+    return rows > limits.rows or rows * columns > limits.cells
