@@ -15,12 +15,14 @@ from app.workspace import Workspace, is_token, new_token, was_issued
 
 __all__ = [
     "address",
+    "addressed",
     "choice",
     "forget",
     "forget_addresses",
     "get",
     "keep",
     "keep_address",
+    "put_in_address",
     "remember",
     "set_widget",
     "widget",
@@ -99,6 +101,17 @@ def choice(key: str) -> dict[str, Any]:
     The widget's own default must be what the data suggest: it is what a link without the parameter means.
     """
     return {"key": key, "bind": "query-params"}
+
+
+def addressed(key: str) -> str | None:
+    """Return what the address says under `key`, of which no widget takes care."""
+    return st.query_params.get(key)
+
+
+def put_in_address(key: str, value: str) -> None:
+    """Have the address say `value` under `key`."""
+    if st.query_params.get(key) != value:
+        st.query_params[key] = value
 
 
 def widget(key: str) -> Any:

@@ -26,4 +26,4 @@ if not standing.finished:
 step = st.segmented_control(
     "Finding", list(STEPS), default=1, format_func=STEPS.__getitem__, **state.choice("step")
 )
-show_step(space, work.result(space, spec), step or 1)
+show_step(work.result(space, spec), step or 1)

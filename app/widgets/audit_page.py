@@ -20,9 +20,13 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
 from audits.errors import InputError
+from audits.runs.handle import RunProgress
 from audits.runs.result import RunResult
+from audits.runs.saved import SavedRuns
 
 __all__ = ["Chosen", "audit_page"]
+
+_KEY = 12
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ def audit_page(
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
     show_earlier: Callable[[Any], None] | None = None,
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,
+    while_running: Callable[[RunProgress], None] | None = None,
 ) -> None:
     """Draw the page of `audit`.
 
@@ -65,6 +70,8 @@ def audit_page(
         Draws the last result of other choices, below the question.
     below
         Draws what else stands below the question.
+    while_running
+        Draws what else there is to see of a run that goes on, below its progress.
     """
     space = state.workspace()
     draft = space.draft()
@@ -96,20 +103,45 @@ def audit_page(
         return
     with bar:
         run_button(space, spec, chosen.title, standing, chosen.seconds, "run")
+    _other_run(space, heading, standing.key)
     if standing.finished:
+        if not any(record["key"] == standing.key for record in space.runs()):
+            work.submit(space, spec, chosen.title)  # known from elsewhere: it is this workspace's run too
+        state.put_in_address("run", standing.key[:_KEY])
         show(work.result(space, spec), space, draft)
         return
     st.markdown(page_text(question))
     with st.container(key="narrow"):  # where the sidebar is folded away
         run_button(space, spec, chosen.title, standing, chosen.seconds, "run-narrow")
     if standing.going and standing.run is not None:
-        progress(standing.run)
+        progress(standing.run, while_running)
     else:
         ended_badly(standing.run)
     if show_earlier is not None:
         earlier_result(space, spec, audit, show_earlier)
     if below is not None:
         below(space, draft)
+
+
+def _other_run(space: Workspace, heading: str, key: str) -> None:
+    """Say so where a link was to another run than data and choices now lead to, and where that one is."""
+
+    def landed() -> str:
+        asked = state.addressed("run") or ""
+        return asked if asked and not key.startswith(asked) else ""
+
+    asked = state.remember(f"landed {heading}", landed)
+    if not asked or asked != state.addressed("run"):
+        return
+    found = next((run for run in SavedRuns().list(owner=space.token) if run.key.startswith(asked)), None)
+    if found is None:
+        notices.note(
+            "The link was to a run that is not kept any more; what follows is about what is chosen now."
+        )
+        return
+    notices.note(f"The link was to another run, {found.title!r}; what follows is about what is chosen now.")
+    query = {"w": [space.token], "run": [found.id[:_KEY]]}
+    st.page_link("views/saved.py", label="Open that run", query_params=query)
 
 
 def _to_data(label: str) -> None:

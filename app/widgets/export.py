@@ -14,9 +14,8 @@ import streamlit as st
 from app.widgets.figure_card import csv_bytes
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
-from audits.runs.tables import result_tables
 
-__all__ = ["export_section", "portable"]
+__all__ = ["export_section", "portable", "zipped_tables"]
 
 
 def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,7 +25,16 @@ def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
     data["path"] = _own_name(paths) if isinstance(paths, str) else [_own_name(path) for path in paths]
     if "path" in model:
         model["path"] = _own_name(model["path"])
-    return {**spec, "data": data, "model": model}
+    audits = [{name: _own_policy(options) for name, options in each.items()} for each in spec["audits"]]
+    return {**spec, "data": data, "model": model, "audits": audits}
+
+
+def _own_policy(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an audit's options with the file of a second model named as it was when it was brought."""
+    against = options.get("against")
+    if isinstance(against, dict) and against.get("path"):
+        return {**options, "against": {**against, "path": _own_name(against["path"])}}
+    return dict(options)
 
 
 def export_section(found: RunResult, sample: str | None) -> None:
@@ -39,7 +47,7 @@ def export_section(found: RunResult, sample: str | None) -> None:
     """
     with st.container(horizontal=True):
         _button("Result (JSON)", "results.json", "application/json", lambda: _json(found))
-        _button("All tables (ZIP of CSV)", "tables.zip", "application/zip", lambda: _tables(found))
+        _button("All tables (ZIP of CSV)", "tables.zip", "application/zip", lambda: zipped_tables(found))
         _button(
             "Spec (YAML)", "spec.yaml", "application/yaml", lambda: dump_yaml(portable(found.spec)).encode()
         )
@@ -57,12 +65,12 @@ def _json(found: RunResult) -> bytes:
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
-def _tables(found: RunResult) -> bytes:
+def zipped_tables(found: RunResult) -> bytes:
+    """Return every table of a run as CSV files in a ZIP, named after audit and table."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for audit in found.audits:
-            for name, table in result_tables(audit.result).items():
-                archive.writestr(f"{audit.name}-{name}.csv", csv_bytes(table))
+        for name, table in found.named_tables().items():
+            archive.writestr(f"{name}.csv", csv_bytes(table))
     return packed.getvalue()
 
 

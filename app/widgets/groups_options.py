@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from audits.data import AuditData
 
@@ -32,7 +33,9 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         reference = {}
         for name in chosen:
             values = [_LARGEST, *(size.value for size in summary.groups[name])]
-            value = st.selectbox(f"Reference of {name}", values, **state.choice(f"reference-{name}"))
+            value = st.selectbox(
+                f"Reference of {notices.label(name)}", values, **state.choice(f"reference-{name}")
+            )
             if value != _LARGEST:
                 reference[name] = value
         material = st.number_input(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from app import state, work
@@ -17,7 +19,7 @@ from app.widgets.verdict_cards import verdict_cards
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.figures import groups as figures
-from audits.groups import GroupsResult, at_threshold, beside
+from audits.groups import GroupRow, GroupsResult, at_threshold, beside
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
@@ -56,17 +58,22 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     )
     rates = figures.rates(result, attribute, metrics=tuple(metrics))
     figure_card("group-rates", rates, lambda: _rows(result, attribute), wide=True)
+    if len(result.of(attribute)) > figures.MOST_GROUPS:
+        shown, k = figures.MOST_GROUPS, len(result.of(attribute))
+        st.caption(f"Drawn are the {shown} largest of {k} groups; the table holds all.")
     for warning in result.warnings:
         notices.note(warning)
     _differences(result, attribute)
     verdict_cards(space, draft)
     st.subheader("Scores", anchor=False)
-    figure_card("group-scores", figures.scores(result, attribute), lambda: _rows(result, attribute))
+    figure_card("group-scores", figures.scores(result, attribute), lambda: result.scores_frame(attribute))
     if result.table[0].calibration is not None:
         figure_card(
-            "group-calibration", figures.calibration(result, attribute), lambda: _rows(result, attribute)
+            "group-calibration",
+            figures.calibration(result, attribute),
+            lambda: result.calibration_frame(attribute),
         )
-    _second_model(space, found, stored)
+    _second_model(space, found, stored, attribute)
     with st.expander("How to read this"):
         st.markdown(page_text("overview_reading"))
     with st.expander("What it cannot tell you"):
@@ -111,7 +118,7 @@ def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResu
     with st.container(border=True, key="thresholds"):
         if single:
             by_group = st.toggle(
-                f"A threshold for each group of {attribute}",
+                f"A threshold for each group of {notices.label(attribute)}",
                 value=isinstance(spec, dict) and attribute in spec,
                 **state.choice("by-group"),
             )
@@ -147,7 +154,7 @@ def _by_group(attribute: str, values: list[str], spec: Any, low: float, high: fl
         for place, value in enumerate(values):
             first = float(known.get(value, common))
             found[value] = st.number_input(
-                value.replace("[", "\\["),
+                notices.label(value),
                 min(low, first),
                 max(high, first),
                 first,
@@ -164,7 +171,7 @@ def _rows(result: GroupsResult, attribute: str) -> Any:
 
 
 def _differences(result: GroupsResult, attribute: str) -> None:
-    """Write the spreads of the attribute, and what each group would need."""
+    """Draw each group's differences with its verdicts, and write the spreads of the attribute."""
     spread = next(item for item in result.spreads if item.attribute == attribute)
     named = {
         "Demographic parity difference": spread.demographic_parity_difference,
@@ -178,26 +185,44 @@ def _differences(result: GroupsResult, attribute: str) -> None:
         for name, item in named.items()
         if item is not None
     ]
-    for row in result.table:
-        needs = [item.people_needed for item in row.differences.values() if item.people_needed]
-        if row.attribute == attribute and row.verdict is not None:
-            text = f"{row.group}: {row.verdict}"
-            lines.append(
-                f"{text}; about {count(max(needs))} people in each group would be needed" if needs else text
-            )
+    st.subheader("Differences from the reference", anchor=False)
+    st.text(f"Each group minus {spread.reference}; the intervals hold for all groups and rates together.")
+    figure_card(
+        "group-differences",
+        figures.differences(result, attribute),
+        lambda: result.differences_frame(attribute),
+        wide=True,
+    )
+    verdicts = pd.DataFrame(
+        [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
+        columns=["group", "people", "verdict", "people needed in each group"],
+    )
+    st.dataframe(verdicts, hide_index=True, alt="Verdict of each group")
     notices.bullets(lines)
+    again = result.bootstrap_frame(attribute)
+    if len(again):
+        with st.expander("Impact ratio and balanced accuracy by the bootstrap"):
+            st.text("A second interval, by resampling people, beside the one that is drawn.")
+            st.dataframe(
+                again,
+                hide_index=True,
+                column_config=number_columns(again),
+                alt="Two intervals for each group",
+            )
 
 
-def _second_model(space: Workspace, found: RunResult, result: GroupsResult) -> None:
+def _needed(row: GroupRow) -> str:
+    needs = [gap.people_needed for gap in row.differences.values() if gap.people_needed]
+    return f"about {count(max(needs))}" if needs else ""
+
+
+def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attribute: str) -> None:
     """Lay another run's model beside this one, on the same people."""
     records = [record for record in space.runs() if _comparable(record, found)]
     if not records:
         return
     st.subheader("Another model on the same people", anchor=False)
-    labels = {
-        record["key"][:8]: f"{json.dumps(record['spec']['model'])} at {record['spec']['threshold']}"
-        for record in records
-    }
+    labels = {record["key"][:8]: _model_words(record["spec"]) for record in records}
     chosen = st.selectbox(
         "Beside it",
         ["(none)", *labels],
@@ -212,9 +237,30 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult) -> N
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
         return
-    st.dataframe(
-        table, hide_index=True, column_config=number_columns(table), alt="Rates of both models by group"
+    if attribute not in set(table["attribute"]):
+        notices.note(f"The other run does not compare by {attribute}.")
+        return
+    figure = figures.beside(
+        table, attribute, (f"this: {_model_words(found.spec)}", f"beside it: {labels[chosen]}")
     )
+    figure_card("group-models", figure, lambda: table, wide=True)
+    st.dataframe(
+        table[table["attribute"] == attribute].drop(columns="attribute"),
+        hide_index=True,
+        column_config=number_columns(table),
+        alt="Rates of both models by group, and the change from this one to the other",
+    )
+
+
+def _model_words(spec: Mapping[str, Any]) -> str:
+    """Name a run's model and threshold in a line."""
+    model = dict(spec["model"])
+    kind, value = next(iter(model.items()))
+    name = (
+        value if kind == "train" else PurePosixPath(str(value)).name if kind == "path" else json.dumps(value)
+    )
+    threshold = spec["threshold"]
+    return f"{name} at {threshold if isinstance(threshold, float) else json.dumps(threshold)}"
 
 
 def _comparable(record: Mapping[str, Any], found: RunResult) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 
 import streamlit as st
 
-__all__ = ["bullets", "note", "problem"]
+__all__ = ["bullets", "label", "note", "problem"]
+
+_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
 
 
 def problem(sentence: str, details: str = "") -> None:
@@ -28,6 +31,19 @@ def bullets(sentences: Iterable[str]) -> None:
     lines = [f"• {' '.join(sentence.split())}" for sentence in sentences]
     if lines:
         st.text("\n".join(lines))
+
+
+def label(text: str, longest: int = 60) -> str:
+    r"""Return text from the data as the label of a control, which is Markdown: short, and without marks.
+
+    Examples
+    --------
+    >>> label("*a* [b](c) :red[d] $e$")
+    '\\*a\\* \\[b\\]\\(c\\) \\:red\\[d\\] \\$e\\$'
+    """
+    flat = " ".join(text.split())
+    flat = flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    return _MARKS.sub(r"\\\1", flat)
 
 
 def _box(kind: str, sentence: str) -> None:

@@ -12,20 +12,26 @@ import streamlit as st
 
 from app import state, work
 from app.widgets import notices
-from app.widgets.export import portable
+from app.widgets.export import portable, zipped_tables
 from app.widgets.figure_card import csv_bytes
+from app.widgets.verdict_cards import PAGES
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.compare import compare_runs, comparison_frame
+from audits.groups import GroupsResult
+from audits.groups.ll144 import protected_of, suggested_columns
+from audits.runs.compare import compare_runs, comparison_frame, worded_frame
 from audits.runs.documents import dump_yaml
+from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.saved import STATUSES, SavedRun, SavedRuns
-from audits.stats import EVIDENCE
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
 from audits.stats.words import count
 
 __all__ = ["choose_run", "compare_section", "keep_section", "report_section", "standing_section"]
 
 _ANY = "(any)"
+_NONE = "(none)"
+Columns = dict[str, str]
 _TEMPLATES = {
     "full": "Full technical report",
     "executive": "Summary for executives (two pages)",
@@ -33,16 +39,30 @@ _TEMPLATES = {
     "annex4": "Outline of evidence for Annex IV of the EU AI Act",
 }
 _MOST_CHANGES = 500
+_VERDICTS = (EVIDENCE, NO_EVIDENCE, INSUFFICIENT)
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
-    """Draw the list with its filters; return the run whose id is in the address, or chosen."""
-    left, right = st.columns([2, 1])
-    text = left.text_input("Search in titles, notes and findings", **state.choice("find"))
-    status = right.selectbox("Status", [_ANY, *STATUSES], **state.choice("status"))
-    found = saved.list(owner=space.token, text=text, status=None if status == _ANY else status)
+    """Draw the list with its filters; return the run whose id is in the address, or chosen, or the latest."""
+    text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
+    with st.grid(3, min_column_width=200, border=False):
+        status = st.selectbox("Status", [_ANY, *STATUSES], **state.choice("of-status"))
+        verdict = st.selectbox("Verdict", [_ANY, *_VERDICTS], **state.choice("of-verdict"))
+        audit = st.selectbox(
+            "Audit",
+            [_ANY, *AUDITS],
+            format_func=lambda name: PAGES.get(name, ("", name))[1],
+            **state.choice("of-audit"),
+        )
+    wanted = {"status": status, "verdict": verdict, "audit": audit}
+    found = saved.list(
+        owner=space.token,
+        text=text,
+        **{name: value for name, value in wanted.items() if value != _ANY},
+    )
     if not found:
-        st.text("No saved audit matches." if text or status != _ANY else "Nothing has been run yet.")
+        filtered = text or any(value != _ANY for value in wanted.values())
+        st.text("No saved audit matches." if filtered else "Nothing has been run yet.")
         return None
     table = pd.DataFrame(
         [(run.title, _when(run.created), run.status, run.verdict, run.finding or run.error) for run in found],
@@ -50,15 +70,25 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     )
     st.dataframe(table, hide_index=True, alt="Saved audits, latest first")
     names = {run.id[:12]: run for run in found}
+    asked = state.addressed("run")
+    opened = asked if asked in names else found[0].id[:12]
+    if asked and asked not in names and not _kept(saved, space, asked):
+        notices.note("The audit that the address names is not kept any more; the latest one is open.")
+    if state.widget("open") != opened:
+        state.set_widget("open", opened)
     key = st.selectbox(
         "Open",
         list(names),
-        format_func=lambda name: (
-            f"{names[name].title} · {_when(names[name].created)}" if name in names else name
-        ),
-        **state.choice("run"),
+        format_func=lambda name: _named(names[name]) if name in names else name,
+        key="open",
+        on_change=lambda: state.put_in_address("run", state.widget("open")),
     )
-    return names.get(key)
+    state.put_in_address("run", key)  # the latest too: a link must not move on to the next run
+    return names.get(str(key))
+
+
+def _kept(saved: SavedRuns, space: Workspace, identity: str) -> bool:
+    return any(run.id.startswith(identity) for run in saved.list(owner=space.token))
 
 
 def standing_section(space: Workspace, run: SavedRun) -> None:
@@ -87,15 +117,43 @@ def report_section(run: SavedRun, result: RunResult) -> None:
     template = st.selectbox(
         "Kind", list(_TEMPLATES), format_func=_TEMPLATES.__getitem__, **state.choice("kind")
     )
+    columns = _law_columns(result) if template == "ll144" else {}
     result = dataclasses.replace(result, spec=portable(result.spec))
     name = f"audit-{run.id[:8]}" + ("" if template == "full" else f"-{template}")
     spec_text = dump_yaml(result.spec)
     with st.container(horizontal=True):
-        _download("HTML", f"{name}.html", "text/html", lambda: _html(result, template, spec_text))
-        _download("PDF", f"{name}.pdf", "application/pdf", lambda: _pdf(result, template, spec_text))
+        _download("HTML", f"{name}.html", "text/html", lambda: _html(result, template, spec_text, columns))
+        _download("PDF", f"{name}.pdf", "application/pdf", lambda: _pdf(result, template, spec_text, columns))
         _download("JSON", f"audit-{run.id[:8]}.json", "application/json", lambda: _json(result))
+        _download(
+            "Tables (ZIP of CSV)",
+            f"tables-{run.id[:8]}.zip",
+            "application/zip",
+            lambda: zipped_tables(result),
+        )
         _download("Model card", f"model-card-{run.id[:8]}.md", "text/markdown", lambda: _card(result))
     st.caption("A report is an aid to an assessment, not legal advice.")
+
+
+def _law_columns(result: RunResult) -> Columns:
+    """Draw the choice of the columns that hold sex and race or ethnicity."""
+    found = next((audit.result for audit in result.audits if isinstance(audit.result, GroupsResult)), None)
+    if found is None:
+        notices.note("These tables need a group comparison (Overview) in the run.")
+        return {}
+    names = [_NONE, *protected_of(found)]
+    suggested = suggested_columns(found)
+    with st.container(horizontal=True):
+        chosen = [
+            st.selectbox(label, names, index=names.index(first) if first else 0, **state.choice(f"law-{key}"))
+            for label, key, first in (
+                ("Column that holds sex", "sex", suggested[0]),
+                ("Column that holds race or ethnicity", "race", suggested[1]),
+            )
+        ]
+    if chosen[0] == chosen[1] != _NONE:
+        notices.problem("Choose two different columns.")
+    return {name: value for name, value in zip(("sex", "race"), chosen, strict=True) if value != _NONE}
 
 
 def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: RunResult) -> None:
@@ -109,9 +167,7 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     key = st.selectbox(
         "Against",
         ["(none)", *others],
-        format_func=lambda name: (
-            f"{others[name].title} · {_when(others[name].created)}" if name in others else name
-        ),
+        format_func=lambda name: _named(others[name]) if name in others else name,
         **state.choice("against"),
     )
     if key not in others:
@@ -121,10 +177,11 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
         return
-    table = comparison_frame(changes[:_MOST_CHANGES])
-    st.text(f"{count(len(changes))} differences; before is the other run, after this one.")
+    table = worded_frame(changes[:_MOST_CHANGES])
+    more = f" The first {_MOST_CHANGES} are shown." if len(changes) > _MOST_CHANGES else ""
+    st.text(f"{count(len(changes))} differences; before is the other run, after this one.{more}")
     if len(table):
-        st.dataframe(table.astype(str), hide_index=True, alt="What changed between the two runs")
+        st.dataframe(table, hide_index=True, alt="What changed between the two runs")
         _download(
             "CSV", f"changes-{run.id[:8]}.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
         )
@@ -164,16 +221,16 @@ def _download(label: str, name: str, mime: str, make: Callable[[], bytes]) -> No
     st.download_button(label, data=make, file_name=name, mime=mime, on_click="ignore", key=f"report-{label}")
 
 
-def _html(result: RunResult, template: str, spec_text: str) -> bytes:
+def _html(result: RunResult, template: str, spec_text: str, columns: Columns) -> bytes:
     from audits.reports.html import render_report
 
-    return render_report(result, template=template, spec_text=spec_text).encode()  # type: ignore[arg-type]
+    return render_report(result, template=template, spec_text=spec_text, **columns).encode()  # type: ignore[arg-type]
 
 
-def _pdf(result: RunResult, template: str, spec_text: str) -> bytes:
+def _pdf(result: RunResult, template: str, spec_text: str, columns: Columns) -> bytes:
     from audits.reports.pdf import render_pdf
 
-    return render_pdf(result, template=template, spec_text=spec_text)  # type: ignore[arg-type]
+    return render_pdf(result, template=template, spec_text=spec_text, **columns)  # type: ignore[arg-type]
 
 
 def _card(result: RunResult) -> bytes:
@@ -184,6 +241,11 @@ def _card(result: RunResult) -> bytes:
 
 def _json(result: RunResult) -> bytes:
     return json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _named(run: SavedRun) -> str:
+    """Name a run so that no other has the same name."""
+    return f"{run.title} · {_when(run.created)} · {run.id[:8]}"
 
 
 def _when(seconds: float) -> str:

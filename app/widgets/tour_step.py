@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import drafts
+from app import drafts, state
 from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
 from app.workspace import Workspace
@@ -47,7 +47,7 @@ def tour_spec(space: Workspace) -> dict[str, Any]:
     return {**draft["spec"], "audits": _AUDITS}
 
 
-def show_step(space: Workspace, found: RunResult, step: int) -> None:
+def show_step(found: RunResult, step: int) -> None:
     """Draw one finding: the question, the sentence, the figure, how to read it."""
     audit = found.audits[step - 1]
     section = SECTIONS[audit.name](audit.result)
@@ -60,10 +60,16 @@ def show_step(space: Workspace, found: RunResult, step: int) -> None:
     st.text(exhibit.caption)
     figure_card(f"tour-{step}", exhibit.figure, lambda: exhibit.table, wide=True)
     st.caption(section.limits)
-    st.page_link(
-        "views/data_model.py",
-        label="Open an example, or bring your own data"
-        if step == max(STEPS)
-        else "Try it yourself on the data page",
-        query_params={"w": space.token},
-    )
+    if step < max(STEPS):
+        st.button(f"Next: {STEPS[step + 1]}", key="next", type="primary", on_click=_go_to, args=(step + 1,))
+        return
+    with st.container(horizontal=True):
+        for view, title, label in (
+            ("saved.py", "Report & saved audits", "Take the report of all five with you"),
+            ("data_model.py", "Data & model", "Open an example, or bring your own data"),
+        ):
+            st.page_link(f"views/{view}", label=label, query_params=state.address(title))
+
+
+def _go_to(step: int) -> None:
+    state.set_widget("step", step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -47,10 +46,13 @@ def results_folder(out: Path | None, spec: Path) -> Path:
     except OSError as error:
         raise InputError("--out", f"cannot be looked into ({error.strerror})", str(folder)) from None
     nearest = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
-    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+    try:
+        Path(tempfile.mkdtemp(prefix=".probe-", dir=nearest)).rmdir()  # permissions alone do not tell
+    except OSError as error:
         raise InputError(
-            "--out", "must be a folder that can be written to", str(folder), f"look at {nearest}"
-        )
+            "--out", f"must be a folder that can be written to ({error.strerror})", str(folder),
+            f"look at {nearest}",
+        ) from None  # fmt: skip
     return folder
 
 

@@ -51,11 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         details = "\n".join(getattr(error, "__notes__", []))
         return _say(str(error) + (f" Details: {_log(details)}" if details else ""), 3)
     except Exception as error:  # noqa: BLE001  (the last resort: the user gets a sentence, the log the rest)
+        if isinstance(error, ModuleNotFoundError) and not (error.name or "audits").startswith("audits"):
+            return _say(_without(str(error.name)), 2)
         log = _log(traceback.format_exc())
         return _say(
             f"Something went wrong that should not ({type(error).__name__}: {error}). Details: {log}", 3
         )
     return _print(text, status)
+
+
+def _without(package: str) -> str:
+    own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
+    advice = f"use {own}" if own.exists() else "install requirements.txt into it"
+    return f"This Python ({sys.executable}) lacks the package {package!r}; {advice}."
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,9 +113,15 @@ def _parser() -> argparse.ArgumentParser:
         help="of HTML and PDF: all of it, two pages, tables as New York City's Local Law 144 asks for, or an "
         "outline of evidence for Annex IV of the EU AI Act",
     )
+    for name in ("sex", "race"):
+        report.add_argument(
+            f"--{name}", metavar="COLUMN", help=f"protected attribute that holds {name}, for ll144"
+        )
     report.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: into DIR)")
     report.set_defaults(command=_report)
     _saved_audits(commands.add_parser("runs", help="saved audits", description="List and keep saved audits."))
+    words = "Measure new people as a sensitivity audit did, without a server."
+    _monitors(commands.add_parser("monitor", help="measure new people", description=words))
     return parser
 
 
@@ -169,6 +183,34 @@ def _saved_audits(parser: argparse.ArgumentParser) -> None:
     remove.set_defaults(command=_runs_rm)
 
 
+def _monitors(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    export = commands.add_parser("export", help="write the bundle of a finished run's sensitivity audit")
+    export.add_argument("folder", metavar="DIR", type=Path, help="folder that `run --out` wrote")
+    export.add_argument("--out", metavar="BUNDLE", type=Path, required=True, help="folder for the bundle")
+    export.add_argument("--note", metavar="TEXT", default="", help="kept in the bundle")
+    export.set_defaults(command=_monitor_export)
+
+    score = commands.add_parser("score", help="measure the rows of a table, one JSON line a row")
+    score.add_argument("bundle", metavar="BUNDLE", type=Path)
+    score.add_argument("rows", metavar="ROWS", type=Path, help="CSV, TSV, Parquet, Arrow, XLSX or JSON lines")
+    score.add_argument("--out", metavar="FILE", type=Path, help="where to write them (default: printed)")
+    score.set_defaults(command=_monitor_score)
+
+
+def _monitor_export(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.export(chosen.folder, chosen.out, chosen.note)
+
+
+def _monitor_score(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.score(chosen.bundle, chosen.rows, chosen.out)
+
+
 def _wishes(chosen: argparse.Namespace) -> Wishes:
     from audits.cli.run import Wishes
 
@@ -188,7 +230,10 @@ def _run(chosen: argparse.Namespace) -> tuple[int, str]:
 def _report(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli.report import report
 
-    return 0, report(chosen.folder, chosen.format, chosen.template, chosen.out)
+    words = report(
+        chosen.folder, chosen.format, chosen.template, chosen.out, sex=chosen.sex, race=chosen.race
+    )
+    return 0, words
 
 
 def _runs_list(chosen: argparse.Namespace) -> tuple[int, str]:

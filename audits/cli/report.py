@@ -15,15 +15,31 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 
-def report(folder: Path, form: str, template: str, out: Path | None) -> str:
+def report(
+    folder: Path,
+    form: str,
+    template: str,
+    out: Path | None,
+    *,
+    sex: str | None = None,
+    race: str | None = None,
+) -> str:
     """Write a report of the run in `folder`; return where it lies.
+
+    Parameters
+    ----------
+    sex, race : str, optional
+        Protected attributes that hold them, for the tables of Local Law 144.
 
     Raises
     ------
     InputError
-        If the folder holds no finished run, or the file cannot be written.
+        If the folder holds no finished run, the file cannot be written, or `sex` and `race` do not fit.
     """
     from audits.runs.result import RunResult
+
+    if (sex is not None or race is not None) and (template != "ll144" or form not in {"html", "pdf"}):
+        raise InputError("--sex and --race", "are for --template ll144 as html or pdf")
 
     if not (folder / "results.json").is_file():
         raise InputError(
@@ -36,7 +52,7 @@ def report(folder: Path, form: str, template: str, out: Path | None) -> str:
         result = RunResult.load(folder)
     except RunFailed as error:
         raise InputError("DIR", f"must hold a finished run: {str(error).rstrip('.')}", str(folder)) from None
-    content = _content(result, form, template)
+    content = _content(result, form, template, {"sex": sex, "race": race})
     path = out or folder / _name(form, template)
     try:
         path.write_bytes(content)
@@ -45,7 +61,7 @@ def report(folder: Path, form: str, template: str, out: Path | None) -> str:
     return f"Written to {path}."
 
 
-def _content(result: RunResult, form: str, template: str) -> bytes:
+def _content(result: RunResult, form: str, template: str, columns: dict[str, str | None]) -> bytes:
     if form == "json":
         return (json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if form == "card":
@@ -56,10 +72,11 @@ def _content(result: RunResult, form: str, template: str) -> bytes:
     if form == "pdf":
         from audits.reports.pdf import render_pdf
 
-        return render_pdf(result, template=template, spec_text=spec_text)  # type: ignore[arg-type]
+        return render_pdf(result, template=template, spec_text=spec_text, **columns)  # type: ignore[arg-type]
     from audits.reports.html import render_report
 
-    return render_report(result, template=template, spec_text=spec_text).encode()  # type: ignore[arg-type]
+    text = render_report(result, template=template, spec_text=spec_text, **columns)  # type: ignore[arg-type]
+    return text.encode()
 
 
 def _name(form: str, template: str) -> str:

@@ -11,7 +11,6 @@ from audits.errors import InputError
 from audits.runs.compare import Change, compare_runs
 from audits.runs.documents import dump_yaml
 from audits.runs.saved import STATUSES, SavedRun, SavedRuns
-from audits.stats.words import number
 
 __all__ = ["annotate", "compare", "listed", "removed", "renamed", "shown"]
 
@@ -100,16 +99,6 @@ def _when(seconds: float) -> str:
 
 
 def _worded(change: Change) -> str:
-    sides = [
-        _side(change.before, change.low_before, change.high_before),
-        _side(change.after, change.low_after, change.high_after),
-    ]
+    before, after = change.words()
     apart = "; intervals apart" if change.overlap is False else ""
-    return "  " + one_line(f"{change.part} {change.where}: {sides[0]} → {sides[1]}{apart}")
-
-
-def _side(value: object, low: float | None, high: float | None) -> str:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        words = number(float(value))
-        return words if low is None else f"{words} ({number(low)} to {number(high)})"
-    return "–" if value is None else str(value)[:80]
+    return "  " + one_line(f"{change.part} {change.where}: {before} → {after}{apart}")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
-from audits.groups import GroupRow, GroupsResult
-from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
+from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, distinct, empty, finish
+from audits.groups import Difference, GroupRow, GroupsResult
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Estimate
 from audits.stats.words import count, percent
 
-__all__ = ["calibration", "rates", "scores"]
+__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "rates", "scores"]
 
 _PANELS = {
     "selection_rate": "selection rate",
@@ -22,21 +23,19 @@ _PANELS = {
     "accuracy": "accuracy",
 }
 FOUR_FIFTHS = 0.8
-
-
-def _of(result: GroupsResult, attribute: str) -> list[GroupRow]:
-    return [row for row in result.table if row.attribute == attribute]
+MOST_GROUPS = 25
+"""Groups that are drawn in one figure, the largest; tables hold all."""
 
 
 def rates(
-    result: GroupsResult, attribute: str, *, metrics: tuple[str, ...] = (), most: int = 25
+    result: GroupsResult, attribute: str, *, metrics: tuple[str, ...] = (), most: int = MOST_GROUPS
 ) -> go.Figure:
     """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
 
     Groups with too few people to say anything are hollow and grey. In the panel of selection rates a line
     stands at four fifths of the highest rate.
     """
-    rows = _of(result, attribute)[:most][::-1]
+    rows = result.of(attribute)[:most][::-1]
     names = [
         name
         for name in (metrics or tuple(_PANELS)[:3])
@@ -44,7 +43,10 @@ def rates(
     ]
     if not rows or not names:
         return empty("There is no group to compare.")
-    labels = [f"{describe(row.group)}{' (reference)' if row.is_reference else ''}" for row in rows]
+    labels = [
+        f"{label}{' (reference)' if row.is_reference else ''}"
+        for row, label in zip(rows, distinct([row.group for row in rows]), strict=True)
+    ]
     figure = make_subplots(
         rows=1,
         cols=len(names),
@@ -85,42 +87,176 @@ def rates(
                 col=panel,
             )
         if name == "selection_rate":
-            best = max(row.selection_rate.value or 0.0 for row in rows)
+            best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
             figure.add_vline(
                 x=100 * FOUR_FIFTHS * best, line={"color": GREY, "dash": "dot"}, row=1, col=panel
             )
         figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
-    figure.update_yaxes(categoryorder="array", categoryarray=labels)
+    figure.update_yaxes(categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4])
     ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
     alt = (
         f"Rates of {len(rows)} groups of {attribute} with intervals; selection rates from "
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
-    return finish(figure, height=110 + 30 * len(rows), alt=alt)
+    return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
+
+
+def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+    """Draw each group's rates minus the reference's, in points: one row a group, one panel a rate.
+
+    The intervals are those of the verdicts: all of them hold together.
+    """
+    rows = [row for row in result.of(attribute)[:most] if row.differences][::-1]
+    names = [name for name in _PANELS if any(name in row.differences for row in rows)]
+    if not names:
+        return empty("There is no group to compare.")
+    figure = make_subplots(
+        rows=1,
+        cols=len(names),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=[_PANELS[name] for name in names],
+    )
+    labels = distinct([row.group for row in rows])
+    for panel, name in enumerate(names, start=1):
+        known = [(label, row.differences[name]) for label, row in zip(labels, rows, strict=True)]
+        for verdict in (EVIDENCE, NO_EVIDENCE, INSUFFICIENT):
+            part = [(label, gap) for label, gap in known if gap.verdict == verdict]
+            part = [(label, gap) for label, gap in part if gap.estimate.low is not None]
+            if part:
+                figure.add_trace(_gaps(part), row=1, col=panel)
+        figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
+        figure.update_xaxes(title="percentage points", row=1, col=panel)
+    figure.update_yaxes(categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4])
+    reference = next(row.group for row in result.of(attribute) if row.is_reference)
+    seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
+    alt = (
+        f"Differences of {len(rows)} groups of {attribute} from {reference}, with intervals that hold "
+        f"together; {seen} groups differ for sure."
+    )
+    return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
+
+
+def beside(
+    table: pd.DataFrame, attribute: str, names: tuple[str, str], *, most: int = MOST_GROUPS
+) -> go.Figure:
+    """Draw two models' rates on the same people: one row a group, one panel a rate, both with intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `audits.groups.beside` gives it.
+    names : (str, str)
+        Of the first and the second model.
+    """
+    mine = table[table["attribute"] == attribute]
+    groups = list(dict.fromkeys(mine["group"]))[:most][::-1]
+    panels = [
+        name for name in dict.fromkeys(mine["rate"]) if mine.loc[mine["rate"] == name, "first"].notna().any()
+    ]
+    if not groups or not panels:
+        return empty("There is no group to compare.")
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=panels
+    )
+    labels = distinct(groups)
+    for panel, name in enumerate(panels, start=1):
+        part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
+        for side, label, colour, symbol, shift in zip(
+            ("first", "second"), names, (INK, ACCENT), ("diamond", "circle"), (0.14, -0.14), strict=True
+        ):
+            known = part[part[side].notna()]
+            figure.add_trace(
+                go.Scatter(
+                    x=(100 * known[side]).tolist(),
+                    y=[place + shift for place in known.index],
+                    mode="markers",
+                    marker={"color": colour, "symbol": symbol, "size": 8},
+                    error_x={
+                        "type": "data",
+                        "symmetric": False,
+                        "array": (100 * (known[f"{side} high"] - known[side])).tolist(),
+                        "arrayminus": (100 * (known[side] - known[f"{side} low"])).tolist(),
+                        "thickness": 1.6,
+                        "width": 0,
+                    },
+                    name=describe(label, longest=60),
+                    legendgroup=side,
+                    showlegend=panel == 1,
+                    hovertemplate="%{x:.1f} %<extra></extra>",
+                ),
+                row=1,
+                col=panel,
+            )
+        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
+    figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[-0.6, len(labels) - 0.4])
+    sure = mine[(mine["change low"] > 0) | (mine["change high"] < 0)]
+    alt = (
+        f"Rates of two models for {len(groups)} groups of {attribute}; in {len(sure)} of {len(mine)} rates "
+        "the paired interval of the change excludes 0."
+    )
+    height = 130 + 36 * len(groups)
+    return finish(figure, height=height, alt=alt).update_layout(margin={**_room(labels), "t": 60})
+
+
+def _gaps(part: list[tuple[str, Difference]]) -> go.Scatter:
+    """Dots with intervals of differences that share a verdict, in points."""
+    ends = [
+        [100 * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
+        for _, gap in part
+    ]
+    colour, symbol = _look(part[0][1].verdict)
+    return go.Scatter(
+        x=[value for _, value, _ in ends],
+        y=[label for label, _ in part],
+        mode="markers",
+        marker={"color": colour, "symbol": symbol, "size": 9, "line": {"color": colour, "width": 1.5}},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - value for _, value, high in ends],
+            "arrayminus": [value - low for low, value, _ in ends],
+            "thickness": 1.8,
+            "width": 0,
+        },
+        customdata=[f"{gap.verdict}<br>{gap.estimate.method}" for _, gap in part],
+        hovertemplate="%{x:.1f} points<br>%{customdata}<extra>%{y}</extra>",
+        showlegend=False,
+    )
+
+
+def _room(labels: list[str]) -> dict[str, int]:
+    """A left margin that holds the labels from the first drawing on, before their font has come."""
+    return {"l": min(300, 14 + 7 * max(map(len, labels))), "r": 12, "t": 36, "b": 8}
 
 
 def _mark(row: GroupRow) -> tuple[str, str]:
     if row.is_reference:
         return INK, "diamond"
-    if row.verdict == INSUFFICIENT:
+    return _look(row.verdict)
+
+
+def _look(verdict: str | None) -> tuple[str, str]:
+    if verdict == INSUFFICIENT:
         return GREY, "circle-open"
-    return (CONTRAST, "circle") if row.verdict == EVIDENCE else (ACCENT, "circle")
+    return (CONTRAST, "circle") if verdict == EVIDENCE else (ACCENT, "circle")
 
 
 def scores(result: GroupsResult, attribute: str, *, most: int = 7) -> go.Figure:
     """Draw the distribution of scores of the largest groups, each as a share of its people."""
-    rows = _of(result, attribute)[:most]
+    rows = result.of(attribute)[:most]
     edges = result.score_edges
     centres = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = go.Figure()
-    for row, colour in zip(rows, OKABE_ITO, strict=False):
+    labels = distinct([row.group for row in rows])
+    for row, label, colour in zip(rows, labels, OKABE_ITO, strict=False):
         figure.add_trace(
             go.Scatter(
                 x=centres,
                 y=[100 * n / row.n for n in row.score_counts],
                 mode="lines",
                 line={"color": colour, "shape": "hvh", "width": 2},
-                name=f"{describe(row.group)} ({count(row.n)})",
+                name=f"{label} ({count(row.n)})",
             )
         )
     figure.update_xaxes(title="favorable score")
@@ -131,13 +267,14 @@ def scores(result: GroupsResult, attribute: str, *, most: int = 7) -> go.Figure:
 
 def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     """Draw how often the label was favourable against the predicted score, a line a group."""
-    rows = [row for row in _of(result, attribute)[:most] if row.calibration is not None]
+    rows = [row for row in result.of(attribute)[:most] if row.calibration is not None]
     if not rows:
         return empty("Calibration needs a label and scores that are probabilities.")
     figure = go.Figure(
         go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dot"}, name="calibrated")
     )
-    for row, colour in zip(rows, OKABE_ITO, strict=False):
+    labels = distinct([row.group for row in rows])
+    for row, label, colour in zip(rows, labels, OKABE_ITO, strict=False):
         bins = row.calibration
         if bins is None:
             continue
@@ -159,7 +296,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
                 },
                 mode="lines+markers",
                 line={"color": colour},
-                name=f"{describe(row.group)} ({count(row.n)})",
+                name=f"{label} ({count(row.n)})",
             )
         )
     figure.update_xaxes(title="mean favorable score in the bin", range=[0, 1])

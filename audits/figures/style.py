@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import plotly.graph_objects as go
 
-__all__ = ["ACCENT", "CONTRAST", "GREY", "INK", "OKABE_ITO", "alt_text", "describe", "empty", "finish"]
+__all__ = [
+    "ACCENT",
+    "CONTRAST",
+    "GREY",
+    "INK",
+    "OKABE_ITO",
+    "alt_text",
+    "describe",
+    "distinct",
+    "empty",
+    "finish",
+]
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 """Colour-blind safe (Okabe, Ito 2008), the strongest contrasts to white first."""
@@ -53,3 +67,26 @@ def describe(name: str, *, longest: int = 28) -> str:
     """Shorten a label from the data for an axis, and keep it from being read as markup."""
     text = name if len(name) <= longest else name[: longest - 1] + "…"
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def distinct(names: Sequence[str], *, longest: int = 28) -> list[str]:
+    """Shorten labels from the data as `describe` does, so that different names stay different.
+
+    Examples
+    --------
+    >>> distinct(["north", "a" * 40 + "1", "a" * 40 + "2"], longest=8)
+    ['north', 'aaaa…aa1', 'aaaa…aa2']
+    """
+    found = [describe(name, longest=longest) for name in names]
+    for place in _again(found):
+        head = longest // 2
+        ending = names[place][head - longest + 1 :]
+        found[place] = describe(f"{names[place][:head]}…{ending}", longest=longest)
+    for number, place in enumerate(_again(found), start=1):
+        found[place] = f"{found[place]} ({number})"
+    return found
+
+
+def _again(labels: Sequence[str]) -> list[int]:
+    times = Counter(labels)
+    return [place for place, label in enumerate(labels) if times[label] > 1]

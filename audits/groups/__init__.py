@@ -14,13 +14,14 @@ from audits.groups.groups import groups, groups_audit
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.groups.metrics import METRICS, Counts, confusion_counts, rates
 from audits.groups.options import GroupsOptions
-from audits.groups.result import Calibration, GroupRow, GroupsResult, Spread
+from audits.groups.result import Calibration, Difference, GroupRow, GroupsResult, Spread
 
 __all__ = [
     "METRICS",
     "BiasTable",
     "Calibration",
     "Counts",
+    "Difference",
     "GroupRow",
     "GroupsOptions",
     "GroupsResult",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 
 from audits.checks import build
 from audits.errors import InputError
+from audits.groups.comparison import Sorted, sort_people
 from audits.groups.groups import LABEL, groups_from_people
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
@@ -50,7 +52,8 @@ def at_threshold(
     score = people["score"].to_numpy(dtype=float)
     people["decision"] = score > -cut if higher_is == "unfavorable" else score >= cut
     options = build(GroupsOptions, result.options, "groups")
-    return groups_from_people(people, tuple(names), options, result.outcome, result.rows["audited"])
+    audited = result.rows["audited"]
+    return groups_from_people(people, tuple(names), options, result.outcome, audited, result.bootstrap_seed)
 
 
 def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
@@ -81,10 +84,12 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
         )
     other = {(row.attribute, row.group): row for row in second.table}
     rows = []
+    groups = {spread.attribute: _sorted(ours, spread.attribute) for spread in first.spreads}
     for row in first.table:
         if (row.attribute, row.group) not in other:
             raise InputError("the two results", "must compare the same attributes", row.attribute)
-        inside = _inside(ours, row.attribute.split(" × "), row.group)
+        item = groups[row.attribute]
+        inside = item.group == item.names.index(row.group)
         for rate in _RATES if LABEL in ours else _RATES[:1]:
             name = rate.replace(" ", "_")
             line = {"attribute": row.attribute, "group": row.group, "rate": rate}
@@ -100,11 +105,17 @@ def _protected(people: pd.DataFrame) -> list[str]:
     return [name.removeprefix("group: ") for name in people.columns if name.startswith("group: ")]
 
 
-def _inside(people: pd.DataFrame, attributes: list[str], group: str) -> np.ndarray:
-    joined = people[f"group: {attributes[0]}"].astype(str)
-    for name in attributes[1:]:
-        joined = joined + " & " + people[f"group: {name}"].astype(str)
-    return (joined == group).to_numpy()
+def _sorted(people: pd.DataFrame, attribute: str) -> Sorted:
+    """Sort people into the groups of an attribute, or of several joined by " × "."""
+    known = _protected(people)
+    names = next(
+        found
+        for k in range(1, len(known) + 1)
+        for found in itertools.permutations(known, k)
+        if " × ".join(found) == attribute
+    )
+    columns = people[[f"group: {name}" for name in names]]
+    return sort_people(columns, names, people, None, np.array([0.0, 1.0]))
 
 
 def _asked(people: pd.DataFrame, rate: str) -> np.ndarray:

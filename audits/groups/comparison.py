@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
+from audits.data import group_name
 from audits.errors import InputError
 from audits.groups.metrics import Counts, confusion_counts, rates
 from audits.groups.options import GroupsOptions
+from audits.groups.resampling import bootstrap_intervals
 from audits.groups.result import Calibration, Difference, GroupRow, Spread
 from audits.stats import (
     EVIDENCE,
@@ -28,7 +32,7 @@ from audits.stats import (
 )
 from audits.stats.intervals import largest_gap, percent_level, share_ratio
 
-__all__ = ["Sorted", "compare", "sort_people"]
+__all__ = ["Sorted", "compare", "joined_names", "sort_people"]
 
 _JUDGED = ("selection_rate", "true_positive_rate", "false_positive_rate")
 _CALIBRATION_BINS = 10
@@ -59,18 +63,18 @@ def sort_people(
 ) -> Sorted:
     """Sort people into the groups that occur, largest first."""
     sizes = people["people"].to_numpy(dtype=float)
-    code, levels = pd.factorize(pd.MultiIndex.from_frame(columns), sort=True)
+    code, levels = _codes(columns)
     order = np.argsort(-np.bincount(code, sizes), kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     group = rank[code]
-    values = tuple(tuple(map(str, levels[k])) for k in order)
+    values = tuple(levels[k] for k in order)
     score = people["score"].to_numpy(dtype=float)
     k = len(values)
     bins = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
     return Sorted(
         attribute=" × ".join(attributes),
-        names=tuple(" & ".join(item) for item in values),
+        names=tuple(joined_names(values, attributes)),
         values=values,
         attributes=attributes,
         counts=confusion_counts(group, people["decision"].to_numpy(dtype=bool), y, sizes, k),
@@ -82,7 +86,48 @@ def sort_people(
     )
 
 
-def compare(item: Sorted, options: GroupsOptions, level: float) -> tuple[list[GroupRow], Spread]:
+def joined_names(values: Sequence[tuple[str, ...]], attributes: Sequence[str] = ()) -> list[str]:
+    """Return a name for each group of values; values are quoted where names would be the same.
+
+    In an intersection of `attributes` a value that says nothing by itself (a number, yes or no) is named with
+    its attribute.
+
+    Examples
+    --------
+    >>> joined_names([("a", "b"), ("a & b", "c"), ("a", "b & c")])
+    ['a & b', '“a & b” & “c”', '“a” & “b & c”']
+    >>> joined_names([("1", "f"), ("0", "f")], ("black", "sex")), joined_names([("1",), ("0",)], ("black",))
+    (['black 1 & f', 'black 0 & f'], ['1', '0'])
+    """
+    if len(attributes) > 1:
+        names = [group_name(dict(zip(attributes, item, strict=True))) for item in values]
+    else:
+        names = [" & ".join(item) for item in values]
+    times = Counter(names)
+    return [
+        " & ".join(f"“{part}”" for part in item) if times[name] > 1 else name
+        for name, item in zip(names, values, strict=True)
+    ]
+
+
+def _codes(columns: pd.DataFrame) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+    """Return the place of each row's values (n,) among those that occur, and these, sorted."""
+    parts = [pd.factorize(columns[name], sort=True) for name in columns]
+    joined = np.zeros(len(columns), dtype=np.int64)
+    for code, values in parts:
+        joined = joined * len(values) + code
+    present, place = np.unique(joined, return_inverse=True)
+    each = np.unravel_index(present, [len(values) for _, values in parts])
+    levels = [
+        tuple(str(values[k]) for (_, values), k in zip(parts, row, strict=True))
+        for row in zip(*each, strict=True)
+    ]
+    return place, levels
+
+
+def compare(
+    item: Sorted, options: GroupsOptions, level: float, rng: np.random.Generator
+) -> tuple[list[GroupRow], Spread]:
     """Rates of every group, judged against the reference at the corrected `level`."""
     k = len(item.names)
     reference = _reference(item, options)
@@ -92,6 +137,7 @@ def compare(item: Sorted, options: GroupsOptions, level: float) -> tuple[list[Gr
         for name, pair in shares.items()
     }
     best = int(np.argmax(np.divide(*shares["selection_rate"])))
+    resampled = bootstrap_intervals(item.counts, best, rng, draws=options.bootstrap, level=options.level)
     rows = []
     for j in range(k):
         judged = [] if j == reference else [name for name in _JUDGED if name in shares]
@@ -117,6 +163,7 @@ def compare(item: Sorted, options: GroupsOptions, level: float) -> tuple[list[Gr
                 differences=differences,
                 calibration=_calibration(item, j, options.level),
                 score_counts=tuple(item.score_counts[j].tolist()),
+                bootstrap=resampled[j],
             )
         )
     return rows, _spread(item, shares, reference, options.level)
@@ -223,8 +270,9 @@ def _spread(
         # two spreads are looked at together
         hits, alarms = (largest_gap(*shares[name], level=level / 2) for name in _JUDGED[1:])
         opportunity = largest_gap(*shares["true_positive_rate"], level=level)
-        odds = _larger(hits, alarms)
-        average = _mean(hits, alarms)
+        method = f"simultaneous Newcombe {percent_level(level)}, both rates of all pairs"
+        odds = replace(_larger(hits, alarms), method=method)
+        average = replace(_mean(hits, alarms), method=method)
     return Spread(item.attribute, item.names[reference], selection, ratio, opportunity, odds, average)
 
 

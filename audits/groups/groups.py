@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.checks import build, one_of
+from audits.checks import build, generator, one_of
+from audits.data import group_name
 from audits.errors import InputError
 from audits.groups.comparison import Sorted, compare, sort_people
 from audits.groups.options import GroupsOptions
@@ -30,6 +31,7 @@ def groups(
     reference: dict[str, Any] | None = None,
     level: float = 0.05,
     material: float = 0.10,
+    bootstrap: int = 1000,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> GroupsResult:
@@ -39,8 +41,8 @@ def groups(
     ----------
     subject : Subject
         Data, model and threshold under audit. Without a label only selection rates exist.
-    rng : ignored
-        Nothing here is random; taken so that all audits are called alike.
+    rng : Generator or int
+        Decides the bootstrap's draws, and nothing else here.
 
     Other parameters are those of `GroupsOptions`.
 
@@ -54,7 +56,9 @@ def groups(
     InputError
         An attribute is not protected, the reference is unknown, or there are fewer than two groups.
     """
-    options = {"by": by, "reference": reference, "level": level, "material": material}
+    options = {
+        "by": by, "reference": reference, "level": level, "material": material, "bootstrap": bootstrap
+    }  # fmt: skip
     return groups_audit(subject, build(GroupsOptions, options, "groups"), rng=rng, progress=progress)
 
 
@@ -62,7 +66,7 @@ def groups_audit(
     subject: Subject,
     options: GroupsOptions,
     *,
-    rng: np.random.Generator | int | None = None,  # noqa: ARG001
+    rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> GroupsResult:
     """Run `groups` with checked options: what a spec's run calls."""
@@ -79,13 +83,23 @@ def groups_audit(
     if data.y is not None:
         people[LABEL] = data.y
     people = people.join(data.groups.add_prefix("group: "))
-    return groups_from_people(people, data.protected, options, subject.outcome, data.n)
+    seed = int(generator(rng).integers(2**32))
+    return groups_from_people(people, data.protected, options, subject.outcome, data.n, seed)
 
 
 def groups_from_people(
-    people: pd.DataFrame, protected: tuple[str, ...], options: GroupsOptions, outcome: str, audited: int
+    people: pd.DataFrame,
+    protected: tuple[str, ...],
+    options: GroupsOptions,
+    outcome: str,
+    audited: int,
+    seed: int,
 ) -> GroupsResult:
-    """Compare groups from the people's table alone: what a threshold slider calls."""
+    """Compare groups from the people's table alone: what a threshold slider calls.
+
+    `seed` decides the bootstrap's draws, so that a moved threshold is the only thing that changes.
+    """
+    rng = np.random.default_rng(seed)
     attributes = _attributes(protected, options)
     score = people["score"].to_numpy(dtype=float)
     edges = np.linspace(min(score.min(), 0.0), max(score.max(), 1.0), 21)
@@ -100,7 +114,7 @@ def groups_from_people(
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks)
+        rows, spread = compare(item, options, options.level / looks, rng)
         table += rows
         spreads.append(spread)
     verdict = _overall(table)
@@ -115,6 +129,8 @@ def groups_from_people(
         spreads=tuple(spreads),
         score_edges=tuple(edges.tolist()),
         people=people,
+        bootstrap_seed=seed,
+        simultaneous_level=options.level / looks,
     )
 
 
@@ -156,17 +172,26 @@ def _finding(table: list[GroupRow], outcome: str, verdict: Verdict, material: fl
         others = sum(not row.is_reference for row in table)
         return f"{text} {seen} of {others} groups differ from their reference."
     row = high if low.is_reference else low
+    if verdict != INSUFFICIENT:
+        return text
+    points = f"a {100 * material:.3g}-point difference"
     needed = row.differences[rate].people_needed
-    if verdict == INSUFFICIENT and needed is not None:
-        points = f"{100 * material:.3g}-point"
-        return f"{text} About {needed:,} people in each group would be needed to see a {points} difference."
-    return text
+    if needed is not None:
+        return f"{text} About {needed:,} people in each group would be needed to see {points}."
+    small = [item for item in table if item.verdict == INSUFFICIENT]
+    needs = [gap.people_needed for item in small for gap in item.differences.values() if gap.people_needed]
+    others = sum(not item.is_reference for item in table)
+    few = f"{text} {len(small)} of {others} groups {'has' if len(small) == 1 else 'have'} too few people"
+    if not needs:
+        return f"{few} to be compared."
+    return f"{few}: about {max(needs):,} in each would be needed to see {points}."
 
 
 def _share_of(row: GroupRow, rate: str) -> str:
     estimate = getattr(row, rate)
+    name = row.group if " × " in row.attribute else group_name({row.attribute: row.group})
     return (
-        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {row.group} people"
+        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {name} people"
         f"{_WORDS[rate]} ({percent_interval(estimate)})"
     )
 

@@ -13,20 +13,25 @@ An aid, not legal advice: whether the data are those that the rules require is f
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from audits.checks import one_of
+from audits.errors import InputError
+from audits.groups.comparison import joined_names
 from audits.groups.result import GroupsResult
 from audits.stats import Estimate, share_ratio, wilson
+from audits.stats.words import count
 
-__all__ = ["SMALL_SHARE", "BiasTable", "bias_tables"]
+__all__ = ["SMALL_SHARE", "BiasTable", "bias_tables", "protected_of", "suggested_columns"]
 
 SMALL_SHARE = 0.02
-_SEX = re.compile(r"\b(sex|gender)", re.IGNORECASE)
-_RACE = re.compile(r"race|ethnic", re.IGNORECASE)
+_SEX = re.compile(r"(?<![a-z])(sex|gender)", re.IGNORECASE)
+_RACE = re.compile(r"(?<![a-z])(race|ethnic)", re.IGNORECASE)
 _UNKNOWN = {
     "",
     "(missing)",
@@ -51,6 +56,8 @@ class BiasTable:
         One attribute, or the two that intersect.
     unknown : float
         People whose category (or one of the two) is not known; in no row.
+    median : float
+        Score that half of all people, those of unknown category included, do not exceed.
     rows : DataFrame
         ``category``, ``people``, ``selected``, ``selection rate`` and ``impact ratio`` with ends, ``scored
         above median``, ``scoring rate`` and ``scoring impact ratio`` with ends, ``under 2 %``.
@@ -58,7 +65,20 @@ class BiasTable:
 
     attributes: tuple[str, ...]
     unknown: float
+    median: float
     rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"<BiasTable by {' and '.join(self.attributes)}: {len(self.rows)} categories, {self._note()}>"
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        name = html.escape(" and ".join(self.attributes))
+        cells = self.rows.to_html(index=False, border=0, float_format="{:.3g}".format, na_rep="–")
+        return f"<div><p><b>By {name}</b>, {self._note()}.</p>{cells}</div>"
+
+    def _note(self) -> str:
+        return f"{count(self.unknown)} people of unknown category"
 
 
 def bias_tables(
@@ -72,16 +92,39 @@ def bias_tables(
         Its people's table is what is counted.
     sex, race : str, optional
         Protected attributes that hold them; by default the first whose names say so.
+
+    Raises
+    ------
+    InputError
+        If one of them is not a protected attribute, or both are the same.
     """
-    names = [name.removeprefix("group: ") for name in result.people.columns if name.startswith("group: ")]
-    chosen = [
-        given or next((name for name in names if pattern.search(name)), None)
-        for given, pattern in ((sex, _SEX), (race, _RACE))
-    ]
+    names = protected_of(result)
+    for where, given in (("sex", sex), ("race", race)):
+        if given is not None:
+            one_of(where, given, names, what="a protected attribute of the run")
+    if sex is not None and sex == race:
+        raise InputError("race", "must be another attribute than sex", race)
+    chosen = suggested_columns(result)
+    chosen = (
+        sex or (None if chosen[0] == race else chosen[0]),
+        race or (None if chosen[1] == sex else chosen[1]),
+    )
     single = [(name,) for name in chosen if name is not None]
     both = [tuple(name for (name,) in single)] if len(single) == 2 else []
     level = float(result.options["level"])
     return tuple(_table(result.people, attributes, level) for attributes in [*single, *both])
+
+
+def protected_of(result: GroupsResult) -> list[str]:
+    """Return the protected attributes of a run."""
+    return [name.removeprefix("group: ") for name in result.people.columns if name.startswith("group: ")]
+
+
+def suggested_columns(result: GroupsResult) -> tuple[str | None, str | None]:
+    """Return the attributes whose names say sex and race or ethnicity."""
+    names = protected_of(result)
+    sex, race = (next((name for name in names if pattern.search(name)), None) for pattern in (_SEX, _RACE))
+    return sex, race
 
 
 def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> BiasTable:
@@ -90,18 +133,16 @@ def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> B
     known = np.logical_and.reduce(
         [~value.str.strip().str.casefold().isin(_UNKNOWN).to_numpy() for value in values]
     )
-    above = people["score"].to_numpy(dtype=float) > _median(people["score"].to_numpy(dtype=float), size)
+    score = people["score"].to_numpy(dtype=float)
+    median = _median(score, size)
+    above = score > median
     decided = people["decision"].to_numpy(dtype=bool)
-    category = values[0] if len(values) == 1 else values[0] + " & " + values[1]
-    counted = pd.DataFrame(
-        {
-            "category": category,
-            "people": size,
-            "selected": size * decided,
-            "scored above median": size * above,
-        }
-    )[known]
-    found = counted.groupby("category", sort=True).sum().sort_values("people", ascending=False, kind="stable")
+    parts = {f"part {place}": value for place, value in enumerate(values)}
+    amounts = {"people": size, "selected": size * decided, "scored above median": size * above}
+    counted = pd.DataFrame({**parts, **amounts})[known]
+    found = counted.groupby(list(parts), sort=True).sum()
+    found.index = pd.Index(joined_names([key if isinstance(key, tuple) else (key,) for key in found.index]))
+    found = found.sort_values("people", ascending=False, kind="stable")
     found["under 2 %"] = found["people"] < SMALL_SHARE * size.sum()
     rows = [{"category": name, "people": n} for name, n in found["people"].items()]
     for part, rate, ratio in (
@@ -113,7 +154,7 @@ def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> B
             row |= {part: line[part]} | _ends(rate, share) | _ends(ratio, estimate)
     for row, small in zip(rows, found["under 2 %"], strict=True):
         row["under 2 %"] = bool(small)
-    return BiasTable(attributes, float(size[~known].sum()), pd.DataFrame(rows))
+    return BiasTable(attributes, float(size[~known].sum()), median, pd.DataFrame(rows))
 
 
 def _ratios(found: pd.DataFrame, part: str, level: float) -> list[Estimate]:

@@ -26,6 +26,8 @@ class GroupsOptions:
         Error rate, shared by all comparisons.
     material : float
         Smallest difference of rates that matters to the auditor.
+    bootstrap : int
+        Resamples for the second interval of impact ratios and balanced accuracies; 0 for none.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -34,3 +36,4 @@ class GroupsOptions:
     reference: dict[str, Any] | None = None
     level: Annotated[float, Field(gt=0, lt=1)] = 0.05
     material: Annotated[float, Field(gt=0, lt=1)] = 0.10
+    bootstrap: Annotated[int, Field(strict=True, ge=0, le=100_000)] = 1000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -48,6 +49,8 @@ class GroupRow:
         Rate to its difference from the reference group; empty for the reference itself.
     score_counts : tuple of float
         People per bin of the score, bins as in the result's `score_edges`.
+    bootstrap : dict
+        ``impact_ratio`` and ``balanced_accuracy`` again, with an interval by the bootstrap.
     """
 
     attribute: str
@@ -69,6 +72,7 @@ class GroupRow:
     differences: dict[str, Difference]
     calibration: Calibration | None
     score_counts: tuple[float, ...]
+    bootstrap: dict[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,10 @@ class GroupsResult:
     people : DataFrame, indexed by the user's row number
         Score, decision, favourable label, people a row stands for, and the protected attributes: enough to
         move a threshold without a new run.
+    bootstrap_seed : int
+        Of the bootstrap's draws.
+    simultaneous_level : float
+        Error rate of each difference, so that all of them hold together.
     """
 
     options: dict[str, Any]
@@ -115,6 +123,8 @@ class GroupsResult:
     spreads: tuple[Spread, ...]
     score_edges: tuple[float, ...]
     people: pd.DataFrame
+    bootstrap_seed: int = 0
+    simultaneous_level: float | None = None
 
     @property
     def widest(self) -> Spread:
@@ -137,6 +147,8 @@ class GroupsResult:
                 "selection_rate",
                 "true_positive_rate",
                 "false_positive_rate",
+                "true_negative_rate",
+                "false_negative_rate",
                 "precision",
                 "accuracy",
                 "balanced_accuracy",
@@ -146,11 +158,78 @@ class GroupsResult:
             ):
                 estimate = getattr(item, name)
                 if estimate is not None:
-                    words = name.replace("_", " ")
-                    row |= {
-                        words: estimate.value,
-                        f"{words} low": estimate.low,
-                        f"{words} high": estimate.high,
-                    }
-            rows.append(row | {"verdict": item.verdict or "reference"})
+                    row |= _ends(name.replace("_", " "), estimate)
+            needs = [gap.people_needed for gap in item.differences.values() if gap.people_needed]
+            row |= {"verdict": item.verdict or "reference", "people needed": max(needs, default=None)}
+            rows.append(row)
         return pd.DataFrame(rows)
+
+    def of(self, attribute: str) -> list[GroupRow]:
+        """Return the groups of an attribute, largest first."""
+        return [row for row in self.table if row.attribute == attribute]
+
+    def differences_frame(self, attribute: str) -> pd.DataFrame:
+        """Return how each group's rates differ from the reference's, one row a group and rate.
+
+        The intervals hold for all groups, rates and attributes of the audit together. ``people needed``: in
+        each of two groups, to see a material difference, where there were too few.
+        """
+        rows = [
+            {
+                "group": row.group,
+                "rate": name.replace("_", " "),
+                **_ends("difference", gap.estimate),
+                "verdict": gap.verdict,
+                "people needed": gap.people_needed,
+            }
+            for row in self.of(attribute)
+            for name, gap in row.differences.items()
+        ]
+        return pd.DataFrame(rows)
+
+    def bootstrap_frame(self, attribute: str) -> pd.DataFrame:
+        """Return both intervals of what has two, one row a group and figure; empty without a bootstrap."""
+        rows = [
+            {
+                "group": row.group,
+                "figure": name.replace("_", " "),
+                **_ends("value", getattr(row, name)),
+                "bootstrap low": again.low,
+                "bootstrap high": again.high,
+            }
+            for row in self.of(attribute)
+            for name, again in row.bootstrap.items()
+        ]
+        return pd.DataFrame(rows)
+
+    def scores_frame(self, attribute: str) -> pd.DataFrame:
+        """Return how many people of each group have which score, one row a group and bin."""
+        bins = list(itertools.pairwise(self.score_edges))
+        rows = [
+            {"group": row.group, "from": low, "to": high, "people": n, "share of the group": n / row.n}
+            for row in self.of(attribute)
+            for (low, high), n in zip(bins, row.score_counts, strict=True)
+        ]
+        return pd.DataFrame(rows)
+
+    def calibration_frame(self, attribute: str) -> pd.DataFrame:
+        """Return how often the label was favourable by predicted score; empty where there is none."""
+        rows = []
+        for row in self.of(attribute):
+            found = row.calibration
+            if found is None:
+                continue
+            lines = zip(
+                itertools.pairwise(found.edges), found.n, found.mean_score, found.favorable_rate, strict=True
+            )
+            rows += [
+                {"group": row.group, "from": low, "to": high, "people": n, "mean score": mean}
+                | _ends("favorable labels", rate)
+                for (low, high), n, mean, rate in lines
+                if n > 0
+            ]
+        return pd.DataFrame(rows)
+
+
+def _ends(name: str, estimate: Estimate) -> dict[str, float | None]:
+    return {name: estimate.value, f"{name} low": estimate.low, f"{name} high": estimate.high}

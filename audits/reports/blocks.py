@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.reports.exhibits import Exhibit
-from audits.stats.words import number
+from audits.stats.words import count, number
 
 __all__ = [
     "Block",
@@ -132,8 +132,9 @@ def grid(frame: pd.DataFrame, *, most: int = _MOST_ROWS, name: str = "") -> Grid
     (('group', 'rate'), ['a', '0.250 (0.100 to –)'])
     """
     parts = columns_of(frame)
+    whole = {places[0] for _, places in parts if len(places) == 1 and _all_whole(frame.iloc[:, places[0]])}
     rows = [
-        tuple(_cell([line[place] for place in places]) for _, places in parts)
+        tuple(_cell([line[place] for place in places], whole=places[0] in whole) for _, places in parts)
         for line in frame.head(most).itertuples(index=False, name=None)
     ]
     return Grid(tuple(head for head, _ in parts), tuple(rows), len(frame), name)
@@ -162,7 +163,15 @@ def shortened(text: str, most: int) -> str:
     return (cut[:space] if space > most // 2 else cut).rstrip() + "…"
 
 
-def _cell(values: list[object]) -> Cell:
+def _all_whole(column: pd.Series) -> bool:
+    """Whether a column holds nothing but whole numbers, as counts of people are."""
+    if column.dtype.kind not in "iuf":
+        return False
+    known = column.dropna()
+    return bool(len(known)) and bool((known == known.round()).all())
+
+
+def _cell(values: list[object], *, whole: bool = False) -> Cell:
     exact = tuple(_exact(value) for value in values)
     value = values[0]
     if len(values) == 3:
@@ -171,7 +180,7 @@ def _cell(values: list[object]) -> Cell:
     if isinstance(value, (bool, np.bool_)):
         return Cell("yes" if value else "no")
     if exact[0] is not None:
-        return Cell(number(exact[0]), exact)
+        return Cell(count(exact[0]) if whole else number(exact[0]), exact)
     if value is None or value is pd.NA or isinstance(value, float):
         return Cell("–")
     return Cell(str(value))

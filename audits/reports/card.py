@@ -67,8 +67,8 @@ def render_card(run: RunLike) -> str:
         ]
         lines += [f"* {_plain(warning)}" for warning in audit.result.warnings]
         lines += [""] if audit.result.warnings else []
-        if section.exhibits:
-            lines += [*_table(grid(section.exhibits[0].table, most=_MOST_ROWS)), ""]
+        table = grid(audit.result.to_frame(), most=_MOST_ROWS)
+        lines += [*_table(table), ""] if table.rows else []
         lines += [_plain(section.limits), ""]
     lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
     return "\n".join(lines)

@@ -1,23 +1,44 @@
-"""A report as one HTML file that opens from disk, offline, with everything in it."""
+"""A report as one HTML file that opens from disk, offline, with everything in it.
+
+It has to fit into a mail: what all figures have in common is written once, numbers that are drawn carry the
+digits that a screen can show (those in tables stay exact), and tables are cut until the file is small enough.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import plotly.graph_objects as go
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from audits.figures.style import alt_text
+from audits.figures.style import alt_text, finish
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, Template, executive, full
 from audits.reports.laws import annex4, ll144
 from audits.stats import EVIDENCE
 
-__all__ = ["TEMPLATES", "arrange", "html_of", "render_report", "write_report"]
+__all__ = ["MOST_BYTES", "TEMPLATES", "arrange", "html_of", "render_report", "write_report"]
 
-TEMPLATES = {"full": full, "executive": executive, "ll144": ll144, "annex4": annex4}
+MOST_BYTES = 6_000_000
+"""The file stays below it."""
+
+_ROWS = (200, 100, 40, 15)
+"""Rows of a table that are written, fewer where the file would be too large."""
+
+_DIGITS = 6
+_WIDE = 9  # columns, from which a table is printed smaller
+TEMPLATES: dict[str, Callable[[RunLike, str], Document]] = {
+    "full": full,
+    "executive": executive,
+    "ll144": ll144,
+    "annex4": annex4,
+}
 
 
 def write_report(run: RunLike, path: Path, *, spec_text: str = "") -> None:
@@ -25,7 +46,14 @@ def write_report(run: RunLike, path: Path, *, spec_text: str = "") -> None:
     path.write_text(render_report(run, spec_text=spec_text), encoding="utf-8")
 
 
-def render_report(run: RunLike, *, template: Template = "full", spec_text: str = "") -> str:
+def render_report(
+    run: RunLike,
+    *,
+    template: Template = "full",
+    spec_text: str = "",
+    sex: str | None = None,
+    race: str | None = None,
+) -> str:
     """Return a report as HTML.
 
     Parameters
@@ -36,12 +64,28 @@ def render_report(run: RunLike, *, template: Template = "full", spec_text: str =
         All of it; two pages; tables as Local Law 144 asks for; an outline for Annex IV of the EU AI Act.
     spec_text : str
         The spec as YAML, to reproduce the run; the canonical spec without it.
+    sex, race : str, optional
+        Protected attributes that hold them, for the tables of Local Law 144.
+
+    Raises
+    ------
+    InputError
+        If `sex` or `race` is no protected attribute of the run.
     """
-    return html_of(arrange(run, template, spec_text))
+    return html_of(arrange(run, template, spec_text, sex=sex, race=race))
 
 
-def arrange(run: RunLike, template: Template = "full", spec_text: str = "") -> Document:
+def arrange(
+    run: RunLike,
+    template: Template = "full",
+    spec_text: str = "",
+    *,
+    sex: str | None = None,
+    race: str | None = None,
+) -> Document:
     """Return what a report holds, before it is HTML or PDF."""
+    if template == "ll144":
+        return ll144(run, spec_text, sex=sex, race=race)
     return TEMPLATES[template](run, spec_text)
 
 
@@ -49,43 +93,61 @@ def html_of(document: Document) -> str:
     """Return a document as HTML; Plotly's library is in it, once, if there is a figure."""
     environment = Environment(loader=PackageLoader("audits.reports"), autoescape=True)
     drawn = any(isinstance(block, Figure) for block in document.blocks)
-    return environment.get_template("report.html.j2").render(
-        document=document,
-        kind=lambda block: type(block).__name__,
-        draw=_drawing,
-        table=_table,
-        evidence=EVIDENCE,
-        plotly_js=Markup(get_plotlyjs()) if drawn else "",
-    )
+    template = finish(go.Figure(), height=100, alt="").layout.template.to_plotly_json()
+    text = ""
+    for most in _ROWS:
+        text = environment.get_template("report.html.j2").render(
+            document=document,
+            kind=lambda block: type(block).__name__,
+            draw=_drawing,
+            table=functools.partial(_table, most=most),
+            evidence=EVIDENCE,
+            plotly_js=Markup(get_plotlyjs()) if drawn else "",
+            template=Markup(_script(template)),
+        )
+        if len(text.encode()) < MOST_BYTES:
+            break
+    return text
 
 
 def _drawing(block: Figure) -> Markup:
     """The figure's container and the call that draws it; data cannot close the script element."""
-    figure = block.exhibit.figure
-    text = figure.to_json().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    height = figure.to_plotly_json()["layout"].get("height", 300)
+    figure = json.loads(block.exhibit.figure.to_json(), parse_float=_rounded)
+    figure["layout"].pop("template", None)  # all figures have the one that is written above them
+    height = figure["layout"].get("height", 300)
     return Markup(
         '<div id="{name}" class="figure" role="img" aria-label="{alt}" style="height:{height}px"></div>'
         "<script>draw({name_js}, {text});</script>"
     ).format(
         name=block.name,
-        alt=alt_text(figure),
+        alt=alt_text(block.exhibit.figure),
         height=height,
         name_js=Markup(json.dumps(block.name)),
-        text=Markup(text),
+        text=Markup(_script(figure)),
     )
 
 
-def _table(shown: Grid) -> Markup:
+def _rounded(text: str) -> float:
+    """Return a number with the digits that can be seen where it is drawn."""
+    return float(f"{float(text):.{_DIGITS}g}")
+
+
+def _script(value: Any) -> str:
+    """Return plain data as JavaScript that no text in it can leave."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _table(shown: Grid, *, most: int) -> Markup:
     """A table with numbers worded as in the findings; the exact ones are in ``data-exact``."""
+    rows = shown.rows[:most]
     head = Markup("").join(Markup("<th scope=col>{}</th>").format(name) for name in shown.head)
-    body = Markup("").join(
-        Markup("<tr>{}</tr>").format(Markup("").join(map(_cell, row))) for row in shown.rows
-    )
+    body = Markup("").join(Markup("<tr>{}</tr>").format(Markup("").join(map(_cell, row))) for row in rows)
     label = Markup(' aria-label="{}"').format(shown.name) if shown.name else ""
+    label += Markup(" class=wide") if len(shown.head) > _WIDE else Markup("")
     table = Markup("<table{}><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(label, head, body)
-    if shown.whole > len(shown.rows):
-        note = f"The first {len(shown.rows):,} of {shown.whole:,} rows; the CSV tables hold all."
+    if shown.whole > len(rows):
+        note = f"The first {len(rows):,} of {shown.whole:,} rows; the CSV tables hold all."
         table += Markup("<p class=quiet>{}</p>").format(note)
     return table
 

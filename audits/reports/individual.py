@@ -34,6 +34,7 @@ def loss_ratio_section(result: LossRatioResult) -> Section:
             )
         )
     facts = {
+        "Loss": str(result.options["loss"]).replace("_", "-"),
         "Moved by": result.method,
         "Fair metric": f"{result.metric['source']}: {result.metric['dimensions']} of "
         f"{result.metric['encoded']} encoded directions are free",

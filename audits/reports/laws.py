@@ -6,15 +6,22 @@ from audits.groups import GroupsResult
 from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
 from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
 from audits.reports.contents import AID, RunLike, findings, head, reproduce, sections
-from audits.stats.words import count
+from audits.stats.words import count, number
 
 __all__ = ["annex4", "ll144"]
 
 _PROVIDER = "To be added by the provider."
 
 
-def ll144(run: RunLike, spec_text: str = "") -> Document:
-    """Arrange selection and scoring rates with impact ratios as New York City's Local Law 144 asks."""
+def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: str | None = None) -> Document:
+    """Arrange selection and scoring rates with impact ratios as New York City's Local Law 144 asks.
+
+    Parameters
+    ----------
+    sex, race : str, optional
+        Protected attributes that hold them; by default those whose names say so.
+    """
+    scored = run.model.get("score_kind") != "label"
     blocks: list[Block] = [
         Text(
             "Tables as described in the rules of New York City's Local Law 144 of 2021 (6 RCNY § 5-300 to § "
@@ -32,12 +39,12 @@ def ll144(run: RunLike, spec_text: str = "") -> Document:
             Text("The run holds no groups audit: add “- groups: {}” to the spec's audits and run it again.")
         )
     for result in results:
-        tables = bias_tables(result)
+        tables = bias_tables(result, sex=sex, race=race)
         if not tables:
             blocks.append(
                 Text(
                     "No protected attribute is named after sex, gender, race or ethnicity, so no table can "
-                    "be made."
+                    "be made: say which columns hold them."
                 )
             )
         blocks.append(
@@ -45,13 +52,17 @@ def ll144(run: RunLike, spec_text: str = "") -> Document:
                 (
                     ("People assessed", count(result.people["people"].sum())),
                     ("Decision", result.outcome),
+                    ("Sex and race/ethnicity", "; ".join(" and ".join(table.attributes) for table in tables)),
+                    *((("Median score", number(tables[0].median)),) if tables and scored else ()),
                     ("Data, SHA-256", run.data["sha256"]),
                     ("Model", run.model["name"]),
                 )
             )
         )
         for table in tables:
-            blocks += _bias_table(table)
+            blocks += _bias_table(table, scored=scored)
+        if not scored:
+            blocks.append(Text("The model gives decisions and no scores: there are no scoring rates."))
     blocks += [
         Heading("What is counted"),
         Text(
@@ -70,7 +81,7 @@ def ll144(run: RunLike, spec_text: str = "") -> Document:
     return Document("Bias audit tables", head(run), tuple(blocks))
 
 
-def _bias_table(table: BiasTable) -> list[Block]:
+def _bias_table(table: BiasTable, *, scored: bool) -> list[Block]:
     name = " and ".join(table.attributes)
     small = int(table.rows["under 2 %"].sum()) if len(table.rows) else 0
     selection = ["category", "people", "selected"] + [f"selection rate{end}" for end in ("", " low", " high")]
@@ -85,7 +96,7 @@ def _bias_table(table: BiasTable) -> list[Block]:
     return [
         Heading(name),
         grid(table.rows[selection], name=f"Selection rates by {name}"),
-        grid(table.rows[scoring], name=f"Scoring rates by {name}"),
+        *([grid(table.rows[scoring], name=f"Scoring rates by {name}")] if scored else []),
         Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2 % of all people.", "quiet"),
     ]
 

@@ -1,4 +1,4 @@
-"""A report as PDF, made without a browser; its charts are drawn from the tables' own numbers."""
+"""A report as PDF, made without a browser; its figures are drawn from those that a screen shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 import io
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,11 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from audits.figures.style import ACCENT, INK
+from audits.figures.style import ACCENT, INK, alt_text
 from audits.reports.blocks import Cell, Code, Document, Facts, Figure, Finding, Grid, Heading, Text, shortened
-from audits.reports.charts import draw, series_of
 from audits.reports.contents import RunLike, Template
 from audits.reports.html import arrange
+from audits.reports.paper import drawing_of
 from audits.stats import EVIDENCE
 from audits.stats.words import count
 
@@ -34,15 +33,22 @@ _PLAIN, _BOLD = "EvenhandSans", "EvenhandSans-Bold"
 _MARGIN = 48.0
 _WIDTH = A4[0] - 2 * _MARGIN
 _MOST_COLUMNS = 6
-_MOST_ROWS = 60
-_LONGEST_CELL = 200
+_MOST_ROWS = 40
+_LONGEST_CELL = 120
 _QUIET, _LINE = HexColor("#5B636D"), HexColor("#E3E6EA")
 _MISSING = "\N{WHITE SQUARE}"
 
 
-def render_pdf(run: RunLike, *, template: Template = "full", spec_text: str = "") -> bytes:
+def render_pdf(
+    run: RunLike,
+    *,
+    template: Template = "full",
+    spec_text: str = "",
+    sex: str | None = None,
+    race: str | None = None,
+) -> bytes:
     """Return a report as PDF; arguments as for `audits.reports.html.render_report`."""
-    return pdf_of(arrange(run, template, spec_text))
+    return pdf_of(arrange(run, template, spec_text, sex=sex, race=race))
 
 
 def pdf_of(document: Document) -> bytes:
@@ -123,14 +129,11 @@ class _Page:
 
     def _figure(self, block: Figure) -> list[Flowable]:
         found: list[Flowable] = [self.paragraph(block.exhibit.caption, "h3")]
-        series = series_of(block.exhibit.table)
-        if series is not None:
-            labels = tuple(map(self.printable, series.labels))
-            printed = replace(series, name=self.printable(series.name), labels=labels)
-            found.append(draw(printed, _WIDTH, _PLAIN))
-            if len(series.values) < series.whole:
-                note = f"{len(series.values)} of {count(series.whole)} rows are drawn."
-                found.append(self.paragraph(note, "quiet"))
+        drawn = drawing_of(block.exhibit.figure, _WIDTH, _PLAIN, self.printable)
+        if drawn is None:  # nothing to draw: the figure says why
+            found.append(self.paragraph(alt_text(block.exhibit.figure), "quiet"))
+        else:
+            found += [drawn[0], *(self.paragraph(note, "quiet") for note in drawn[1])]
         return [KeepTogether(found), *self._grid(block.table)]
 
     def _grid(self, block: Grid) -> Iterator[Flowable]:

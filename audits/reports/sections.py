@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from audits.figures import flipset_comparisons, flipset_maps
 from audits.figures import flipsets as flipset_figures
 from audits.figures import groups as group_figures
 from audits.flipsets import FlipsetResult
@@ -44,31 +45,48 @@ def flipset_section(result: FlipsetResult) -> Section:
                 result.transparency_frame(name),
             ),
         ]
+    if result.same_values:
+        exhibits.append(
+            Exhibit(
+                "The groups compared among people who agree in one feature. "
+                + (result.disagreement or "Nowhere does that contradict the flipsets."),
+                flipset_comparisons.same_values(result),
+                result.same_values_frame(),
+            )
+        )
     if result.causal is not None:
         exhibits.append(
             Exhibit(
                 "Flipsets of transport beside those of the true counterfactuals.",
-                flipset_figures.causal(result),
+                flipset_comparisons.causal(result),
                 result.causal_frame(),
+            )
+        )
+    if result.score_change is not None:
+        exhibits.append(
+            Exhibit(
+                "How the score changes from person to counterpart; above 0 counterparts score better.",
+                flipset_comparisons.score_change(result),
+                result.score_change_frame(),
             )
         )
     if result.validation["checks"]:
         exhibits.append(
             Exhibit(
                 "How far each feature of the counterparts lies from the target group's (KS distance).",
-                flipset_figures.fit(result),
+                flipset_maps.fit(result),
                 result.fit_frame(),
             )
         )
     if result.training:
         exhibits.append(
-            Exhibit("How the map was trained.", flipset_figures.training(result), result.training_frame())
+            Exhibit("How the map was trained.", flipset_maps.training(result), result.training_frame())
         )
     if not result.arrows.empty:
         exhibits.append(
             Exhibit(
                 "Some people and their main counterparts; arrows in colour change the decision.",
-                flipset_figures.arrows(result),
+                flipset_maps.arrows(result),
                 result.arrows,
             )
         )
@@ -109,44 +127,66 @@ def _matching(result: FlipsetResult) -> str:
 
 def groups_section(result: GroupsResult) -> Section:
     """Arrange a group comparison."""
-    table = result.to_frame()
-    exhibits = []
-    for spread in result.spreads:
-        mine = table[table["attribute"] == spread.attribute]
-        exhibits += [
-            Exhibit(
-                f"Rates by {spread.attribute} with intervals; the dotted line is four fifths of the highest "
-                "selection rate, hollow groups are too small to say anything.",
-                group_figures.rates(result, spread.attribute),
-                mine,
-            ),
-            Exhibit(
-                f"Distribution of scores by {spread.attribute}.",
-                group_figures.scores(result, spread.attribute),
-                mine[["group", "people", "mean score", "mean score low", "mean score high"]],
-            ),
-        ]
     facts = {}
     for spread in result.spreads:
-        gap = spread.demographic_parity_difference
-        facts[f"{spread.attribute}: demographic parity difference"] = (
-            f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}, {gap.method})"
-        )
-        odds = spread.equalized_odds_difference
-        if odds is not None:
-            facts[f"{spread.attribute}: equalized odds difference"] = (
-                f"{number(odds.value)} ({number(odds.low)} to {number(odds.high)}, {odds.method})"
-            )
+        for name in (
+            "demographic_parity_difference",
+            "demographic_parity_ratio",
+            "equal_opportunity_difference",
+            "equalized_odds_difference",
+            "average_odds_difference",
+        ):
+            gap = getattr(spread, name)
+            if gap is not None:
+                facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = (
+                    f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}, {gap.method})"
+                )
     return Section(
         title="Groups",
         question="How do the groups compare at all?",
-        exhibits=tuple(exhibits),
+        exhibits=tuple(exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)),
         facts=facts,
         limits=(
             "Equal rates do not mean that similar people are treated alike, and unequal ones can have "
             "reasons that the data do not hold. Error rates take the label as the truth."
         ),
     )
+
+
+def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
+    """Return the exhibits of one attribute."""
+    table = result.to_frame()
+    k, most = len(result.of(attribute)), group_figures.MOST_GROUPS
+    drawn = f" Drawn are the {most} largest of {k} groups." if k > most else ""
+    found = [
+        Exhibit(
+            f"Rates by {attribute} with intervals; the dotted line is four fifths of the highest "
+            f"selection rate, hollow groups are too small to say anything.{drawn}",
+            group_figures.rates(result, attribute),
+            table[table["attribute"] == attribute].drop(columns="attribute"),
+        ),
+        Exhibit(
+            f"Differences from the reference group of {attribute}, with intervals that hold for all groups "
+            f"and rates together.{drawn}",
+            group_figures.differences(result, attribute),
+            result.differences_frame(attribute),
+        ),
+        Exhibit(
+            f"Distribution of scores by {attribute}.",
+            group_figures.scores(result, attribute),
+            result.scores_frame(attribute),
+        ),
+    ]
+    calibration = result.calibration_frame(attribute)
+    if len(calibration):
+        found.append(
+            Exhibit(
+                f"Calibration by {attribute}: on the dotted line scores mean what they say.",
+                group_figures.calibration(result, attribute),
+                calibration,
+            )
+        )
+    return found
 
 
 SECTIONS: dict[str, Callable[[Any], Section]] = {

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from audits.stats.words import number
+
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["Change", "compare_runs", "comparison_frame"]
+__all__ = ["Change", "compare_runs", "comparison_frame", "worded_frame"]
 
 _ESTIMATE = {"value", "low", "high", "n", "method"}
 _NAMES = ("attribute", "group", "feature", "rule_set", "name", "alpha", "row", "column")
-_ABSENT = object()
+_LONGEST = 80
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,13 @@ class Change:
     high_after: float | None = None
     overlap: bool | None = None
 
+    def words(self) -> tuple[str, str]:
+        """Return before and after as a reader sees them, an estimate with its interval."""
+        return (
+            _words(self.before, self.low_before, self.high_before),
+            _words(self.after, self.low_after, self.high_after),
+        )
+
 
 def compare_runs(before: RunResult, after: RunResult) -> list[Change]:
     """Return everything that differs between two runs, spec first; nothing if they found the same."""
@@ -64,6 +73,20 @@ def comparison_frame(changes: list[Change]) -> pd.DataFrame:
     return frame.dropna(axis="columns", how="all") if len(frame) else frame
 
 
+def worded_frame(changes: list[Change]) -> pd.DataFrame:
+    """Return changes as a table to read; `comparison_frame` has the exact numbers."""
+    said = {True: "overlap", False: "apart", None: ""}
+    rows = [(change.part, change.where, *change.words(), said[change.overlap]) for change in changes]
+    return pd.DataFrame(rows, columns=["part", "what", "before", "after", "intervals"])
+
+
+def _words(value: object, low: float | None, high: float | None) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        text = number(float(value))
+        return text if low is None else f"{text} ({number(low)} to {number(high)})"
+    return "–" if value is None else str(value)[:_LONGEST]
+
+
 def _by_audit(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     names = [entry["audit"] for entry in entries]
     return {
@@ -75,7 +98,7 @@ def _by_audit(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def _changes(part: str, old: Any, new: Any) -> Iterator[Change]:
     a, b = dict(_leaves(old, "")), dict(_leaves(new, ""))
     for where in {**a, **b}:
-        before, after = a.get(where, _ABSENT), b.get(where, _ABSENT)
+        before, after = a.get(where), b.get(where)  # what is not there is as good as none
         if before != after:
             yield _change(part, where, before, after)
 
@@ -93,7 +116,7 @@ def _interval(value: Any) -> tuple[Any, Any]:
 
 
 def _value(value: Any) -> Any:
-    return None if value is _ABSENT else value["value"] if isinstance(value, dict) else value
+    return value["value"] if isinstance(value, dict) else value
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,8 @@ from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from audits.runs.spec import Spec
 
 __all__ = ["SCHEMA", "AuditResult", "RunResult"]
@@ -30,6 +32,13 @@ class AuditResult:
     name: str
     options: dict[str, Any]
     result: Any
+
+    def __repr__(self) -> str:
+        return f"<AuditResult {self.name}: {self.result!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return the finding for a notebook."""
+        return str(self.result._repr_html_())
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's entry of results.json."""
@@ -135,13 +144,18 @@ class RunResult:
     def write_tables(self, folder: Path) -> None:
         """Write every audit's tables as spreadsheet-safe CSV, named after audit and table."""
         folder.mkdir(parents=True, exist_ok=True)
+        for name, table in self.named_tables().items():
+            write_csv(table, folder / f"{name}.csv", index=table.index.name is not None)
+
+    def named_tables(self) -> dict[str, pd.DataFrame]:
+        """Return every audit's tables by audit and table; audits asked for twice are numbered."""
         names = [audit.name for audit in self.audits]
+        found = {}
         for place, audit in enumerate(self.audits):
             number = f"-{names[: place + 1].count(audit.name)}" if names.count(audit.name) > 1 else ""
             for name, table in result_tables(audit.result).items():
-                write_csv(
-                    table, folder / f"{audit.name}{number}-{name}.csv", index=table.index.name is not None
-                )
+                found[f"{audit.name}{number}-{name}"] = table
+        return found
 
     def _head(self) -> dict[str, Any]:
         return {

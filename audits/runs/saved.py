@@ -8,26 +8,33 @@ ended is shown as interrupted.
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import dataclasses
 import json
 import logging
-import os
-import shutil
-import socket
 import tempfile
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
+from audits.runs.artefacts import Artefacts, KeptFile
 from audits.runs.database import Database, database
+from audits.runs.entry import (
+    LONGEST_NOTE,
+    STATUSES,
+    SavedRun,
+    audits_of,
+    default_title,
+    storable,
+    title_of,
+    worst,
+)
+from audits.runs.processes import goes_on, this_process
 from audits.runs.store import home
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
 
 if TYPE_CHECKING:
     from audits.runs.handle import Run
@@ -35,51 +42,12 @@ if TYPE_CHECKING:
 
 __all__ = ["STATUSES", "SavedRun", "SavedRuns"]
 
-STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
-
-_LONGEST_TITLE = 200
-_LONGEST_NOTE = 10_000
-_FORGOTTEN_SECONDS = 86_400.0  # after which a run of another machine counts as interrupted
-
 _FIELDS = (
     "id", "run_key", "title", "note", "status", "owner", "spec", "base_dir", "created", "ended",
     "process", "verdict", "finding", "error",
 )  # fmt: skip
 _RUNS = sa.table("saved_runs", *map(sa.column, _FIELDS))
 _FILES = sa.table("saved_files", *map(sa.column, ("run", "name", "digest", "size")))
-
-
-@dataclass(frozen=True)
-class SavedRun:
-    """One saved audit, as listed.
-
-    Attributes
-    ----------
-    status : {"running", "done", "failed", "cancelled", "interrupted"}
-        Interrupted: its process ended before the run did.
-    owner : str
-        Workspace it belongs to; empty for the command line.
-    created, ended : float
-        Seconds since 1970; `ended` is None while it runs.
-    verdict, finding : str
-        Of its worst audit; empty until it is done.
-    error : str
-        Why it failed, for the user.
-    """
-
-    id: str
-    key: str
-    title: str
-    note: str
-    status: str
-    owner: str
-    spec: dict[str, Any]
-    base_dir: str
-    created: float
-    ended: float | None
-    verdict: str
-    finding: str
-    error: str
 
 
 class SavedRuns:
@@ -98,13 +66,7 @@ class SavedRuns:
 
     def __init__(self, base: Path | None = None) -> None:
         self._database: Database = database(base)
-        self._artefacts = (base or home()) / "artefacts"
-        try:
-            self._artefacts.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
-            ) from None
+        self._artefacts = Artefacts(base or home())
 
     def begin(
         self, spec: Mapping[str, Any], base_dir: Path, *, title: str = "", owner: str = "", key: str = ""
@@ -113,14 +75,14 @@ class SavedRuns:
         row = dict.fromkeys(_FIELDS, "") | {
             "id": uuid.uuid4().hex,
             "run_key": key,
-            "title": _title(title or _default_title(spec)),
+            "title": title_of(title or default_title(spec)),
             "status": "running",
             "owner": owner,
             "spec": json.dumps(spec),
-            "base_dir": _storable(str(base_dir)),
+            "base_dir": storable(str(base_dir)),
             "created": time.time(),
             "ended": None,
-            "process": _this_process(),
+            "process": this_process(),
         }
         with self._database.writing() as connection:
             connection.execute(sa.insert(_RUNS), row)
@@ -137,7 +99,7 @@ class SavedRuns:
         found = self.get(identity, owner)
         change = {
             "status": "running",
-            "process": _this_process(),
+            "process": this_process(),
             "created": time.time(),
             "ended": None,
             "error": "",
@@ -158,45 +120,37 @@ class SavedRuns:
         RunFailed
             If there is no room on the disk; the run is then noted as failed, and nothing of it stays.
         """
-        verdict, finding = _worst(result)
-        aside = self._artefacts / f".incoming-{uuid.uuid4().hex}"
+        verdict, finding = worst(result)
+        change = {
+            "status": "done",
+            "ended": time.time(),
+            "verdict": verdict,
+            "finding": storable(finding),
+            "error": "",
+        }
         try:
-            aside.mkdir()
-            result.save(aside)
-            files = [_file_row(identity, path, aside) for path in sorted(aside.rglob("*")) if path.is_file()]
-            change = {
-                "status": "done",
-                "ended": time.time(),
-                "verdict": verdict,
-                "finding": _storable(finding),
-                "error": "",
-            }
-            with self._database.writing() as connection:  # no deletion can fall between files and rows
-                if (
-                    connection.execute(sa.update(_RUNS).where(_RUNS.c.id == identity).values(change)).rowcount
-                    == 0
-                ):
-                    return False
-                connection.execute(sa.delete(_FILES).where(_FILES.c.run == identity))
-                connection.execute(sa.insert(_FILES), files)
-                for row in files:
-                    place = self._place(row["digest"])
-                    place.parent.mkdir(exist_ok=True)
-                    (aside / row["name"]).replace(place)
+            with self._artefacts.aside() as aside:
+                result.save(aside)
+                files = self._artefacts.look_at(aside)
+                with self._database.writing() as connection:  # no deletion can fall between files and rows
+                    wanted = sa.update(_RUNS).where(_RUNS.c.id == identity).values(change)
+                    if connection.execute(wanted).rowcount == 0:
+                        return False
+                    connection.execute(sa.delete(_FILES).where(_FILES.c.run == identity))
+                    rows = [{"run": identity, **dataclasses.asdict(file)} for file in files]
+                    connection.execute(sa.insert(_FILES), rows)
+                    self._artefacts.take_in(files, aside)
         except (OSError, RunFailed) as error:
-            shutil.rmtree(aside, ignore_errors=True)
-            why = error.strerror if isinstance(error, OSError) else str(error)
+            why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
             sentence = f"The result could not be saved ({why}); make room and start the run again."
             with contextlib.suppress(RunFailed):  # the disk may be too full even for this
                 self.end(identity, "failed", sentence)
             raise RunFailed(sentence) from error
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
         return True
 
     def end(self, identity: str, status: str, error: str = "") -> None:
         """Note that a run failed or was cancelled."""
-        change = {"status": status, "ended": time.time(), "error": _storable(error)}
+        change = {"status": status, "ended": time.time(), "error": storable(error)}
         with self._database.writing() as connection:
             connection.execute(sa.update(_RUNS).where(_RUNS.c.id == identity).values(change))
 
@@ -228,12 +182,12 @@ class SavedRuns:
             if value is not None:
                 wanted = wanted.where(column == value)
         with self._database.reading() as connection:
-            found = [_saved(row) for row in connection.execute(wanted)]
+            found = [SavedRun.of(row) for row in connection.execute(wanted)]
         sought = text.casefold()
         return [
             run
             for run in found
-            if (audit is None or audit in _audits(run.spec))
+            if (audit is None or audit in audits_of(run.spec))
             and sought in "\n".join((run.title, run.note, run.finding)).casefold()
         ]
 
@@ -254,7 +208,7 @@ class SavedRuns:
         if len(found) != 1:
             rule = "names several saved audits" if found else "must be the id of a saved audit"
             raise InputError("ID", rule, identity, "give more of it" if found else "it may have been deleted")
-        return _saved(found[0])
+        return SavedRun.of(found[0])
 
     def load(self, identity: str, owner: str | None = None) -> RunResult:
         """Return what a saved audit found.
@@ -280,23 +234,21 @@ class SavedRuns:
             raise InputError("the saved audit", f"has no result, it is {run.status}{why}", run.id)
         with self._database.reading() as connection:
             files = connection.execute(sa.select(*_FILES.c).where(_FILES.c.run == run.id)).all()
-        for name, digest in ((row.name, row.digest) for row in files):
+        for row in files:
+            content = self._artefacts.read(KeptFile(row.name, row.digest, row.size), run.title)
             try:
-                content = self._place(digest).read_bytes()
-            except OSError:
+                (folder / row.name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / row.name).write_bytes(content)
+            except OSError as error:
                 raise RunFailed(
-                    f"The files of {run.title!r} are gone; it may have been deleted elsewhere."
-                ) from None
-            if hashlib.sha256(content).hexdigest() != digest:
-                raise RunFailed(f"The saved file {name} of {run.title!r} is damaged; run the audit again.")
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
+                    f"The files of {run.title!r} could not be laid out ({error.strerror})."
+                ) from error
 
     def rename(self, identity: str, title: str, owner: str | None = None) -> None:
         """Give a saved audit another title."""
         if not title.strip():
             raise InputError("title", "must not be empty", title)
-        self._set(identity, owner, title=_title(title))
+        self._set(identity, owner, title=title_of(title))
 
     def annotate(self, identity: str, note: str, owner: str | None = None) -> None:
         """Keep a note with a saved audit; an empty one removes it.
@@ -306,9 +258,9 @@ class SavedRuns:
         InputError
             If it is longer than 10,000 characters.
         """
-        if len(note) > _LONGEST_NOTE:
-            raise InputError("note", f"must have at most {_LONGEST_NOTE:,} characters", len(note))
-        self._set(identity, owner, note=_storable(note))
+        if len(note) > LONGEST_NOTE:
+            raise InputError("note", f"must have at most {LONGEST_NOTE:,} characters", len(note))
+        self._set(identity, owner, note=storable(note))
 
     def delete(self, identity: str, owner: str | None = None) -> None:
         """Forget a saved audit, and its files where no other audit has the same."""
@@ -326,7 +278,7 @@ class SavedRuns:
                     ).first()
                     is None
                 ):
-                    self._place(digest).unlink(missing_ok=True)
+                    self._artefacts.forget(digest)
 
     def _note_end(self, identity: str, run: Run) -> None:
         try:
@@ -356,7 +308,7 @@ class SavedRuns:
         """Mark runs whose process is gone as interrupted."""
         with self._database.reading() as connection:
             going = connection.execute(sa.select(*_RUNS.c).where(_RUNS.c.status == "running")).all()
-        gone = [row for row in going if not _goes_on(row.process, row.created)]
+        gone = [row for row in going if not goes_on(row.process, row.created)]
         if not gone:
             return
         with self._database.writing() as connection:
@@ -367,75 +319,3 @@ class SavedRuns:
                 connection.execute(
                     sa.update(_RUNS).where(same).values(status="interrupted", ended=time.time())
                 )
-
-    def _place(self, digest: str) -> Path:
-        return self._artefacts / digest[:2] / digest
-
-
-def _saved(row: Any) -> SavedRun:
-    values = dict(row._mapping)
-    del values["process"]
-    values |= {"key": values.pop("run_key"), "spec": json.loads(values["spec"])}
-    return SavedRun(**values)
-
-
-def _audits(spec: Mapping[str, Any]) -> list[str]:
-    return [name for item in spec.get("audits", ()) for name in item]
-
-
-def _default_title(spec: Mapping[str, Any]) -> str:
-    path = spec.get("data", {}).get("path", "")
-    names = [Path(part).name for part in ([path] if isinstance(path, str) else path)]
-    return f"{', '.join(_audits(spec))} · {' + '.join(names)}"
-
-
-def _title(text: str) -> str:
-    return _storable(" ".join(text.split()))[:_LONGEST_TITLE]
-
-
-def _storable(text: str) -> str:
-    """Return `text` without what PostgreSQL cannot hold: NUL, and halves of surrogate pairs."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-def _worst(result: RunResult) -> tuple[str, str]:
-    """Return verdict and finding of the audit that a reader should see first."""
-    order = (EVIDENCE, INSUFFICIENT, NO_EVIDENCE)
-    first = min((audit.result for audit in result.audits), key=lambda found: order.index(found.verdict))
-    return first.verdict, first.finding
-
-
-def _file_row(identity: str, path: Path, aside: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {
-        "run": identity,
-        "name": path.relative_to(aside).as_posix(),
-        "digest": digest,
-        "size": path.stat().st_size,
-    }
-
-
-def _this_process() -> str:
-    return f"{socket.gethostname()} {os.getpid()} {_started(os.getpid())}"
-
-
-def _started(pid: int) -> str:
-    """Return when a process started, in the kernel's ticks: ids are used again, this is not."""
-    with contextlib.suppress(OSError):
-        facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return "over" if facts[0] == "Z" else facts[19]  # a zombie has ended
-    return "?"
-
-
-def _goes_on(process: str, created: float) -> bool:
-    host, pid, started = process.rsplit(" ", 2)
-    if host != socket.gethostname():  # cannot be looked at from here
-        return time.time() - created < _FORGOTTEN_SECONDS
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return _started(int(pid)) == started

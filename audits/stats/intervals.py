@@ -174,7 +174,7 @@ def largest_gap(count: np.ndarray, n: np.ndarray, *, level: float = 0.05) -> Est
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
     count, n = count[n > 0], n[n > 0]
     pairs = len(n) * (len(n) - 1) // 2
-    method = f"simultaneous Newcombe {percent_level(level)}, {pairs} pairs"
+    method = f"simultaneous Newcombe {percent_level(level)}, {pairs} pair{'' if pairs == 1 else 's'}"
     if pairs == 0:
         return Estimate(None, None, None, float(n.sum()), method)
     share, low, high = np.array(

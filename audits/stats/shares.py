@@ -8,7 +8,9 @@ from scipy.stats import norm
 __all__ = ["newcombe_ends", "wilson_ends"]
 
 
-def wilson_ends(count: np.ndarray, n: np.ndarray, *, level: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+def wilson_ends(
+    count: np.ndarray, n: np.ndarray, *, level: float | np.ndarray = 0.05
+) -> tuple[np.ndarray, np.ndarray]:
     """Ends of Wilson's score interval of `count` / `n`, elementwise; `n` must be positive.
 
     Examples
@@ -19,7 +21,7 @@ def wilson_ends(count: np.ndarray, n: np.ndarray, *, level: float = 0.05) -> tup
     """
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
     p = count / n
-    z = float(norm.isf(level / 2))
+    z = norm.isf(np.asarray(level, dtype=float) / 2)
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(np.maximum(p * (1 - p), 0) / n + z * z / (4 * n * n))
     # rounding must not push the interval off its own estimate at 0 and 1
@@ -32,7 +34,7 @@ def newcombe_ends(
     second_count: np.ndarray,
     second_n: np.ndarray,
     *,
-    level: float = 0.05,
+    level: float | np.ndarray = 0.05,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of Newcombe's interval of first minus second share, elementwise; all n must be positive.
 

@@ -6,7 +6,7 @@ import math
 
 from audits.stats.estimate import Estimate
 
-__all__ = ["count", "number", "p_words", "percent", "percent_interval"]
+__all__ = ["count", "number", "p_words", "people", "percent", "percent_interval"]
 
 _ONE_DECIMAL_FROM = 1000
 
@@ -20,6 +20,18 @@ def count(value: float) -> str:
     '1,785'
     """
     return f"{value:,.0f}"
+
+
+def people(value: float) -> str:
+    """Word people: ``1 person``, ``1,785 people``.
+
+    Examples
+    --------
+    >>> people(1), people(0), people(1784.6)
+    ('1 person', '0 people', '1,785 people')
+    """
+    words = count(value)
+    return f"{words} {'person' if words == '1' else 'people'}"
 
 
 def number(value: float | None) -> str:

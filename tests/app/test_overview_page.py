@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from app import work
+import io
+
+import pandas as pd
+
+from app import drafts, work
 from audits.groups import at_threshold
 from audits.runs.executors import InlineExecutor
 from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
+from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/overview.py"
 
@@ -68,3 +73,34 @@ def test_other_audits_are_cards_and_another_threshold_lies_beside(space) -> None
     assert not at.exception
     table = next(frame.value for frame in at.dataframe if "change" in frame.value)
     assert (table["change"] >= 0).all(), "at 0.5 nobody is decided worse than at 0.7"
+
+
+def test_hostile_group_names_are_shown_as_they_are(space) -> None:  # noqa: F811
+    names = [HTML, FORMULA, "*a* [b](http://x) :red[c] $d$", LONG + "1", LONG + "2"]
+    frame = pd.DataFrame(
+        {
+            "`group` *x*": [names[k % 5] for k in range(300)],
+            "age": [20 + k % 40 for k in range(300)],
+            "score": [(k * 37 % 101) / 100 for k in range(300)],
+            "paid": [k % 3 == 0 for k in range(300)],
+        }
+    )
+    path = space.add_file("people.csv", io.BytesIO(frame.to_csv(index=False).encode()))
+    data = {"label": "paid", "favorable": True, "protected": ["`group` *x*"], "features": ["age"]}
+    draft = drafts.with_data(drafts.from_files([path], "upload"), **data)
+    draft["spec"]["model"] = {"predictions": {"score": "score"}}
+    space.save_draft(draft)
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    at = run_here(at, space)
+    assert not at.exception
+    assert any(name in at.container(key="finding").text[0].value for name in names)
+    at.toggle(key="by-group").set_value(True).run()
+    assert not at.exception
+    labels = [box.label for box in at.number_input if str(box.key).startswith("cut-")]
+    assert len(labels) == 5
+    assert r"\*a\* \[b\]\(http\://x\) \:red\[c\] \$d\$" in labels
+    assert max(map(len, labels)) < 130
+    at.number_input(key="cut-1").set_value(0.9).run()
+    assert not at.exception
+    assert any("not the saved result" in text for text in texts(at))

@@ -310,3 +310,29 @@ def test_a_real_process_ends_the_same_way(project, executor):
     assert ended.stdout == ""
     assert re.fullmatch(r"evenhand: .*did you mean 'north'.*\n", ended.stderr)
     assert not (ROOT / "spec-results").exists()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a folder in which nobody can make one")
+def test_a_results_folder_that_cannot_be_made_is_told_before_the_run(cli, project):
+    answer = cli("run", project / "spec.yaml", "--out", "/proc/nowhere/out", "--executor", "inline")
+    refused(
+        answer,
+        r"--out must be a folder that can be written to \(.*\), got '/proc/nowhere/out'; look at /proc",
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [("describe", "people.csv"), ("run", "spec.yaml"), ("runs", "list"), ("report", "out")]
+)
+def test_a_python_without_the_packages_is_one_sentence(project, arguments):
+    ended = subprocess.run(
+        [sys.executable, "-S", "-m", "audits", arguments[0], *map(str, arguments[1:])],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert re.search(r"^evenhand: This Python \(.*\) lacks the package '\w+'; .+\.$", ended.stderr)
+    assert ended.stderr.count("\n") == 1

@@ -6,6 +6,9 @@ import errno
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -23,6 +26,7 @@ from audits.runs.spec import parse_spec
 from tests.cli.conftest import write_spec
 from tests.runs.extra_audits import PlainResult
 
+ROOT = Path(__file__).resolve().parents[2]
 GROUPS = [{"groups": {}}]
 
 
@@ -255,7 +259,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_former_results(cli, project, mon
 
 
 def test_the_documented_gate_is_a_valid_spec_and_its_workflow_valid_yaml(tmp_path):
-    text = (Path(__file__).resolve().parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
     spec, workflow = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
     found = parse_spec(yaml.safe_load(spec), tmp_path)
     assert found.gate is not None
@@ -263,3 +267,58 @@ def test_the_documented_gate_is_a_valid_spec_and_its_workflow_valid_yaml(tmp_pat
     steps = yaml.safe_load(workflow)["jobs"]["audit"]["steps"]
     [command] = [step["run"] for step in steps if "--fail-on" in step.get("run", "")]
     assert main_parser().parse_args(command.split()[3:]).junit == Path("audit/junit.xml")
+
+
+def test_ll144_columns_can_be_named(cli, project):
+    frame = pd.read_csv(project / "people.csv")
+    frame["origin"] = np.where(np.arange(len(frame)) % 3 == 0, "A", "B")
+    frame.to_csv(project / "people.csv", index=False)
+    assert run(cli, project, data={"protected": ["group", "origin"]}).status == 0
+    out = project / "out"
+    answer = cli("report", out, "--template", "ll144", "--sex", "group", "--race", "origin")
+    assert (answer.status, answer.err) == (0, "")
+    text = (out / "report-ll144.html").read_text(encoding="utf-8")
+    for name in (
+        "Selection rates by group",
+        "Selection rates by origin",
+        "Scoring rates by group and origin",
+    ):
+        assert name in text
+    wrong = cli("report", out, "--template", "ll144", "--sex", "age")
+    assert wrong.status == 2
+    assert "sex must be a protected attribute of the run, got 'age'" in wrong.err
+    other = cli("report", out, "--sex", "group")
+    assert other.status == 2
+    assert "--sex and --race are for --template ll144" in other.err
+
+
+def test_the_documented_workflow_runs_as_written(tmp_path):
+    """Its commands in a fresh folder, with the files that it speaks of, as a runner would."""
+    text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    spec, workflow = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    step = next(
+        step for step in yaml.safe_load(workflow)["jobs"]["audit"]["steps"] if "--fail-on" in str(step)
+    )
+    people = pd.read_csv(ROOT / "sample_data" / "hiring.csv")
+    shutil.copy(ROOT / "sample_data" / "hiring.onnx", tmp_path / "model.onnx")
+    people.rename(columns={"gender": "sex", "qualified": "hired"}).to_csv(
+        tmp_path / "people.csv", index=False
+    )
+    (tmp_path / "audit.yaml").write_text(spec.removeprefix("# audit.yaml\n"), encoding="utf-8")
+    (tmp_path / "evenhand").symlink_to(ROOT)
+    environment = {**os.environ, **step["env"], "EVENHAND_HOME": str(tmp_path / "home")}
+    ended = subprocess.run(
+        [sys.executable, *step["run"].split()[1:]],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert "--fail-on gate: matched by" in ended.stdout
+    root = ET.parse(tmp_path / "audit" / "junit.xml").getroot()
+    assert int(root.get("failures")) > 0
+    assert (tmp_path / "audit" / "report.html").is_file()
+    assert not (tmp_path / "home" / "evenhand.sqlite").exists()

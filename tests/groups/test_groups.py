@@ -10,7 +10,7 @@ from sklearn import metrics as sk
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
-from audits.groups import GroupsResult, groups
+from audits.groups import GroupsResult, at_threshold, beside, bias_tables, groups
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
 
@@ -153,3 +153,47 @@ def test_bad_input_is_one_sentence(options, message):
     with pytest.raises(InputError) as caught:
         groups(subject_of(people(60)), **options)
     assert message in str(caught.value)
+
+
+def test_insufficient_evidence_always_says_how_many_people_are_needed():
+    """Large groups alike by one attribute, small ones by the other: the finding is about the former."""
+    rng = np.random.default_rng(5)
+    n = 4000
+    frame = pd.DataFrame(
+        {
+            "x": 0.0,
+            "race": rng.choice(["A", "B"], n),
+            "sex": np.where(np.arange(n) < 30, "m", "f"),
+            "score": np.where(np.arange(n) % 2 == 0, 0.9, 0.1),
+            "y": np.arange(n) // 2 % 2,
+        }
+    )
+    result = groups(subject_of(frame), by=("race", "sex"))
+    assert result.verdict == "insufficient evidence"
+    needed = max(
+        gap.people_needed
+        for row in result.table
+        for gap in row.differences.values()
+        if gap.people_needed is not None
+    )
+    assert f"{needed:,}" in result.finding
+    assert "10-point difference" in result.finding
+
+
+def test_names_that_join_to_the_same_stay_different_groups():
+    frame = people(600)
+    frame["race"] = np.where(np.arange(600) % 2 == 0, "a & b", "a")
+    frame["sex"] = np.where(np.arange(600) % 3 == 0, "c", "b & c")
+    result = groups(subject_of(frame))
+    rows = result.of("race × sex")
+    sizes = {row.group: row.n for row in rows}
+    assert sizes == {"“a & b” & “c”": 100, "a & b & b & c": 200, "a & c": 100, "“a” & “b & c”": 200}
+    moved = at_threshold(result, 0.7)
+    table = beside(result, moved).set_index(["attribute", "group", "rate"])
+    mine = (frame["race"] == "a") & (frame["sex"] == "b & c")
+    was, now = ((frame.loc[mine, "score"] >= cut).mean() for cut in (0.5, 0.7))
+    line = table.loc[("race × sex", "“a” & “b & c”", "selection rate")]
+    assert (line["first"], line["second"]) == (pytest.approx(was), pytest.approx(now))
+    assert line["change"] == pytest.approx(now - was)
+    *_, both = bias_tables(result)
+    assert sorted(both.rows["people"]) == [100, 100, 200, 200]

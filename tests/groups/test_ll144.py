@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data
+from audits.errors import InputError
 from audits.groups import bias_tables, groups
 from audits.models import make_subject, model_spec
 
@@ -68,6 +69,15 @@ def test_all_tables_against_pandas_with_small_and_unknown_categories():
     assert both.rows["people"].sum() == len(known)
 
 
+def test_a_table_is_compact_in_a_notebook_and_nothing_in_it_runs():
+    frame = pd.DataFrame({"gender": ["<script>x</script>", "m", "unknown"] * 4, "score": [0.9, 0.6, 0.2] * 4})
+    [table] = bias_tables(audit(frame, protected=("gender",)))
+    assert repr(table) == "<BiasTable by gender: 2 categories, 4 people of unknown category>"
+    assert "<script>" not in table._repr_html_()
+    assert "&lt;script&gt;" in table._repr_html_()
+    assert "4 people of unknown category" in table._repr_html_()
+
+
 def test_weights_stand_for_people():
     frame = pd.DataFrame({"gender": ["f", "m", "f", "m"], "score": [0.9, 0.6, 0.2, 0.4], "w": [5, 1, 1, 3]})
     [weighted] = bias_tables(audit(frame, protected=("gender",), weights="w"))
@@ -89,3 +99,34 @@ def test_nobody_chosen_gives_no_ratio():
     [table] = bias_tables(audit(frame, protected=("gender",)))
     assert table.rows["impact ratio"].isna().all()
     assert table.rows["scoring rate"].tolist() == [0.0, 0.0]
+
+
+def test_the_columns_can_be_chosen_and_wrong_ones_are_told():
+    frame = pd.DataFrame(
+        {
+            "applicant_sex": ["f", "m"] * 20,
+            "trace_code": ["x", "y", "y", "x"] * 10,
+            "score": np.linspace(0, 1, 40),
+        }
+    )
+    result = audit(frame, protected=("applicant_sex", "trace_code"))
+    assert [table.attributes for table in bias_tables(result)] == [("applicant_sex",)]
+    chosen = bias_tables(result, race="trace_code")
+    assert [table.attributes for table in chosen] == [
+        ("applicant_sex",),
+        ("trace_code",),
+        ("applicant_sex", "trace_code"),
+    ]
+    turned = bias_tables(result, race="applicant_sex")
+    assert [table.attributes for table in turned] == [("applicant_sex",)]
+    with pytest.raises(InputError, match="sex must be a protected attribute of the run, got 'age'"):
+        bias_tables(result, sex="age")
+    with pytest.raises(InputError, match="race must be another attribute than sex, got 'trace_code'"):
+        bias_tables(result, sex="trace_code", race="trace_code")
+
+
+def test_the_median_is_that_of_all_scores_unknown_categories_included():
+    frame = pd.DataFrame({"gender": ["f", "m", "unknown", "unknown"], "score": [0.2, 0.4, 0.8, 0.9]})
+    [table] = bias_tables(audit(frame, protected=("gender",)))
+    assert table.median == pytest.approx(0.6)
+    assert table.rows["scored above median"].tolist() == [0, 0]

@@ -8,7 +8,6 @@ import html
 import json
 import math
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import jsonschema
@@ -21,12 +20,14 @@ from audits.errors import RunFailed
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
+from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
 from audits.reports.sections import SECTIONS
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables
 from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
+from tests.reports.parsing import Tables
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "audits/reports/results.schema.json").read_text())
 NAMES = [
@@ -39,41 +40,6 @@ NAMES = [
     "sensitivity",
     "mitigation",
 ]
-
-
-class Tables(HTMLParser):
-    """The exact numbers in a report's tables, by the table's label, and every text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tables: dict[str, list[list[list[float | None]]]] = {}
-        self.scripts = 0
-        self.text: list[str] = []
-        self._open: list[list[list[float | None]]] | None = None
-        self._inside = ""
-
-    def handle_starttag(self, tag, attrs):
-        found = dict(attrs)
-        self._inside = tag
-        if tag == "script":
-            self.scripts += 1
-        assert not any(name.startswith("on") for name in found), found
-        assert tag not in {"img", "iframe", "object", "embed", "link", "form", "base"}
-        if tag == "table":
-            self._open = self.tables.setdefault(found.get("aria-label", ""), [])
-        elif tag == "tr" and self._open is not None:
-            self._open.append([])
-        elif tag == "td" and "data-exact" in found and self._open is not None:
-            self._open[-1].append(
-                [None if part == "-" else float(part) for part in found["data-exact"].split()]
-            )
-
-    def handle_data(self, data):
-        if self._inside not in {"script", "style"}:
-            self.text.append(data)
-
-    def handle_endtag(self, tag):
-        self._inside = ""
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +167,13 @@ def test_a_table_stands_under_every_figure(run, document):
     assert all(figure.table.rows for figure in figures if len(figure.exhibit.table))
 
 
+def test_every_figure_is_drawn_on_paper(document):
+    figures = [block.exhibit.figure for block in document.blocks if isinstance(block, Figure)]
+    drawn = [drawing_of(figure, 500, "Helvetica", str) for figure in figures if figure.data]
+    assert len(drawn) > 25
+    assert all(found is not None and found[0].contents for found in drawn)
+
+
 def test_findings_are_worst_first(run, document):
     order = ["evidence of a difference", "insufficient evidence", "no evidence at this size"]
     verdicts = [block.verdict for block in document.blocks if isinstance(block, Finding) and block.title]
@@ -312,6 +285,9 @@ def test_every_result_has_a_compact_form_for_notebooks(name, run):
     assert HTML not in result._repr_html_()
     assert parser.scripts == 0
     assert len(result._repr_html_()) < 60_000
+    entry = next(audit for audit in run.audits if audit.name == name)
+    assert entry._repr_html_() == result._repr_html_()
+    assert repr(entry) == f"<AuditResult {name}: {result!r}>"
     assert repr(result) == f"<{type(result).__name__}: {result.verdict}. {result.finding}>"
     assert result.finding in html.unescape(run._repr_html_())
 

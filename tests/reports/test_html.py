@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
+from audits.figures.style import finish
 from audits.flipsets import flipset
 from audits.reports import render_report
+from audits.reports.blocks import Document, Figure, grid
+from audits.reports.exhibits import Exhibit
+from audits.reports.html import MOST_BYTES, html_of
 from audits.stats.words import count
 from tests.flipsets.conftest import draw_crowd, subject_of
 
@@ -86,3 +92,29 @@ def test_table_frames_hold_the_numbers():
     totals = frame.groupby("feature")[["people", "in the flipset"]].sum()
     assert totals["people"].tolist() == pytest.approx([30.0, 30.0])
     assert totals["in the flipset"].tolist() == pytest.approx([result.negative.size] * 2)
+
+
+def test_the_file_stays_small_whatever_the_tables_hold():
+    """80 tables of 200 wide rows are cut further, and say so; nothing is left out in silence."""
+    frame = pd.DataFrame({"group": ["g" * 60] * 300} | {f"rate {k}": [1 / 3 + k] * 300 for k in range(12)})
+    figure = go.Figure(go.Bar(x=[1 / 3], y=["a"]))
+    block = Figure(Exhibit("caption", figure, frame), "figure", grid(frame))
+    text = html_of(Document("title", "subtitle", (block,) * 80))
+    assert 5_000_000 < len(text.encode()) < MOST_BYTES
+    [note] = set(re.findall(r"The first \d+ of 300 rows; the CSV tables hold all", text))
+    assert int(note.split()[2]) < 200
+    one = html_of(Document("title", "subtitle", (block,)))
+    assert "The first 200 of 300 rows" in one
+
+
+def test_what_figures_share_is_written_once_and_their_numbers_stay():
+    figure = finish(go.Figure(go.Scatter(x=[1 / 3, 2e-9], y=[123456789.0, 5])), height=200, alt="")
+    block = Figure(Exhibit("caption", figure, pd.DataFrame({"a": [1.0]})), "figure", grid(pd.DataFrame()))
+    text = html_of(Document("title", "subtitle", (block, block, block)))
+    one = html_of(Document("title", "subtitle", (block,)))
+    assert len(text) - len(one) < 2 * 2500, "Plotly's template alone is 7,000 characters"
+    drawn = json.loads(re.search(r'draw\("figure", (\{.*?\})\);</script>', text).group(1))
+    assert "template" not in drawn["layout"]
+    assert drawn["data"][0]["x"] == [0.333333, 2e-9]
+    assert drawn["data"][0]["y"] == [123457000.0, 5]
+    assert figure.data[0].x[0] == 1 / 3, "the figure itself stays exact"

@@ -25,44 +25,51 @@ def programs() -> Path:
     return found[-1].parent if found else Path(str(other)).resolve().parent
 
 
+class Postgres:
+    """A server in a folder of its own, that can be stopped and started again."""
+
+    def __init__(self) -> None:
+        self._where = programs()
+        self._folder = Path(tempfile.mkdtemp(prefix="evenhand-pg-"))
+        self._user = {"user": _USER} if os.geteuid() == 0 else {}  # the server refuses to run as root
+        if self._user:
+            os.chown(self._folder, pwd.getpwnam(_USER).pw_uid, -1)
+        self._do("initdb", "-U", "evenhand", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
+        self.url = f"postgresql://evenhand@/postgres?host={self._folder}"
+
+    def start(self) -> None:
+        """Start it; returns when it answers."""
+        settings = f"-k {self._folder} -c listen_addresses='' -c fsync=off"
+        self._do("pg_ctl", "-w", "-l", str(self._folder / "log"), "-o", settings, "start")
+
+    def stop(self) -> None:
+        """Stop it as a crash would."""
+        self._do("pg_ctl", "-m", "immediate", "stop")
+
+    def remove(self) -> None:
+        """Remove its folder."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _do(self, program: str, *options: str) -> None:
+        subprocess.run(
+            [self._where / program, "-D", str(self._folder / "data"), *options],
+            cwd=self._folder,
+            check=True,
+            stdout=subprocess.DEVNULL,  # a pipe would stay open in the server
+            stderr=subprocess.DEVNULL,
+            **self._user,
+        )
+
+
 @contextmanager
 def serve() -> Iterator[str]:
     """Start a server and yield the address of its database; the server and its folder end with the block."""
-    where = programs()
-    folder = Path(tempfile.mkdtemp(prefix="evenhand-pg-"))
-    user = {"user": _USER} if os.geteuid() == 0 else {}  # the server refuses to run as root
-    if user:
-        os.chown(folder, pwd.getpwnam(_USER).pw_uid, -1)
-    options = {"cwd": folder, "check": True, "capture_output": True, **user}
-    data = str(folder / "data")
+    server = Postgres()
     try:
-        initdb = [
-            where / "initdb",
-            "-D",
-            data,
-            "-U",
-            "evenhand",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--no-sync",
-            "--locale=C",
-        ]
-        subprocess.run(initdb, **options)
-        settings = f"-k {folder} -c listen_addresses='' -c fsync=off"
-        subprocess.run(
-            [where / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", settings, "start"],
-            **{
-                **options,
-                "capture_output": False,
-                "stdout": subprocess.DEVNULL,
-                "stderr": subprocess.DEVNULL,
-            },
-        )
+        server.start()
         try:
-            yield f"postgresql://evenhand@/postgres?host={folder}"
+            yield server.url
         finally:
-            subprocess.run([where / "pg_ctl", "-D", data, "-m", "immediate", "stop"], **options)
+            server.stop()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        server.remove()

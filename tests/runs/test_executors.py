@@ -448,3 +448,23 @@ def test_inline_cancels_from_its_progress(base):
 
     run = InlineExecutor(stop).submit(make_spec(), base)
     assert run.status == "cancelled"
+
+
+def test_a_training_curve_comes_point_by_point_while_the_run_goes_on(pool, base):
+    """What the page draws is there before the run is over, and is the curve that the result keeps."""
+    section = {
+        "source": {"group": "north"},
+        "target": {"group": "south"},
+        "transport": "gan",
+        "map": {"iterations": 2000, "batch": 8},
+        "permutations": 0,
+    }
+    spec = make_spec({"flipset": section}, model={"train": "logistic"})
+    run = pool.submit(spec, base)
+    assert eventually(lambda: run.progress.curve or run.finished, PATIENCE)
+    early = run.progress.curve
+    assert not run.finished, run.error
+    assert early[0]["map"] == "source to target"
+    assert early[0]["iteration"] == 100
+    result = done(run).result().audits[0].result
+    assert [dict(point) for point in early] == [dict(point) for point in result.training[: len(early)]]

@@ -15,8 +15,8 @@ import pytest
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs import saved as saved_module
-from audits.runs.compare import compare_runs, comparison_frame
+from audits.runs import processes
+from audits.runs.compare import compare_runs, comparison_frame, worded_frame
 from audits.runs.database import MIGRATIONS, Database, database
 from audits.runs.executors import ProcessExecutor
 from audits.runs.inline import InlineExecutor
@@ -173,6 +173,36 @@ def test_a_full_disk_leaves_nothing_half(store, base, tmp_path, monkeypatch):
     assert store.finish(identity, result)
 
 
+_FULL = """
+import json, resource, signal, sys
+from pathlib import Path
+from audits.errors import RunFailed
+from audits.runs.inline import InlineExecutor
+from audits.runs.saved import SavedRuns
+store, base = SavedRuns(), Path(sys.argv[1])
+result = InlineExecutor().submit(json.loads(sys.argv[2]), base).result()
+identity = store.begin(result.spec, base)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+try:
+    store.finish(identity, result)
+except RunFailed as error:
+    print(identity, error, flush=True)
+"""
+
+
+def test_a_disk_that_takes_no_more_keeps_nothing_of_the_run(base, tmp_path):
+    """A real limit on the size of files, which the database meets too."""
+    said = python(_FULL, str(base), json.dumps(make_spec({"groups": {"by": ["group"]}}))).stdout
+    identity, sentence = said.strip().split(" ", 1)
+    assert sentence == "The result could not be saved (File too large); make room and start the run again."
+    store = SavedRuns()
+    assert store.get(identity).status in {"failed", "interrupted"}
+    assert files_of(tmp_path) == []
+    assert not list((tmp_path / "home" / "artefacts").iterdir())
+    store.begin_again(identity)
+
+
 _CRASH = """
 import os, sys
 from pathlib import Path
@@ -325,8 +355,26 @@ def test_compare_names_what_changed_and_nothing_else(base):
     assert len(comparison_frame(list(changes.values()))) == len(changes)
 
 
+def test_what_one_run_does_not_have_is_a_change_only_if_the_other_has_it(base):
+    spec = make_spec({"groups": {"by": ["group"]}})
+    before = InlineExecutor().submit(spec, base).result()
+    other = next(row.group for row in before.audits[0].result.table if not row.is_reference)
+    turned = make_spec({"groups": {"by": ["group"], "reference": {"group": other}}})
+    after = InlineExecutor().submit(turned, base).result()
+    changes = compare_runs(before, after)
+    assert not any(change.before is None and change.after is None for change in changes)
+    words = {(change.part, change.where): change.words() for change in changes}
+    assert words["spec", "audits[0].groups.reference.group"] == ("–", other)
+    shown = worded_frame(changes)
+    assert len(shown) == len(changes)
+    assert set(shown["intervals"]) <= {"", "overlap", "apart"}
+    rate = next(change for change in changes if change.where.endswith("differences.selection_rate.estimate"))
+    assert "–" in rate.words(), "only one of the two runs holds this group against the other"
+    assert any(" to " in word for word in rate.words())
+
+
 def test_process_names_tell_a_reused_id_apart(monkeypatch):
-    process = saved_module._this_process()
-    assert saved_module._goes_on(process, 0.0)
+    process = processes.this_process()
+    assert processes.goes_on(process, 0.0)
     host, pid, started = process.rsplit(" ", 2)
-    assert not saved_module._goes_on(f"{host} {pid} {int(started) + 1}", 0.0)
+    assert not processes.goes_on(f"{host} {pid} {int(started) + 1}", 0.0)

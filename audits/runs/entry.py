@@ -1,0 +1,100 @@
+"""One saved audit as it is listed, and the texts that a database can hold of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+
+__all__ = [
+    "LONGEST_NOTE",
+    "STATUSES",
+    "SavedRun",
+    "audits_of",
+    "default_title",
+    "storable",
+    "title_of",
+    "worst",
+]
+
+STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
+
+LONGEST_NOTE = 10_000
+_LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """One saved audit, as listed.
+
+    Attributes
+    ----------
+    status : {"running", "done", "failed", "cancelled", "interrupted"}
+        Interrupted: its process ended before the run did.
+    owner : str
+        Workspace it belongs to; empty for the command line.
+    created, ended : float
+        Seconds since 1970; `ended` is None while it runs.
+    verdict, finding : str
+        Of its worst audit; empty until it is done.
+    error : str
+        Why it failed, for the user.
+    """
+
+    id: str
+    key: str
+    title: str
+    note: str
+    status: str
+    owner: str
+    spec: dict[str, Any]
+    base_dir: str
+    created: float
+    ended: float | None
+    verdict: str
+    finding: str
+    error: str
+
+    @classmethod
+    def of(cls, row: Any) -> SavedRun:
+        """Read a row of the database."""
+        values = dict(row._mapping)
+        del values["process"]
+        values |= {"key": values.pop("run_key"), "spec": json.loads(values["spec"])}
+        return cls(**values)
+
+
+def audits_of(spec: Mapping[str, Any]) -> list[str]:
+    """Return the names of a spec's audits."""
+    return [name for item in spec.get("audits", ()) for name in item]
+
+
+def default_title(spec: Mapping[str, Any]) -> str:
+    """Return audits and data: what a run is called unless it is told."""
+    path = spec.get("data", {}).get("path", "")
+    names = [Path(part).name for part in ([path] if isinstance(path, str) else path)]
+    return f"{', '.join(audits_of(spec))} · {' + '.join(names)}"
+
+
+def title_of(text: str) -> str:
+    """Return `text` as a title: one line, no longer than a title may be."""
+    return storable(" ".join(text.split()))[:_LONGEST_TITLE]
+
+
+def storable(text: str) -> str:
+    """Return `text` without what PostgreSQL cannot hold: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def worst(result: RunResult) -> tuple[str, str]:
+    """Return verdict and finding of the audit that a reader should see first."""
+    order = (EVIDENCE, INSUFFICIENT, NO_EVIDENCE)
+    first = min((audit.result for audit in result.audits), key=lambda found: order.index(found.verdict))
+    return first.verdict, first.finding

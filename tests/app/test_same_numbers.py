@@ -1,0 +1,128 @@
+"""The same numbers everywhere: on the page, from the command line, in results.json, and in the report."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app import drafts, work
+from app.widgets.export import portable
+from app.workspace import Workspace, issue_token
+from audits.cli.main import main
+from audits.runs.documents import dump_yaml
+from tests.app.test_pages import visit
+from tests.reports.parsing import Tables
+
+PAGES = {
+    "groups": "overview",
+    "flipset": "flipsets",
+    "outcome_transport": "transport_flows",
+    "recourse": "recourse",
+    "rule_sets": "rule_sets",
+    "loss_ratio": "individual",
+    "sensitivity": "sensitivity",
+}
+PEOPLE = 260
+
+
+def people() -> str:
+    rng = np.random.default_rng(3)
+    race = rng.choice(["Ash", "Birch"], PEOPLE)
+    skill = rng.normal(0, 1, PEOPLE) + 0.7 * (race == "Ash")
+    frame = pd.DataFrame(
+        {
+            "race": race,
+            "sex": rng.choice(["women", "men"], PEOPLE),
+            "skill": skill.round(3),
+            "hours": rng.integers(5, 60, PEOPLE),
+            "debt": rng.normal(0, 1, PEOPLE).round(3),
+            "years": rng.integers(0, 20, PEOPLE),
+            "paid": (skill + rng.normal(0, 1, PEOPLE) > 0.3).astype(int),
+        }
+    )
+    return frame.to_csv(index=False)
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory) -> Iterator[Workspace]:
+    """A workspace with people and a model to train; one executor for all pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVENHAND_HOME", str(tmp_path_factory.mktemp("home")))
+        work.close()
+        made = Workspace(issue_token())
+        path = made.add_file("people.csv", io.BytesIO(people().encode()))
+        data = {
+            "label": "paid",
+            "favorable": 1,
+            "protected": ["race", "sex"],
+            "features": ["skill", "hours", "debt", "years"],
+            "roles": {"actionable": ["hours"]},
+        }
+        made.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **data))
+        yield made
+        work.close()
+
+
+def floats(values) -> set[float]:
+    found = set()
+    for value in values:
+        plain = value.item() if hasattr(value, "item") else value
+        if isinstance(plain, (int, float)) and not isinstance(plain, bool) and math.isfinite(plain):
+            found.add(float(plain))
+    return found
+
+
+@pytest.mark.parametrize("audit", list(PAGES))
+def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys):
+    at = visit(space).switch_page(f"views/{PAGES[audit]}.py").run()
+    assert not at.exception
+    at.button(key="run").click().run()
+    record = space.runs()[0]
+    run = work.executor().run(record["id"])
+    assert run is not None
+    assert run.wait(200)
+    at.run()
+    assert not at.exception
+    shown = at.container(key="finding").text[0].value
+
+    (tmp_path / "people.csv").write_text(people())
+    spec = portable(work.result(space, record["spec"]).spec)
+    (tmp_path / "spec.yaml").write_text(dump_yaml(spec), encoding="utf-8")
+    out = tmp_path / "out"
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "spec.yaml"), "--out", str(out), "--no-save"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    [entry] = json.loads((out / "results.json").read_text(encoding="utf-8"))["audits"]
+    assert entry["audit"] == audit
+    assert entry == json.loads(json.dumps(work.result(space, record["spec"]).to_json()))["audits"][0]
+    assert entry["finding"] == shown
+    assert " ".join(shown.split()) in said
+    assert any(entry["verdict"] in element.value for element in at.markdown)
+
+    report = Tables()
+    report.feed((out / "report.html").read_text(encoding="utf-8"))
+    assert " ".join(shown.split()) in " ".join(" ".join(report.text).split())
+    written = {
+        value
+        for tables in report.tables.values()
+        for row in tables
+        for cell in row
+        for value in cell
+        if value is not None
+    }
+    first = next(toggle for toggle in at.toggle if str(toggle.key).startswith("table-"))
+    before = len(at.dataframe)
+    first.set_value(True).run()
+    assert not at.exception
+    assert len(at.dataframe) == before + 1
+    frames = [frame.value for frame in at.dataframe]
+    numbers = max((floats(frame.to_numpy().ravel()) & written for frame in frames), key=len)
+    whole = [frame for frame in frames if floats(frame.to_numpy().ravel()) <= written]
+    assert len(numbers) >= 3
+    assert whole, "no table of the page stands in the report as it is"

@@ -1,0 +1,86 @@
+"""The overview in real Chromium: run, intersections, a moved threshold, a second model, cards, a link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched, watch
+
+pytestmark = pytest.mark.browser
+
+
+def to(page, name: str) -> None:
+    page.get_by_role("link", name=name, exact=True).click()
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+
+
+def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched, artefacts: Path) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    to(page, "Flipsets")
+    acts.run(page)
+    flipset = acts.finding(page)
+    to(page, "Overview")
+    acts.run(page)
+    finding = acts.finding(page)
+    assert "female people" in finding
+    expect(page.locator(".st-key-verdict")).to_contain_text("Largest difference of selection rates")
+    expect(page.locator(".st-key-card-flipset")).to_contain_text(flipset[:80])
+    for name in ("group-rates", "group-differences", "group-scores"):
+        expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
+    acts.narrow_and_shoot(page, artefacts, "overview", 3600)
+
+    thumb = page.get_by_role("slider").first
+    thumb.focus()
+    for _ in range(10):
+        thumb.press("ArrowRight")
+    acts.settle(page)
+    assert acts.finding(page) != finding
+    expect(page.get_by_text("is not the saved result")).to_be_visible()
+    moved = acts.finding(page)
+    assert "cut=" in page.url
+    page.reload()
+    assert acts.finding(page) == moved, "the address carries the moved threshold"
+
+    page.locator(".st-key-card-flipset a").click()
+    assert acts.finding(page) == flipset
+
+
+def test_a_link_opens_the_same_result_for_somebody_else(
+    server: Server, watched: Watched, browser: Browser, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    to(page, "Overview")
+    if page.locator(".st-key-run button").first.is_enabled():  # unless it is known from another test's visit
+        acts.run(page)
+    finding = acts.finding(page)
+    assert "run=" in page.url
+    page.locator(".st-key-rates").get_by_text("balanced accuracy").click()
+    acts.settle(page)
+    other = browser.new_context(viewport={"width": 1280, "height": 900})
+    seen = Watched(other.new_page())
+    watch(seen, server.url)
+    seen.page.goto(page.url)
+    assert acts.finding(seen.page) == finding
+    expect(seen.page.locator(".st-key-figure-group-rates").get_by_text("balanced accuracy")).to_be_visible()
+
+    link = page.url
+    page.get_by_role("link", name="Data & model", exact=True).click()
+    acts.settle(page)
+    page.get_by_text("Other data", exact=True).click()
+    acts.settle(page)
+    acts.open_example(page, "admissions")
+    seen.page.goto(link)
+    expect(seen.page.get_by_text("The link was to another run")).to_be_visible(timeout=acts.SLOW)
+    seen.page.get_by_role("link", name="Open that run").click()
+    assert acts.finding(seen.page) == finding
+    other.close()
+    assert seen.errors == seen.foreign == []

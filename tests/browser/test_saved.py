@@ -1,0 +1,108 @@
+"""Saved audits and the guided demo in real Chromium: reports, comparison, links, deletion, findings."""
+
+from __future__ import annotations
+
+import html
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched, watch
+
+pytestmark = pytest.mark.browser
+
+
+def to(page: Page, name: str, selector: str) -> None:
+    page.get_by_role("link", name=name, exact=True).click()
+    page.wait_for_selector(selector, timeout=acts.SLOW)
+    acts.settle(page)
+
+
+def download(page: Page, key: str, folder: Path) -> Path:
+    with page.expect_download(timeout=acts.SLOW) as waiting:
+        page.locator(f".st-key-report-{key} button").click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_reports_comparison_link_and_deletion(
+    server: Server, watched: Watched, browser: Browser, artefacts: Path, tmp_path: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "loans")
+    for reference in ("(the largest)", "female"):
+        to(page, "Overview", ".st-key-run button")
+        if reference != "(the largest)":
+            page.get_by_text("More options").click()
+            acts.choose(page, "reference-sex", reference)
+        if page.locator(
+            ".st-key-run button"
+        ).first.is_enabled():  # unless it is known from another test's visit
+            acts.run(page)
+        finding = acts.finding(page)
+    to(page, "Report & saved audits", ".st-key-open")
+    assert acts.finding(page) == finding
+    assert "run=" in page.url
+    acts.narrow_and_shoot(page, artefacts, "saved", 1500)
+
+    report = download(page, "HTML", tmp_path)
+    assert finding.split(" are ")[0] in html.unescape(report.read_text(encoding="utf-8"))
+    assert download(page, "PDF", tmp_path).read_bytes().startswith(b"%PDF-")
+    tables = download(page, "Tables--ZIP-of-CSV-", tmp_path)
+    assert "groups-table.csv" in zipfile.ZipFile(tables).namelist()
+    acts.choose(page, "kind", "Tables as New York City's Local Law 144 asks for")
+    assert page.locator(".st-key-law-race input").input_value() == "ethnicity"
+    law = download(page, "HTML", tmp_path).read_text(encoding="utf-8")
+    assert "Selection rates by sex and ethnicity" in law
+    assert "not legal advice" in law
+
+    other = browser.new_context(viewport={"width": 1280, "height": 900})
+    seen = Watched(other.new_page())
+    watch(seen, server.url)
+    seen.page.goto(page.url)
+    assert acts.finding(seen.page) == finding
+    assert seen.page.locator(".st-key-law-race input").input_value() == "ethnicity"
+
+    page.locator(".st-key-against input").click()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    acts.settle(page)
+    expect(page.get_by_text("differences; before is the other run")).to_be_visible(timeout=acts.SLOW)
+    acts.narrow_and_shoot(page, artefacts, "saved-compared", 1900)
+
+    page.get_by_text("Rename, annotate, delete").click()
+    page.get_by_text("Delete this saved audit for good").click()
+    acts.settle(page)
+    page.locator(".st-key-delete button").click()
+    acts.settle(page)
+    expect(page.locator(".st-key-open")).to_be_visible()
+    # open elsewhere when it was deleted: one sentence or the next run, never a broken page
+    seen.page.get_by_text("Rename, annotate, delete").click()
+    acts.settle(seen.page)
+    expect(seen.page.locator(".st-key-open")).to_be_visible()
+    expect(seen.page.get_by_text("Something broke")).to_have_count(0)
+    other.close()
+    assert seen.errors == seen.foreign == []
+
+
+def test_the_demo_walks_through_five_findings(server: Server, watched: Watched, artefacts: Path) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    to(page, "Guided demo", ".st-key-run button")
+    acts.narrow_and_shoot(page, artefacts, "demo-before", 900)
+    acts.run(page)
+    findings = [acts.finding(page)]
+    for step in ("2. Hidden groups", "3. Counterparts", "4. Flows", "5. Ways out"):
+        page.get_by_role("button", name=f"Next: {step}").click()
+        acts.settle(page)
+        findings.append(acts.finding(page))
+        acts.narrow_and_shoot(page, artefacts, f"demo-{step[0]}", 1500)
+    assert len(set(findings)) == 5
+    assert "Velian" in findings[1]
+    page.reload()
+    assert acts.finding(page) == findings[-1], "the address carries the step"

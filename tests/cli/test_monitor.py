@@ -1,0 +1,66 @@
+"""``monitor export`` and ``monitor score``: the audit's own numbers, from files, without Streamlit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import write_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def exported(cli, project) -> Path:
+    """The bundle of a logistic regression audited on people.csv."""
+    spec = write_spec(
+        project,
+        model={"train": "logistic"},
+        audits=[{"sensitivity": {"bootstrap": 100, "protected": "group"}}],
+    )
+    done = cli("run", spec, "--out", project / "out", "--executor", "inline", "--no-save")
+    assert done.status == 0, done.err
+    answer = cli("monitor", "export", project / "out", "--out", project / "bundle", "--note", "ours")
+    assert answer.status == 0, answer.err
+    assert "monitor.safetensors" in answer.out
+    return project / "bundle"
+
+
+def test_rows_get_the_numbers_of_the_audit(cli, project, exported):
+    answer = cli("monitor", "score", exported, project / "people.csv")
+    assert answer.status == 0, answer.err
+    found = pd.DataFrame([json.loads(line) for line in answer.out.splitlines()]).set_index("row")
+    [table] = (project / "out" / "tables").glob("*sensitivity*people.csv")
+    people = pd.read_csv(table, index_col=0)
+    shared = found.loc[people.index]
+    pd.testing.assert_series_equal(shared["sensitivity"], people["sensitivity"], check_names=False)
+    assert (shared["flagged"] == people["flagged"]).all()
+    written = cli("monitor", "score", exported, project / "people.csv", "--out", project / "scored.jsonl")
+    assert "above the threshold" in written.out
+    assert (project / "scored.jsonl").read_text(encoding="utf-8").splitlines() == answer.out.splitlines()
+
+
+def test_what_is_wrong_is_said_in_a_sentence(cli, project, exported):
+    (project / "short.csv").write_text("group\nnorth\nsouth\n")
+    for command, words in (
+        (("score", exported, project / "short.csv"), "lack columns"),
+        (("score", project, project / "people.csv"), "could not be read"),
+        (("export", project, "--out", project / "b"), "must hold a finished run"),
+    ):
+        answer = cli("monitor", *command)
+        assert (answer.status, words in answer.err) == (2, True), answer.err
+
+
+def test_streamlit_and_torch_are_not_needed(project, exported):
+    code = (
+        "import sys; from audits.cli.main import main\n"
+        "assert main(['monitor', 'score', sys.argv[1], sys.argv[2]]) == 0\n"
+        "assert not {'torch', 'streamlit', 'plotly'} & set(sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(exported), str(project / "people.csv")]
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)

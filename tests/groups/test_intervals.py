@@ -1,0 +1,110 @@
+"""The second interval of ratios and balanced accuracies, and differences that hold together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audits.groups import groups
+from audits.groups.metrics import Counts
+from audits.groups.resampling import bootstrap_intervals
+from audits.stats import newcombe
+from audits.stats.cell_bootstrap import percentile_interval, redraw
+from tests.groups.test_groups import people, subject_of
+
+
+def counts(cells: list[list[float]]) -> Counts:
+    """From true positives, false negatives, false positives, true negatives of each group."""
+    tp, fn, fp, tn = np.array(cells, dtype=float).T
+    return Counts(tp + fn + fp + tn, tp + fp, tp, fp, tn, fn)
+
+
+def test_cells_are_redrawn_as_people_would_be():
+    """Against resampling the people themselves: means and spreads within 4 Monte-Carlo errors."""
+    cells = np.array([[30, 10, 5, 55]])
+    drawn = redraw(cells, np.random.default_rng(0), draws=4000)[:, 0]
+    rng = np.random.default_rng(1)
+    who = np.repeat(np.arange(4), cells[0])
+    slow = np.array([np.bincount(rng.choice(who, 100), minlength=4) for _ in range(4000)])
+    error = slow.std(0) / np.sqrt(4000)
+    assert np.abs(drawn.mean(0) - slow.mean(0)).max() < 4 * np.sqrt(2) * error.max()
+    assert drawn.std(0) == pytest.approx(slow.std(0), rel=0.06)
+    assert (drawn.sum(1) == 100).all()
+
+
+def test_bootstrap_intervals_cover():
+    """600 draws of two groups: 95 % within 3 Monte-Carlo errors (2.7 points) from below and above."""
+    rng = np.random.default_rng(2)
+    shares = np.array([[0.35, 0.15, 0.15, 0.35], [0.25, 0.2, 0.1, 0.45]])
+    truth = {"impact_ratio": 0.35 / 0.5, "balanced_accuracy": 0.5 * (0.25 / 0.45 + 0.45 / 0.55)}
+    covered = dict.fromkeys(truth, 0)
+    for _ in range(600):
+        drawn = np.stack([rng.multinomial(150, share) for share in shares])
+        found = bootstrap_intervals(counts(drawn.tolist()), 0, rng, draws=300, level=0.05)[1]
+        for name, value in truth.items():
+            covered[name] += found[name].low <= value <= found[name].high
+    for name, hits in covered.items():
+        assert 0.92 <= hits / 600 <= 0.98, name
+
+
+def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
+    result = groups(subject_of(people(400)), rng=7)
+    again = groups(subject_of(people(400)), rng=7)
+    other = groups(subject_of(people(400)), rng=8)
+    assert result.to_json() == again.to_json()
+    assert result.table[1].bootstrap != other.table[1].bootstrap
+    for row in result.table:
+        for name, estimate in row.bootstrap.items():
+            assert estimate.value == pytest.approx(getattr(row, name).value, abs=1e-12)
+            assert estimate.low <= estimate.value <= estimate.high
+            assert estimate.method == "bootstrap percentile 95 %, 1,000 draws"
+    shown = result.bootstrap_frame("race").set_index(["group", "figure"])
+    row = next(row for row in result.table if row.group == "B")
+    assert shown.loc[("B", "impact ratio"), "bootstrap low"] == row.bootstrap["impact_ratio"].low
+    assert shown.loc[("B", "impact ratio"), "value low"] == row.impact_ratio.low
+    none = groups(subject_of(people(400)), bootstrap=0)
+    assert all(row.bootstrap == {} for row in none.table)
+    assert none.bootstrap_frame("race").empty
+
+
+def test_what_has_no_value_has_no_bootstrap():
+    found = bootstrap_intervals(
+        counts([[5, 0, 0, 0], [0, 0, 3, 3]]), 0, np.random.default_rng(0), draws=50, level=0.05
+    )
+    assert found[0] == {}, "the highest rate by itself; nobody has an unfavorable label"
+    assert set(found[1]) == {"impact_ratio"}
+    assert percentile_interval(0.5, np.full(100, np.nan), 9, level=0.05).low is None
+    nobody = bootstrap_intervals(
+        counts([[0, 2, 0, 2], [0, 1, 0, 1]]), 0, np.random.default_rng(0), draws=50, level=0.05
+    )
+    assert "impact_ratio" not in nobody[1], "nobody is selected: no ratio"
+
+
+def test_differences_hold_together_and_carry_their_verdicts():
+    result = groups(subject_of(people(600)))
+    looks = 3 * (2 + 1 + 5)
+    assert result.simultaneous_level == pytest.approx(0.05 / looks)
+    rows = {row.group: row for row in result.of("race")}
+    frame = result.differences_frame("race").set_index(["group", "rate"])
+    assert len(frame) == 6
+    b, a = rows["B"].selection_rate, rows["A"].selection_rate
+    expected = newcombe(b.value * b.n, b.n, a.value * a.n, a.n, level=0.05 / looks)
+    line = frame.loc[("B", "selection rate")]
+    assert line["difference"] == pytest.approx(expected.value, abs=1e-12)
+    assert (line["difference low"], line["difference high"]) == pytest.approx(
+        (expected.low, expected.high), abs=1e-12
+    )
+    assert line["verdict"] == rows["B"].differences["selection_rate"].verdict
+
+
+def test_scores_and_calibration_count_everybody():
+    frame = people(500)
+    result = groups(subject_of(frame))
+    scores, calibration = result.scores_frame("race"), result.calibration_frame("race")
+    sizes = frame["race"].value_counts().to_dict()
+    assert scores.groupby("group")["people"].sum().to_dict() == sizes
+    assert calibration.groupby("group")["people"].sum().to_dict() == sizes
+    mine = frame[(frame["race"] == "A") & (frame["score"] >= 0.3) & (frame["score"] < 0.4)]
+    line = calibration[(calibration["group"] == "A") & np.isclose(calibration["from"], 0.3)].iloc[0]
+    assert (line["people"], line["favorable labels"]) == (len(mine), pytest.approx(mine["y"].mean()))
+    assert line["mean score"] == pytest.approx(mine["score"].mean())
