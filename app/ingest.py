@@ -10,25 +10,25 @@ import asyncio
 import hashlib
 import json
 import logging
-import os
 import queue
 import threading
 import time
-import urllib.request
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.webhooks import tell, webhook_hosts
 from audits.errors import InputError, RunFailed
 from audits.runs.arrivals import Arrival, inbox, read_arrow, read_json, take_files
-from audits.runs.database import database
-from audits.runs.monitors import Batch, Monitor, Monitors, Stored, check_webhook
+from audits.runs.database import database, is_unreachable
+from audits.runs.monitors import Batch, Monitor, Monitors, Stored
+from audits.runs.scoring import Scorer
 from audits.runs.store import home
 
-__all__ = ["Answer", "Busy", "Ingest", "webhook_hosts"]
+__all__ = ["Answer", "Busy", "Ingest", "drop_folder", "webhook_hosts"]
 
 _SMALL = 16_384  # bytes measured on the spot; larger bodies would hold up the pages
 _MOST_WAITING = 200
@@ -39,7 +39,6 @@ _PRUNE_SECONDS = 600.0
 _SKEW_SECONDS = 300.0
 _TOP = 3
 _REMEMBERED = 100
-_WEBHOOK_SECONDS = 5.0
 _log = logging.getLogger("evenhand")
 
 
@@ -63,14 +62,24 @@ class Ingest:
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="evenhand-measure")
         self._calls = ThreadPoolExecutor(1, thread_name_prefix="evenhand-webhook")
         self._known: dict[str, tuple[float, Monitor]] = {}
+        self._scorer = Scorer()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
     @property
     def monitors(self) -> Monitors:
-        """The monitors of the process's database."""
+        """The monitors of the process's database.
+
+        Raises
+        ------
+        RunFailed
+            If the database cannot be used.
+        """
         if self._monitors is None:
-            self._monitors = Monitors(database())
+            try:
+                self._monitors = Monitors(database())
+            except InputError as error:  # the fault is the server's, not the sender's
+                raise RunFailed(str(error)) from error
         return self._monitors
 
     def start(self) -> None:
@@ -88,6 +97,7 @@ class Ingest:
             thread.join(timeout=60)
         for pool in (self._pool, self._calls):
             pool.shutdown(wait=True, cancel_futures=True)
+        self._scorer.close()
 
     async def find(self, identity: str, *, now: bool = False) -> Monitor:
         """Return a monitor, as it was at most five seconds ago, or as it is `now`.
@@ -133,7 +143,7 @@ class Ingest:
         """
         if self._queue.qsize() > _MOST_WAITING:
             raise Busy
-        if len(body) <= _SMALL:
+        if len(body) <= _SMALL and self._scorer.is_quick(monitor.bundle):
             batch, rows, notes = self._prepare(monitor, body, kind, key)
         else:
             loop = asyncio.get_running_loop()
@@ -158,7 +168,7 @@ class Ingest:
         """Read and measure; return the batch, its rows as JSON text, and notes for the sender."""
         bundle = monitor.bundle
         arrival = read_arrow(body, bundle.reads) if kind == "arrow" else read_json(body, bundle.reads)
-        scored = bundle.score_columns(arrival.columns, arrival.people)
+        scored = self._scorer.score(monitor.id, bundle, arrival.columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
         batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind)
         values, flagged, scores = (
@@ -198,7 +208,7 @@ class Ingest:
         try:
             found = self.monitors.store([batch for batch, _ in jobs])
         except Exception as error:  # noqa: BLE001  (each sender must hear that nothing was stored)
-            if len(jobs) > 1:  # one batch must not take the others down with it
+            if len(jobs) > 1 and not is_unreachable(error):  # one batch must not take the others down with it
                 for job in jobs:
                     self._store([job])
                 return
@@ -215,22 +225,7 @@ class Ingest:
                 continue
             future.set_result(outcome)
             if outcome.alarms:
-                self._calls.submit(self._tell, batch.monitor)
-
-    def _tell(self, identity: str) -> None:
-        """Tell a monitor's webhook of the alarms that it was not told of; note how that went."""
-        monitor = self.monitors.get(identity)
-        for alarm in self.monitors.alarms(identity):
-            if alarm.webhook or not monitor.webhook:
-                continue
-            message = {
-                "monitor": monitor.id,
-                "name": monitor.name,
-                "person": alarm.person,
-                "raised": datetime.fromtimestamp(alarm.raised, UTC).isoformat(),
-                "sentence": alarm.sentence,
-            }
-            self.monitors.note_webhook(identity, alarm.person, _post(monitor.webhook, message))
+                self._calls.submit(tell, self.monitors, batch.monitor)
 
     def _tend(self) -> None:
         """Take files dropped, and remove what is past retention: the life of the tending thread."""
@@ -238,12 +233,10 @@ class Ingest:
         while not self._stop.wait(_TICK_SECONDS):
             try:
                 root = home() / "monitors"
-                if not root.is_dir():
-                    continue
                 prune = time.monotonic() - pruned > _PRUNE_SECONDS
                 for identity in self.monitors.identities():
                     if inbox(root, identity).is_dir():
-                        take_files(self.monitors, identity, root)
+                        take_files(self.monitors, identity, root, self._scorer)
                     if prune:
                         self.monitors.prune(identity)
                 if prune:
@@ -252,44 +245,11 @@ class Ingest:
                 _log.exception("Monitors could not be looked after")
 
 
-def webhook_hosts() -> tuple[str, ...]:
-    """Return the hosts that alarms may be told to: ``EVENHAND_WEBHOOK_HOSTS``, separated by commas."""
-    text = os.environ.get("EVENHAND_WEBHOOK_HOSTS", "")
-    return tuple(host.strip() for host in text.split(",") if host.strip())
-
-
 def drop_folder(monitor: Monitor) -> Path:
     """Return the folder whose files a monitor takes, made if absent."""
     folder = inbox(home() / "monitors", monitor.id)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """An allowed host must not send us on to another."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-def _post(address: str, message: dict[str, Any]) -> str:
-    """Post `message` as JSON, at most three times; return in words how it went."""
-    try:
-        check_webhook(address, webhook_hosts())
-    except InputError as error:
-        return str(error)
-    data = json.dumps(message).encode()
-    opener = urllib.request.build_opener(_NoRedirect)
-    outcome = ""
-    for attempt in range(3):
-        request = urllib.request.Request(address, data, {"Content-Type": "application/json"})  # noqa: S310  (checked)
-        try:
-            with opener.open(request, timeout=_WEBHOOK_SECONDS) as response:
-                return f"told ({response.status})"
-        except OSError as error:
-            outcome = f"not told: {error}"
-            time.sleep(0.5 * 2**attempt)
-    return outcome
 
 
 def _clock_notes(arrival: Arrival) -> list[str]:

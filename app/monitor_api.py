@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
@@ -24,6 +25,7 @@ _KINDS = {
     "application/vnd.apache.arrow.file": "arrow",
 }
 _LONGEST_KEY = 200
+_log = logging.getLogger("evenhand")
 _MOST_HEARD = 256_000_000
 
 
@@ -93,8 +95,10 @@ async def _monitor(request: Request, *, now: bool = False) -> Monitor:
         found = await INGEST.find(identity, now=now)
     except InputError as error:
         raise _Refused(404, str(error)) from None
-    except RunFailed as error:
-        raise _Refused(503, str(error), {"Retry-After": "5"}) from None
+    except RunFailed:  # whoever has shown no token yet is not told which database it is
+        _log.exception("A monitor could not be found")
+        sentence = "Nothing was stored: the database cannot be used. Send it again."
+        raise _Refused(503, sentence, {"Retry-After": "5"}) from None
     if scheme.lower() != "bearer" or not found.opens(token.strip()):
         raise _Refused(
             401,

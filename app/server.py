@@ -13,11 +13,14 @@ import streamlit as st
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts only this folder on the path
 
 from app import api, monitor_api, work
+from app.promptness import answer_at_once, take_turns
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm the worker processes before the first visitor, and end them with the server."""
+    answer_at_once()
+    take_turns()
     work.executor()
     monitor_api.INGEST.start()
     yield {}

@@ -1,9 +1,10 @@
 """Prediction sensitivity: speed beside the forward passes alone, and the paper's experiments again.
 
     python -m benchmarks.sensitivity speed                      the pass over very many people
-    python -m benchmarks.sensitivity http                       single rows and batches through a real server
     python -m benchmarks.sensitivity synthetic --trials 30      section 5
     python -m benchmarks.sensitivity adult|compas --trials 30   Table 2, from ../shared/data
+    python -m benchmarks.sensitivity adult --first 10 --trials 10 --keep areas.jsonl    a part of it
+    python -m benchmarks.sensitivity kept --keep areas.jsonl                            all parts together
     python -m benchmarks.sensitivity chart                      the control chart's promise
 
 Times are the best of several in one process; on a machine that is shared, the ratio is what counts.
@@ -12,19 +13,13 @@ Times are the best of several in one process; on a machine that is shared, the r
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
-import os
-import socket
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,35 +87,70 @@ def speed(threads: int) -> None:
     print(f"forward passes (best of 9; median of the ratios in turn {ratio:.2f})")
 
 
-def summary(name: str, trials: list[SyntheticTrial]) -> None:
-    """Mean and standard deviation of the areas, where there is a curve."""
-    shown = [trial for trial in trials if trial.matched.curves]
-    areas = np.array([[curve.auc.value for curve in trial.matched.curves] for trial in shown])
-    within = np.array([trial.matched.equally_far.value for trial in shown])
-    mismatched = np.mean([trial.matched.mismatched.value for trial in trials])
-    accuracy = np.mean([trial.accuracy for trial in trials])
+def facts(name: str, seed: int, trial: SyntheticTrial) -> dict[str, object]:
+    """What is kept of a trial; areas only where there is a curve."""
+    found = trial.matched
+    areas = [curve.auc.value for curve in found.curves]
+    return {
+        "name": name,
+        "seed": seed,
+        "accuracy": trial.accuracy,
+        "mismatched": found.mismatched.value,
+        "areas": areas or None,
+        "equally_far": found.equally_far.value if areas else None,
+    }
+
+
+def summary(name: str, trials: list[dict[str, Any]]) -> None:
+    """Mean and standard deviation over trials of the areas, where there is a curve."""
+    shown = [trial for trial in trials if trial["areas"]]
+    areas = np.array([trial["areas"] for trial in shown])
+    within = np.array([trial["equally_far"] for trial in shown])
+    mismatched = np.mean([trial["mismatched"] for trial in trials])
+    accuracy = np.mean([trial["accuracy"] for trial in trials])
     columns = " ".join(f"{a:.3f} ± {s:.3f}" for a, s in zip(areas.mean(0), areas.std(0), strict=True))
     print(
-        f"{name:28} {len(shown):3} trials  accuracy {accuracy:.3f}  mismatched {mismatched:.3f}  AUC of "
-        f"sensitivity, "
-        f"|∇F|, −|p − ½|: {columns}; equally far {within.mean():.3f}",
+        f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  mismatched "
+        f"{mismatched:.3f}  AUC of sensitivity, |∇F|, −|p − ½|: {columns}; equally far {within.mean():.3f} ± "
+        f"{within.std():.3f}",
         flush=True,
     )
 
 
-def synthetic(trials: int) -> None:
+def keep(file: Path | None, name: str, found: list[dict[str, Any]]) -> None:
+    """Print the summary of these trials, and append them to `file`."""
+    summary(name, found)
+    if file is not None:
+        with file.open("a", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(each) + "\n" for each in found)
+
+
+def kept(file: Path) -> None:
+    """Print the summaries of all trials in `file`, each seed once, beside the paper's."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        trial = json.loads(line)
+        found.setdefault(trial["name"], {})[trial["seed"]] = trial
+    for name, trials in found.items():
+        summary(name, list(trials.values()))
+    for (which, attribute), (accuracy, original, augmented) in PUBLISHED.items():
+        print(f"paper, {which} {attribute}: accuracy {accuracy}, AUC {original}, augmented {augmented}")
+
+
+def synthetic(seeds: range, file: Path | None) -> None:
     for literal in (False, True):
-        found = [synthetic_trial(np.random.default_rng(k), literal=literal, draws=20) for k in range(trials)]
-        summary("synthetic, literal" if literal else "synthetic, log-odds", found)
+        name = "synthetic, literal" if literal else "synthetic, log-odds"
+        trials = (synthetic_trial(np.random.default_rng(k), literal=literal, draws=20) for k in seeds)
+        keep(file, name, [facts(name, k, trial) for k, trial in zip(seeds, trials, strict=True)])
 
 
-def table_2(which: str, trials: int, epochs: int) -> None:
+def table_2(which: str, seeds: range, epochs: int, file: Path | None) -> None:
     frame, label, protected = adult() if which == "adult" else compas()
     # "a single hidden layer", 32 and 256 wide; Adam at 0.001, as section 6.2 says; the batch is not said
     training = Training((32,) if which == "adult" else (256,), epochs, None, 1e-3, 0.0, 256)
     for name, members in protected.items():
         x, column = encode(frame, members)
-        rngs = [np.random.default_rng(k) for k in range(trials)]
+        rngs = [np.random.default_rng(k) for k in seeds]
         trained = [augmented_trial(x, label, column, rng, training=training) for rng in rngs]
         for test, options in (
             ("log-odds, original", {}),
@@ -128,7 +158,8 @@ def table_2(which: str, trials: int, epochs: int) -> None:
             ("literal, original", {"literal": True}),
         ):
             judged = [each.judge(rng, draws=20, **options) for each, rng in zip(trained, rngs, strict=True)]
-            summary(f"{which} {name}, {test}", judged)
+            called = f"{which} {name}, {test}"
+            keep(file, called, [facts(called, k, trial) for k, trial in zip(seeds, judged, strict=True)])
         accuracy, original, augmented = PUBLISHED[which, name]
         print(f"  paper, 40 epochs: accuracy {accuracy}, AUC {original}, augmented test set {augmented}")
 
@@ -195,106 +226,30 @@ def chart(trials: int) -> None:
     )
 
 
-def http_load(seconds: float) -> None:
-    from audits.data import DataSpec, build_data
-    from audits.models import make_subject, model_spec
-    from audits.runs.database import Database
-    from audits.runs.monitors import Monitors
-    from audits.sensitivity import MonitorBundle, sensitivity
-
-    names = ("age", "priors_count", "c_charge_degree", "sex", "juv_fel_count")
-    data = build_data(
-        pd.read_csv(SHARED / "compas.csv"),
-        DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=names),
-    )
-    subject = make_subject(data, model_spec({"train": "mlp"}))
-    bundle = MonitorBundle.of(sensitivity(subject, match_set="off", bootstrap=100))
-    rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
-        monitor, token = Monitors(Database(f"sqlite:///{home}/evenhand.sqlite")).create(bundle, name="load")
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        command = [sys.executable, "-m", "uvicorn", "tests.monitor.server:app", "--port", str(port)]
-        environment = {**os.environ, "EVENHAND_HOME": home, "OMP_NUM_THREADS": "1"}
-        server = subprocess.Popen([*command, "--log-level", "error"], cwd=ROOT, env=environment)
-        try:
-            _wait(port)
-            for senders, size in ((1, 1), (4, 1), (1, 1000), (2, 1000)):
-                _load(
-                    port, f"/api/v1/monitors/{monitor.id}/predictions", token, rows[:size], senders, seconds
-                )
-        finally:
-            server.terminate()
-            server.wait()
-
-
-def _wait(port: int) -> None:
-    for _ in range(300):
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port)
-            connection.request("GET", "/api/v1/openapi.json")
-            connection.getresponse().read()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-
-
-def _load(
-    port: int, path: str, token: str, rows: list[dict[str, object]], senders: int, seconds: float
-) -> None:
-    body = json.dumps({"rows": rows}).encode()
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
-    taken: list[float] = []
-    stop = time.perf_counter() + seconds
-
-    def send() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        while time.perf_counter() < stop:
-            start = time.perf_counter()
-            connection.request("POST", path, body, headers)
-            response = connection.getresponse()
-            response.read()
-            assert response.status == 200
-            taken.append(time.perf_counter() - start)
-
-    threads = [threading.Thread(target=send) for _ in range(senders)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    rate = len(taken) / seconds
-    print(
-        f"{senders} senders of {len(rows):,} rows: {rate:,.0f} requests and {rate * len(rows):,.0f} rows "
-        f"a second, "
-        f"p50 {1000 * np.quantile(taken, 0.5):.1f} ms, p95 {1000 * np.quantile(taken, 0.95):.1f} ms",
-        flush=True,
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["speed", "http", "synthetic", "adult", "compas", "chart"])
+    parser.add_argument("what", choices=["speed", "synthetic", "adult", "compas", "kept", "chart"])
     parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first trial")
+    parser.add_argument("--keep", type=Path, help="file of JSON lines to which trials are added")
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=5.0)
     given = parser.parse_args()
     if given.what == "speed":
         speed(given.threads)
-    elif given.what == "http":
-        http_load(given.seconds)
     elif given.what == "chart":
         chart(given.trials)
+    elif given.what == "kept":
+        kept(given.keep)
     else:
+        seeds = range(given.first, given.first + given.trials)
         with threadpool_limits(1):
             if given.what == "synthetic":
-                synthetic(given.trials)
+                synthetic(seeds, given.keep)
             else:
-                table_2(given.what, given.trials, given.epochs)
+                table_2(given.what, seeds, given.epochs, given.keep)
 
 
 if __name__ == "__main__":

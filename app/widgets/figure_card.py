@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from app import state
 from audits.figures.style import alt_text
 from audits.runs.tables import spreadsheet_safe
 
@@ -18,7 +19,12 @@ __all__ = ["csv_bytes", "figure_card", "number_columns"]
 
 
 def figure_card(
-    name: str, figure: go.Figure, table: Callable[[], pd.DataFrame], *, wide: bool = False
+    name: str,
+    figure: go.Figure,
+    table: Callable[[], pd.DataFrame],
+    *,
+    wide: bool = False,
+    on_point: Callable[[list[Any]], None] | None = None,
 ) -> None:
     """Draw `figure`; the table that it shows and the downloads lie behind a toggle.
 
@@ -32,10 +38,18 @@ def figure_card(
         Gives the numbers drawn; called when they are asked for.
     wide : bool
         Keep the figure wide on a narrow screen, where it then scrolls inside itself.
+    on_point : callable, optional
+        Called with the custom data of a point that is clicked.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"filename": name, "scale": 2}}
     with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
-        st.plotly_chart(figure, key=f"figure-{name}", theme=None, config=config, alt=alt_text(figure))
+        key = f"figure-{name}"
+        clicks: dict[str, Any] = (
+            {}
+            if on_point is None
+            else {"on_select": lambda: _clicked(key, on_point), "selection_mode": "points"}
+        )
+        st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt_text(figure), **clicks)
     with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
         shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
         st.download_button(
@@ -66,6 +80,12 @@ def figure_card(
             column_config=number_columns(frame),
             alt=alt_text(figure),
         )
+
+
+def _clicked(key: str, on_point: Callable[[list[Any]], None]) -> None:
+    points = state.widget(key)["selection"]["points"]
+    if points and points[0].get("customdata"):
+        on_point(list(points[0]["customdata"]))
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -10,7 +10,7 @@ import streamlit as st
 from app import work
 from app.widgets import notices
 from app.workspace import Workspace
-from audits.runs.handle import Run
+from audits.runs.handle import Run, RunProgress
 
 __all__ = ["ended_badly", "progress", "run_button", "time_words"]
 
@@ -60,8 +60,11 @@ def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
     work.submit(space, spec, title)
 
 
-def progress(run: Run) -> None:
-    """Show how far a run is, with Cancel; the page is drawn anew when it is over."""
+def progress(run: Run, below: Callable[[RunProgress], None] | None = None) -> None:
+    """Show how far a run is, with Cancel; the page is drawn anew when it is over.
+
+    `below` draws what else there is to see of it, each time.
+    """
 
     @st.fragment(run_every=0.7)
     def poll() -> None:
@@ -71,6 +74,8 @@ def progress(run: Run) -> None:
         st.progress(now.fraction)
         left = f" · {time_words(now.seconds_left)} left" if now.seconds_left is not None else ""
         st.text(f"{now.doing}{left}")
+        if below is not None:
+            below(now)
 
     with st.container(border=True, key="running"):
         poll()

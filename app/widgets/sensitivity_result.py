@@ -8,25 +8,24 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import state, work
+from app import work
 from app.widgets import notices
 from app.widgets.export import export_section
-from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
+from app.widgets.row_choice import choose_row
+from app.widgets.settings import settings_section
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
 from audits.figures import sensitivity as figures
 from audits.reports.sensitivity import curves_table
-from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number, percent_interval
 
 __all__ = ["show_earlier", "show_result"]
-
-_MOST_PEOPLE = 1000
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -59,8 +58,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.markdown(page_text("sensitivity_reading"))
     with st.expander("What it cannot tell you"):
         st.markdown(page_text("sensitivity_limits"))
-    with st.expander("Settings used"):
-        st.code(dump_yaml(_settings(found, result)), language="yaml", wrap_lines=True)
+    settings_section(found, method=result.method)
     with st.expander("Export"):
         export_section(found, draft["source"].get("sample"))
 
@@ -104,41 +102,14 @@ def _people(result: SensitivityResult, data: AuditData) -> None:
     table = pd.concat(
         [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
     )
-    table.index.name = "row"
-    shown = table.head(_MOST_PEOPLE)
-    rows = [str(row) for row in shown.index]
-    st.dataframe(
-        shown,
-        key="sensitivity-people",
-        height=min(38 + 35 * len(shown), 388),
-        column_config=number_columns(shown),
-        on_select=lambda: _open(rows),
-        selection_mode="single-row",
+    chosen = choose_row(
+        table,
+        "sensitivity-people",
+        "person",
         alt="People, most sensitive first; a click shows one person's parts by feature",
     )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox(
-            "One person, by row number",
-            rows,
-            index=None,
-            placeholder="Click a row above, or choose one here",
-            width=320,
-            **state.choice("person"),
-        )
-        st.download_button(
-            "People (CSV)",
-            data=lambda: csv_bytes(table),
-            file_name="sensitivity-people.csv",
-            mime="text/csv",
-            on_click="ignore",
-        )
     if chosen is not None:
-        _person(result, shown.index[rows.index(chosen)], data)
-
-
-def _open(rows: list[str]) -> None:
-    selected = state.widget("sensitivity-people")["selection"]["rows"]
-    state.set_widget("person", rows[selected[0]] if selected and selected[0] < len(rows) else None)
+        _person(result, chosen, data)
 
 
 def _person(result: SensitivityResult, row: Any, data: AuditData) -> None:
@@ -167,16 +138,3 @@ def _person(result: SensitivityResult, row: Any, data: AuditData) -> None:
             column_config={**number_columns(table), "share": shares},
             alt=f"Parts of the sensitivity of row {row} by feature",
         )
-
-
-def _settings(found: RunResult, result: SensitivityResult) -> dict[str, Any]:
-    document = found.to_json()
-    return {
-        "evenhand": found.evenhand,
-        "audit": found.audits[0].options,
-        "threshold": found.spec["threshold"],
-        "seed": found.spec["seed"],
-        "data": document["data"],
-        "model": document["model"],
-        "method": result.method,
-    }

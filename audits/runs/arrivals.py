@@ -15,6 +15,7 @@ from audits.checks import choices
 from audits.data import read_table
 from audits.errors import InputError
 from audits.runs.monitors import MOST_PEOPLE, Batch, Monitors
+from audits.runs.scoring import Scorer
 from audits.sensitivity.rows import columns_of
 
 __all__ = ["Arrival", "inbox", "read_arrow", "read_json", "take_files"]
@@ -105,8 +106,8 @@ def inbox(root: Path, monitor: str) -> Path:
     return root / monitor / "inbox"
 
 
-def take_files(monitors: Monitors, monitor: str, root: Path) -> list[Path]:
-    """Measure and store the files in a monitor's inbox; return where each went.
+def take_files(monitors: Monitors, monitor: str, root: Path, scorer: Scorer) -> list[Path]:
+    """Have `scorer` measure the files in a monitor's inbox, and store them; return where each went.
 
     A file goes to ``done``, or to ``failed`` beside a text that says why. One that is still being written
     (changed in the last two seconds) stays. The same content is counted once.
@@ -119,7 +120,7 @@ def take_files(monitors: Monitors, monitor: str, root: Path) -> list[Path]:
         if abs(time.time() - path.stat().st_mtime) < _SETTLED_SECONDS:
             continue
         try:
-            _take(monitors, monitor, path)
+            _take(monitors, monitor, path, scorer)
             place = _free(folder.parent / "done", path.name)
         except InputError as error:
             place = _free(folder.parent / "failed", path.name)
@@ -129,7 +130,7 @@ def take_files(monitors: Monitors, monitor: str, root: Path) -> list[Path]:
     return moved
 
 
-def _take(monitors: Monitors, monitor: str, path: Path) -> None:
+def _take(monitors: Monitors, monitor: str, path: Path, scorer: Scorer) -> None:
     bundle = monitors.get(monitor).bundle
     frame = read_table(path).frame
     if frame.empty:
@@ -144,7 +145,7 @@ def _take(monitors: Monitors, monitor: str, path: Path) -> None:
     for place, start in enumerate(range(0, arrival.people, MOST_PEOPLE)):
         rows = slice(start, start + MOST_PEOPLE)
         part = {name: column[rows] for name, column in arrival.columns.items()}
-        scored = bundle.score_columns(part, min(MOST_PEOPLE, arrival.people - start))
+        scored = scorer.score(monitor, bundle, part, min(MOST_PEOPLE, arrival.people - start))
         batches.append(
             Batch(
                 monitor,

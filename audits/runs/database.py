@@ -1,7 +1,8 @@
 """The one database and its migrations: SQLite under ``EVENHAND_HOME``, or ``EVENHAND_DATABASE_URL``.
 
 SQLite runs in WAL mode, so that readers never wait for the writer; writers wait for each other. PostgreSQL
-is for several machines; they then share one ``EVENHAND_HOME``, where files lie.
+is for several machines; they then share one ``EVENHAND_HOME``, where files lie. Whoever waits for a lock gives
+up after 30 seconds, or as the address says (``?timeout=5``; PostgreSQL: ``?options=-c lock_timeout=5s``).
 
 The schema grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that
 SQLite and PostgreSQL both understand, and what was applied is counted in the table ``schema_version``.
@@ -17,14 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from audits.errors import InputError, RunFailed
 from audits.runs.store import home
 
-__all__ = ["MIGRATIONS", "Database", "database"]
+__all__ = ["MIGRATIONS", "Database", "database", "is_unreachable"]
 
 _BUSY_SECONDS = 30
+_CONNECT_SECONDS = 10
 _LOCK = 0x45564E48  # any number that all our processes agree on
 _URL = "EVENHAND_DATABASE_URL"
 
@@ -221,10 +223,16 @@ def _remembered(url: str) -> Database:
     return Database(url)
 
 
+def is_unreachable(error: Exception) -> bool:
+    """Tell whether the database is down or locked, so that nothing else can be stored now either."""
+    return isinstance(error.__cause__, OperationalError)
+
+
 def _engine(url: sa.URL) -> sa.Engine:
     if url.get_backend_name() == "postgresql":
-        return sa.create_engine(url, pool_pre_ping=True)
-    engine = sa.create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
+        waits = {"connect_timeout": _CONNECT_SECONDS, "options": f"-c lock_timeout={_BUSY_SECONDS}s"}
+        return sa.create_engine(url, pool_pre_ping=True, connect_args=_unless_in(url, waits))
+    engine = sa.create_engine(url, connect_args=_unless_in(url, {"timeout": _BUSY_SECONDS}))
 
     @sa.event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: Any) -> None:
@@ -239,6 +247,11 @@ def _engine(url: sa.URL) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _unless_in(url: sa.URL, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the address does not make itself."""
+    return {name: value for name, value in settings.items() if name not in url.query}
 
 
 def _reason(error: SQLAlchemyError) -> str:

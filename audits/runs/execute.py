@@ -16,6 +16,7 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
+from audits.runs.large import large_facts, run_large
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
@@ -67,7 +68,10 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
     """
     with fixed_threads():
         expected = spec.digests() if digests is None else digests
-        prepared = _prepared.get(spec.subject_key(expected), lambda: _prepare(spec, expected, progress))
+        if spec.streamed:
+            return _execute_large(spec, expected, progress)
+        key = f"{spec.subject_key(expected)} {spec.base_dir}"  # audits can name files beside the spec
+        prepared = _prepared.get(key, lambda: _prepare(spec, expected, progress))
         audits = []
         for place, request in enumerate(spec.audits):
             width = (1 - _PREPARED) / len(spec.audits)
@@ -77,9 +81,27 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
     return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
 
 
+def _execute_large(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
+    data, model = large_facts(spec, expected, progress)
+    audits = []
+    for place, request in enumerate(spec.audits):
+        width = 0.95 / len(spec.audits)
+        stretch = part(progress, 0.05 + place * width, 0.05 + (place + 1) * width)
+        rng = np.random.default_rng(np.random.SeedSequence([spec.seed, place]))
+        try:
+            result = run_large(spec, request.options, rng=rng, progress=stretch)
+        except InputError as error:
+            _locate(error, f"audits[{place}]", request)
+            raise
+        audits.append(AuditResult(request.name, request.all_options(), result))
+    return RunResult(
+        VERSION, spec.to_dict(), plain_data(data, "data"), plain_data(model, "model"), tuple(audits)
+    )
+
+
 def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
     progress(0.0, "Reading the data")
-    paths = [path for where, _, path in spec.paths() if where != "model.path"]
+    paths = [path for where, _, path in spec.paths() if where.startswith("data.path")]
     table = _tables.get(
         spec.table_key(expected),
         lambda: read_table(paths, format=spec.data.format, options=spec.data.read),

@@ -266,7 +266,7 @@ class ProcessExecutor:
         worker.send(job.message)  # a worker that is gone says so below
         for message in worker.messages():
             if message["event"] == "progress":
-                run.report(message["fraction"], message["doing"])
+                run.report(message["fraction"], message["doing"], message.get("curve", ()))
                 continue
             with self._lock:
                 del self._current[worker]

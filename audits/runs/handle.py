@@ -6,11 +6,13 @@ import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from audits.errors import InputError, RunCancelled, RunFailed
+from audits.progress import CurvePoint
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -21,15 +23,20 @@ Status = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _SHORTEST_BASIS = 1.0  # seconds of work before a time left is worth stating
 _SMALLEST_BASIS = 0.03
+_LONGEST_CURVE = 5000  # points kept of a running training; the result holds them all
 
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is: `fraction` in [0, 1], what it is doing, and about how many seconds are left."""
+    """How far a run is: `fraction` in [0, 1], what it is doing, and about how many seconds are left.
+
+    `curve` holds the points of the training curve so far, of a run that trains something step by step.
+    """
 
     fraction: float
     doing: str
     seconds_left: float | None
+    curve: tuple[CurvePoint, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,7 @@ class Run:
         self._changed = threading.Condition()
         self._status: Status = "queued"
         self._fraction, self._doing = 0.0, "Waiting for a free worker"
+        self._curve: deque[CurvePoint] = deque(maxlen=_LONGEST_CURVE)
         self._started: float | None = None
         self._error: RunError | None = None
         self._read: Callable[[], RunResult] | None = None
@@ -125,7 +133,7 @@ class Run:
     def progress(self) -> RunProgress:
         """Return how far the run is now."""
         with self._changed:
-            return RunProgress(self._fraction, self._doing, self._seconds_left())
+            return RunProgress(self._fraction, self._doing, self._seconds_left(), tuple(self._curve))
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the run is over, at most `timeout` seconds; tell whether it is."""
@@ -182,9 +190,10 @@ class Run:
             self._changed.notify_all()
             return True
 
-    def report(self, fraction: float, doing: str) -> None:
-        """Note progress, which never goes back: for executors."""
+    def report(self, fraction: float, doing: str, curve: Iterable[CurvePoint] = ()) -> None:
+        """Note progress, which never goes back, and new points of a training curve: for executors."""
         with self._changed:
+            self._curve.extend(curve)
             self._fraction = max(self._fraction, min(max(fraction, 0.0), 1.0))
             self._doing = doing
 

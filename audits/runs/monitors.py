@@ -20,17 +20,15 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
 import sqlalchemy as sa
-from scipy.stats import ks_2samp
 
 from audits.errors import InputError
 from audits.runs.database import Database
-from audits.sensitivity import MonitorBundle, Scored
+from audits.runs.monitor_history import History
+from audits.runs.monitor_storing import ALARMS, BATCHES, FLAGS, MONITORS, Batch, State, Stored
+from audits.sensitivity import MonitorBundle
 from audits.sensitivity.watching import Alarm, Drift, Flag, Point
-from audits.stats import wilson
 from audits.stats.control import Chart, design_chart, flag_rate_bound
-from audits.stats.words import count, percent
 
 __all__ = ["Alarm", "Batch", "Drift", "Flag", "Monitor", "Monitors", "Point", "Stored"]
 
@@ -39,17 +37,6 @@ MOST_PEOPLE = 10_000
 
 _CONFIDENCE = 0.95
 _LONGEST_KEY, _LONGEST_ID, _LONGEST_NAME, _LONGEST_NOTE = 200, 200, 200, 10_000
-_COLUMNS = {
-    "monitors": "id owner name note token_sha256 created keep_days keep_people webhook bundle weights chart "
-    "batches people flagged chart_value",
-    "monitor_batches": "monitor place received stated source idempotency_key sha256 first_person people "
-    "flagged unseen mean chart_high chart_value sensitivities",
-    "monitor_flags": "monitor person batch received client_id sensitivity score contributions",
-    "monitor_alarms": "monitor person raised sentence webhook acknowledged note",
-}
-_MONITORS, _BATCHES, _FLAGS, _ALARMS = (
-    sa.table(name, *map(sa.column, columns.split())) for name, columns in _COLUMNS.items()
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,39 +79,7 @@ class Monitor:
         return hmac.compare_digest(_digest(token), self._token)
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """People measured together, to be stored.
-
-    Attributes
-    ----------
-    sha256 : str
-        Of the bytes as they came: a replay under the same key must have the same.
-    ids : tuple of str
-        The sender's own, one a person or none at all.
-    stated : str
-        The sender's time, kept as it was said; the server's own counts.
-    """
-
-    monitor: str
-    scored: Scored
-    sha256: str
-    key: str | None = None
-    ids: tuple[str, ...] = ()
-    stated: str = ""
-    source: str = "http"
-
-
-@dataclass(frozen=True)
-class Stored:
-    """How a batch ended: its place, whether it had been stored before, and the alarms it raised."""
-
-    place: int
-    replayed: bool
-    alarms: tuple[str, ...] = ()
-
-
-class Monitors:
+class Monitors(History):
     """The monitors of a database.
 
     Parameters
@@ -135,7 +90,7 @@ class Monitors:
     """
 
     def __init__(self, database: Database, clock: Any = time.time) -> None:
-        self._database = database
+        super().__init__(database)
         self._clock = clock
 
     def create(
@@ -197,7 +152,7 @@ class Monitors:
             **dict.fromkeys(("batches", "people", "flagged", "chart_value"), 0),
         }
         with self._database.writing() as connection:
-            connection.execute(sa.insert(_MONITORS).values(**row))
+            connection.execute(sa.insert(MONITORS).values(**row))
         return self.get(identity), token
 
     def get(self, identity: str) -> Monitor:
@@ -209,28 +164,28 @@ class Monitors:
             If there is none with that id.
         """
         with self._database.reading() as connection:
-            row = connection.execute(sa.select(_MONITORS).where(_MONITORS.c.id == identity)).first()
+            row = connection.execute(sa.select(MONITORS).where(MONITORS.c.id == identity)).first()
         if row is None:
             raise InputError("monitor", "must be one that exists", identity)
         return _monitor(row)
 
     def of_owner(self, owner: str) -> list[Monitor]:
         """Return an owner's monitors, latest first."""
-        asked = sa.select(_MONITORS).where(_MONITORS.c.owner == owner).order_by(_MONITORS.c.created.desc())
+        asked = sa.select(MONITORS).where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
         with self._database.reading() as connection:
             return [_monitor(row) for row in connection.execute(asked)]
 
     def identities(self) -> list[str]:
         """Return the ids of all monitors."""
         with self._database.reading() as connection:
-            return [row.id for row in connection.execute(sa.select(_MONITORS.c.id))]
+            return [row.id for row in connection.execute(sa.select(MONITORS.c.id))]
 
     def delete(self, identity: str) -> None:
         """Remove a monitor and everything it measured."""
         with self._database.writing() as connection:
-            for table in (_FLAGS, _ALARMS, _BATCHES):
+            for table in (FLAGS, ALARMS, BATCHES):
                 connection.execute(sa.delete(table).where(table.c.monitor == identity))
-            connection.execute(sa.delete(_MONITORS).where(_MONITORS.c.id == identity))
+            connection.execute(sa.delete(MONITORS).where(MONITORS.c.id == identity))
 
     def store(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
         """Store batches in one transaction, in order; once this returns they are on disk.
@@ -245,71 +200,14 @@ class Monitors:
         """
         found: list[Stored | InputError] = []
         with self._database.writing() as connection:
-            states: dict[str, _State] = {}
+            states: dict[str, State] = {}
             for batch in batches:
                 if batch.monitor not in states:
-                    states[batch.monitor] = _State.read(connection, batch.monitor)
+                    states[batch.monitor] = State.read(connection, batch.monitor)
                 found.append(states[batch.monitor].add(connection, batch, self._clock()))
             for state in states.values():
                 state.write(connection)
         return found
-
-    def points(self, identity: str, most: int = 500) -> list[Point]:
-        """Return the chart's latest stretches, oldest first: one a batch, joined where there are more."""
-        asked = (
-            sa.select(
-                _BATCHES.c.received,
-                _BATCHES.c.first_person,
-                _BATCHES.c.people,
-                _BATCHES.c.flagged,
-                _BATCHES.c.chart_high,
-                _BATCHES.c.chart_value,
-                _BATCHES.c.mean,
-            )
-            .where(_BATCHES.c.monitor == identity)
-            .order_by(_BATCHES.c.place.desc())
-            .limit(20_000)
-        )
-        with self._database.reading() as connection:
-            rows = connection.execute(asked).all()[::-1]
-        if not rows:
-            return []
-        return [
-            _joined(rows[part[0] : part[-1] + 1])
-            for part in np.array_split(range(len(rows)), min(most, len(rows)))
-        ]
-
-    def flags(self, identity: str, most: int = 200) -> list[Flag]:
-        """Return the latest flagged people, latest first."""
-        asked = (
-            sa.select(_FLAGS).where(_FLAGS.c.monitor == identity).order_by(_FLAGS.c.person.desc()).limit(most)
-        )
-        with self._database.reading() as connection:
-            return [
-                Flag(
-                    row.person,
-                    row.received,
-                    row.client_id,
-                    row.sensitivity,
-                    row.score,
-                    json.loads(row.contributions),
-                )
-                for row in connection.execute(asked)
-            ]
-
-    def alarms(self, identity: str, most: int = 200) -> list[Alarm]:
-        """Return the alarms, latest first."""
-        asked = (
-            sa.select(_ALARMS)
-            .where(_ALARMS.c.monitor == identity)
-            .order_by(_ALARMS.c.person.desc())
-            .limit(most)
-        )
-        with self._database.reading() as connection:
-            return [
-                Alarm(row.person, row.raised, row.sentence, row.webhook, row.acknowledged, row.note)
-                for row in connection.execute(asked)
-            ]
 
     def acknowledge(self, identity: str, person: int, note: str) -> None:
         """Note that somebody has looked at the alarm raised at `person`."""
@@ -324,29 +222,7 @@ class Monitors:
 
     def drift(self, identity: str, people: int = 2000) -> Drift:
         """Hold the latest `people` against the baseline."""
-        monitor = self.get(identity)
-        asked = (
-            sa.select(_BATCHES.c.sensitivities)
-            .where(_BATCHES.c.monitor == identity)
-            .order_by(_BATCHES.c.place.desc())
-            .limit(people)
-        )
-        latest: list[np.ndarray] = []
-        size = 0
-        with self._database.reading() as connection:
-            for row in connection.execute(asked):
-                latest.append(np.frombuffer(row.sensitivities, dtype="<f8")[::-1])
-                size += len(latest[-1])
-                if size >= people:
-                    break
-        values = np.concatenate(latest)[:people] if latest else np.empty(0)
-        above = int(np.count_nonzero(values > monitor.bundle.threshold))
-        if len(values) < 2:
-            return Drift(len(values), None, None, wilson(above, len(values)), values)
-        found = ks_2samp(values, monitor.bundle.reference)
-        return Drift(
-            len(values), float(found.statistic), float(found.pvalue), wilson(above, len(values)), values
-        )
+        return self.held_against(self.get(identity).bundle, identity, people)
 
     def prune(self, identity: str) -> int:
         """Remove what is past the retention limits; return how many batches."""
@@ -354,14 +230,14 @@ class Monitors:
         oldest, first = self._clock() - 86_400.0 * monitor.keep_days, monitor.people - monitor.keep_people
         with self._database.writing() as connection:
             past = sa.and_(
-                _BATCHES.c.monitor == identity,
-                sa.or_(_BATCHES.c.received < oldest, _BATCHES.c.first_person + _BATCHES.c.people <= first),
+                BATCHES.c.monitor == identity,
+                sa.or_(BATCHES.c.received < oldest, BATCHES.c.first_person + BATCHES.c.people <= first),
             )
-            removed = connection.execute(sa.delete(_BATCHES).where(past)).rowcount
+            removed = connection.execute(sa.delete(BATCHES).where(past)).rowcount
             connection.execute(
-                sa.delete(_FLAGS).where(
-                    _FLAGS.c.monitor == identity,
-                    sa.or_(_FLAGS.c.received < oldest, _FLAGS.c.person < first),
+                sa.delete(FLAGS).where(
+                    FLAGS.c.monitor == identity,
+                    sa.or_(FLAGS.c.received < oldest, FLAGS.c.person < first),
                 )
             )
         return int(removed)
@@ -369,108 +245,12 @@ class Monitors:
     def _change_alarm(self, identity: str, person: int, changed: dict[str, Any]) -> None:
         with self._database.writing() as connection:
             done = connection.execute(
-                sa.update(_ALARMS)
-                .where(_ALARMS.c.monitor == identity, _ALARMS.c.person == person)
+                sa.update(ALARMS)
+                .where(ALARMS.c.monitor == identity, ALARMS.c.person == person)
                 .values(**changed)
             )
             if done.rowcount == 0:
                 raise InputError("alarm", "must be one of this monitor", person)
-
-
-class _State:
-    """A monitor's counters within a writing transaction."""
-
-    def __init__(self, row: Any, identity: str) -> None:
-        self._known = row is not None
-        self._identity = identity
-        if row is not None:
-            self._chart = Chart(**json.loads(row.chart))
-            self._batches, self._people, self._flagged = row.batches, row.people, row.flagged
-            self._value = row.chart_value
-
-    @classmethod
-    def read(cls, connection: sa.Connection, identity: str) -> _State:
-        names = ("chart", "batches", "people", "flagged", "chart_value")
-        asked = sa.select(*(_MONITORS.c[name] for name in names)).where(_MONITORS.c.id == identity)
-        return cls(connection.execute(asked).first(), identity)
-
-    def add(self, connection: sa.Connection, batch: Batch, now: float) -> Stored | InputError:
-        if not self._known:
-            return InputError("monitor", "must be one that exists", batch.monitor)
-        if batch.key is not None:
-            asked = sa.select(_BATCHES.c.place, _BATCHES.c.sha256).where(
-                _BATCHES.c.monitor == batch.monitor, _BATCHES.c.idempotency_key == batch.key
-            )
-            before = connection.execute(asked).first()
-            if before is not None:
-                if before.sha256 == batch.sha256:
-                    return Stored(before.place, True)
-                return InputError("Idempotency-Key", "was used for another content", batch.key)
-        scored, first = batch.scored, self._people
-        followed = self._chart.follow(scored.flagged, self._value)
-        n, flagged = len(scored.flagged), np.flatnonzero(scored.flagged)
-        row = {
-            "monitor": batch.monitor,
-            "place": self._batches,
-            "received": now,
-            "stated": batch.stated,
-            "source": batch.source,
-            "idempotency_key": batch.key,
-            "sha256": batch.sha256,
-            "first_person": first,
-            "people": n,
-            "flagged": len(flagged),
-            "unseen": len(scored.unseen),
-            "mean": float(scored.sensitivity.mean()),
-            "chart_high": int(followed.values.max()),
-            "chart_value": followed.value,
-            "sensitivities": scored.sensitivity.astype("<f8").tobytes(),
-        }
-        connection.execute(sa.insert(_BATCHES), [row])
-        if len(flagged):
-            connection.execute(sa.insert(_FLAGS), [self._flag(batch, int(k), first, now) for k in flagged])
-        alarms = []
-        for place in followed.alarms:
-            seen = self._flagged + int(np.count_nonzero(scored.flagged[: place + 1]))
-            sentence = _alarm(self._chart, first + place + 1, seen)
-            alarm = {"monitor": batch.monitor, "person": first + place, "raised": now, "sentence": sentence}
-            connection.execute(
-                sa.insert(_ALARMS), [{**alarm, "webhook": "", "acknowledged": None, "note": ""}]
-            )
-            alarms.append(sentence)
-        stored = Stored(self._batches, False, tuple(alarms))
-        self._batches += 1
-        self._people += n
-        self._flagged += len(flagged)
-        self._value = followed.value
-        return stored
-
-    def write(self, connection: sa.Connection) -> None:
-        if self._known:
-            connection.execute(
-                sa.update(_MONITORS)
-                .where(_MONITORS.c.id == self._identity)
-                .values(
-                    batches=self._batches,
-                    people=self._people,
-                    flagged=self._flagged,
-                    chart_value=self._value,
-                )
-            )
-
-    def _flag(self, batch: Batch, place: int, first: int, now: float) -> dict[str, Any]:
-        scored = batch.scored
-        parts = dict(scored.top(place, most=len(scored.columns)))
-        return {
-            "monitor": batch.monitor,
-            "person": first + place,
-            "batch": self._batches,
-            "received": now,
-            "client_id": batch.ids[place] if batch.ids else "",
-            "sensitivity": float(scored.sensitivity[place]),
-            "score": float(scored.score[place]),
-            "contributions": json.dumps(parts, ensure_ascii=False),
-        }
 
 
 def check_webhook(address: str, hosts: Sequence[str]) -> None:
@@ -493,27 +273,6 @@ def check_webhook(address: str, hosts: Sequence[str]) -> None:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _alarm(chart: Chart, people: int, flagged: int) -> str:
-    return (
-        f"More people are flagged than the {percent(chart.rate, 1000)} that chance allows: the chart "
-        f"reached its limit at person {count(people)} ({count(flagged)} flagged so far). Without a change "
-        f"it does so once in {count(chart.people_between)} people on average."
-    )
-
-
-def _joined(rows: Sequence[Any]) -> Point:
-    people = sum(row.people for row in rows)
-    return Point(
-        rows[-1].received,
-        rows[0].first_person,
-        people,
-        sum(row.flagged for row in rows),
-        max(row.chart_high for row in rows),
-        rows[-1].chart_value,
-        sum(row.mean * row.people for row in rows) / people,
-    )
 
 
 def _monitor(row: Any) -> Monitor:

@@ -24,7 +24,7 @@ _LONGEST_LINE = 2_000
 
 
 class WorkerProcess:
-    """A warm ``python -m audits.runs.worker``, in a process group of its own.
+    """A warm ``python -m audits.runs.worker`` (or another module), in a process group of its own.
 
     Messages are JSON, one a line, over the worker's standard input and output. The worker ends when
     its input closes, and so with its parent.
@@ -33,10 +33,12 @@ class WorkerProcess:
     ----------
     plugin : str, optional
         ``module:function`` that the worker imports and calls before anything else.
+    module : str
+        What it runs.
     """
 
-    def __init__(self, plugin: str | None = None) -> None:
-        command = [sys.executable, "-m", "audits.runs.worker"]
+    def __init__(self, plugin: str | None = None, *, module: str = "audits.runs.worker") -> None:
+        command = [sys.executable, "-m", module]
         self._process = subprocess.Popen(
             command + (["--plugin", plugin] if plugin else []),
             stdin=subprocess.PIPE,

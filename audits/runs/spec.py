@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter
 
 from audits.checks import build, one_of
 from audits.data import DataSpec, Limits, data_spec
+from audits.data.larger import beyond_limits
 from audits.errors import InputError
 from audits.models import ModelSpec, model_spec
 from audits.runs.digests import digest_of, path_digest
@@ -40,6 +41,11 @@ class AuditRequest:
     def all_options(self) -> dict[str, Any]:
         """Return every option as plain data, defaults included."""
         return _dumped(self.options)
+
+    def paths(self) -> dict[str, str]:
+        """Return the files that the options name, by key."""
+        found: dict[str, str] = self.options.paths() if hasattr(self.options, "paths") else {}
+        return found
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,9 @@ class Spec:
         if not isinstance(data, str):
             found += [(f"data.path[{place}]", path) for place, path in enumerate(data or ())]
         found += [("model.path", model)] if model else []
+        for place, request in enumerate(self.audits):
+            where = f"audits[{place}].{request.name}"
+            found += [(f"{where}.{key}", path) for key, path in request.paths().items()]
         return [(where, path, self.base_dir / path) for where, path in found]
 
     def digests(self) -> list[str]:
@@ -99,11 +108,21 @@ class Spec:
         InputError
             If a file does not exist or cannot be read.
         """
-        most = Limits().file_bytes
+        most = None if self.streamed else Limits().file_bytes
         return [
-            path_digest(path, where, written, most=None if where == "model.path" else most)
+            path_digest(path, where, written, most=most if where.startswith("data.path") else None)
             for where, written, path in self.paths()
         ]
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the table is counted batch by batch instead of being read whole.
+
+        So are rule sets, and nothing else, of predictions in Parquet that is too large to be read.
+        """
+        if self.model.predictions is None or any(request.name != "rule_sets" for request in self.audits):
+            return False
+        return beyond_limits([path for where, _, path in self.paths() if where.startswith("data.path")])
 
     def key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides the run's numbers: spec, file contents, versions."""
@@ -123,13 +142,20 @@ class Spec:
         plain = self.to_dict()
         plain.pop("gate", None)
         # results and their words name a file, and its ending can decide how it is read
-        known = [
-            [digest, Path(written).name]
-            for (_, written, _), digest in zip(self.paths(), digests, strict=True)
-        ]
+        known = {
+            where: [digest, Path(written).name]
+            for (where, written, _), digest in zip(self.paths(), digests, strict=True)
+        }
         if self.model.path is not None:
-            plain["model"]["path"] = known.pop()
-        plain["data"]["path"] = known
+            plain["model"]["path"] = known["model.path"]
+        plain["data"]["path"] = [each for where, each in known.items() if where.startswith("data.path")]
+        for place, request in enumerate(self.audits):
+            for key in request.paths():
+                *parents, last = key.split(".")
+                section = plain["audits"][place][request.name]
+                for parent in parents:
+                    section = section[parent]
+                section[last] = known[f"audits[{place}].{request.name}.{key}"]
         return plain
 
 

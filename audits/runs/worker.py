@@ -18,14 +18,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 from audits.errors import RunCancelled
+from audits.progress import CurvePoint, Progress
 
-__all__ = ["main"]
+__all__ = ["die_with_parent", "main", "private_pipes"]
 
 _PRELOADED = (
     "numpy",
@@ -77,9 +77,13 @@ class Worker:
             self.say(run=job["run"], **self._outcome(job))
             self._cancelled.discard(job["run"])
 
+    def is_cancelled(self, run: str) -> bool:
+        """Tell whether the parent wants the run to stop."""
+        return run in self._cancelled
+
     def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
         try:
-            _carry_out(job, self._reporter(job["run"]))
+            _carry_out(job, _Reporter(self, job["run"]))
         except RunCancelled:
             return {"event": "cancelled"}
         except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
@@ -88,22 +92,32 @@ class Worker:
             return {"event": "error", "error": asdict(RunError.of(error))}
         return {"event": "done"}
 
-    def _reporter(self, run: str) -> Callable[[float, str], None]:
-        last_time, last_doing = 0.0, ""
 
-        def report(fraction: float, doing: str) -> None:
-            nonlocal last_time, last_doing
-            if run in self._cancelled:
-                raise RunCancelled
-            now = time.monotonic()
-            if doing != last_doing or now - last_time >= _REPORT_SECONDS:
-                last_time, last_doing = now, doing
-                self.say(run=run, event="progress", fraction=float(fraction), doing=doing)
+class _Reporter:
+    """Progress of one run, told to the parent a few times a second; points of a curve go along with it."""
 
-        return report
+    def __init__(self, worker: Worker, run: str) -> None:
+        self._worker, self._run = worker, run
+        self._last_time, self._last_doing = 0.0, ""
+        self._points: list[CurvePoint] = []
+
+    def __call__(self, fraction: float, doing: str) -> None:
+        if self._worker.is_cancelled(self._run):
+            raise RunCancelled
+        now = time.monotonic()
+        # each new sentence is told at once, but those that come with a curve's points only differ in numbers
+        if now - self._last_time < _REPORT_SECONDS and (doing == self._last_doing or self._points):
+            return
+        self._last_time, self._last_doing = now, doing
+        curve = {"curve": self._points} if self._points else {}
+        self._worker.say(run=self._run, event="progress", fraction=float(fraction), doing=doing, **curve)
+        self._points = []
+
+    def draw(self, point: CurvePoint) -> None:
+        self._points.append(point)
 
 
-def _carry_out(job: dict[str, Any], progress: Callable[[float, str], None]) -> None:
+def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     from audits.runs.execute import execute
     from audits.runs.spec import parse_spec
     from audits.runs.store import commit
@@ -117,7 +131,7 @@ def _carry_out(job: dict[str, Any], progress: Callable[[float, str], None]) -> N
     commit(partial, Path(job["folder"]))
 
 
-def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     """Keep the parent's pipes to ourselves: what any library prints goes to standard error."""
     commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -128,7 +142,7 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return commands, answers
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Have Linux kill this process when its parent dies, even while it computes without a pause."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
@@ -136,8 +150,8 @@ def _die_with_parent() -> None:
 
 def main() -> None:
     """Serve runs until standard input closes."""
-    commands, answers = _private_pipes()
-    _die_with_parent()
+    commands, answers = private_pipes()
+    die_with_parent()
     faulthandler.enable()
     parser = argparse.ArgumentParser()
     parser.add_argument("--plugin")

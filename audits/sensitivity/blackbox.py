@@ -3,22 +3,23 @@
 Numbers are moved up and down by a step, as admissible values (whole numbers by whole steps, nobody out of
 the range seen), and the slope is taken per standard deviation. A category or a yes/no is swapped for each
 other one; its part is the mean of |change of A's log-odds| |change of F| over the other values, weighted
-by how common these are. A has a gradient always, so only F is asked anew.
+by how common these are among the people audited. A has a gradient always, so only F is asked anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from audits.data.blocks import Block, NumberBlock
+from audits.data.frames import with_columns
 from audits.data.space import FeatureSpace
 from audits.progress import Progress, silent
 from audits.sensitivity.measuring import Measured, Status
 
-__all__ = ["measure_blackbox"]
+__all__ = ["level_counts", "measure_blackbox"]
 
 Score = Callable[[pd.DataFrame], np.ndarray]
 
@@ -33,6 +34,7 @@ def measure_blackbox(
     *,
     step: float,
     literal: bool = False,
+    counts: Mapping[str, Sequence[float]] | None = None,
     progress: Progress = silent,
 ) -> Measured:
     """Return sensitivities of the rows of `frame` at points `z` (n, d) with F known by its scores only.
@@ -45,8 +47,12 @@ def measure_blackbox(
         Raw columns that the model reads; the others have no influence.
     step : float
         In standard deviations; at least one whole step of a whole number.
+    counts : mapping of str to sequence of float, optional
+        People by value of each column that is swapped, from `level_counts`; of these rows by default.
     """
     base = score(frame)
+    if counts is None:
+        counts = level_counts(z, space)
     gradients = [_gradient(z, status, literal) for status in statuses]
     influence = np.zeros(len(z))
     parts = np.zeros((len(statuses), len(z), len(space.parts)))
@@ -61,12 +67,32 @@ def measure_blackbox(
             for k, gradient in enumerate(gradients):
                 parts[k, :, place] = slope * np.abs(gradient[:, at])
         else:
-            moved, effects = _swaps(frame, z, base, score, block, space, statuses, literal)
+            common = np.asarray(counts[block.column], dtype=float)
+            moved, effects = _swaps(frame, z, base, score, block, space, statuses, literal, common)
             influence += moved
             parts[:, :, place] = effects
     by_attribute = parts.sum(axis=2).T
     largest = by_attribute.argmax(axis=1)
     return Measured(base, by_attribute, parts[largest, np.arange(len(z))], influence)
+
+
+def level_counts(z: np.ndarray, space: FeatureSpace) -> dict[str, list[float]]:
+    """Return how many of the points `z` (n, d) have each value of the columns that are swapped.
+
+    A value that nobody has counts a little: half a person.
+    """
+    return {
+        block.column: np.maximum(_owners(z, block, space).sum(axis=1), 0.5).tolist()
+        for block in space.parts
+        if not isinstance(block, NumberBlock) or block.kind == "boolean"
+    }
+
+
+def _owners(z: np.ndarray, block: Block, space: FeatureSpace) -> np.ndarray:
+    """Return who has which value of a column, (levels, n) bool."""
+    own = z[:, space.blocks[block.column]]
+    codes = block.encode(block.levels, unknown="zero")  # (levels, width)
+    return np.array([np.all(own == code, axis=1) for code in codes])
 
 
 def _gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:
@@ -85,7 +111,9 @@ def _slope(
         moved = own.copy()
         moved[:, 0] += sign * reach
         raw = block.decode(moved).set_axis(frame.index)
-        ends.append((score(frame.assign(**{block.column: raw})), block.encode(raw, unknown="zero")[:, 0]))
+        ends.append(
+            (score(with_columns(frame, {block.column: raw})), block.encode(raw, unknown="zero")[:, 0])
+        )
     rise, run = ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]
     return np.divide(rise, run, out=np.zeros_like(rise), where=run > 1e-12)
 
@@ -99,22 +127,20 @@ def _swaps(
     space: FeatureSpace,
     statuses: Sequence[Status],
     literal: bool,
+    common: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean change of F (n,), and of A's times F's by model (a, n), over the other values of one column."""
     at = space.blocks[block.column]
     levels = block.levels
     codes = block.encode(levels, unknown="zero")  # (levels, width)
-    own = z[:, at]
-    is_own = np.array([np.all(own == code, axis=1) for code in codes])  # (levels, n)
-    common = np.maximum(is_own.sum(axis=1), 0.5)  # a value that nobody here has counts a little
-    weight = np.where(is_own, 0.0, common[:, None])
+    weight = np.where(_owners(z, block, space), 0.0, common[:, None])
     weight /= np.maximum(weight.sum(axis=0), 1e-300)
     moved = np.zeros(len(z))
     effects = np.zeros((len(statuses), len(z)))
     before = [_level_of(z, status, literal) for status in statuses]
     for k in range(len(levels)):
         raw = pd.Series(levels.array.take(np.full(len(frame), k)), index=frame.index, name=block.column)
-        change = np.abs(score(frame.assign(**{block.column: raw})) - base) * weight[k]
+        change = np.abs(score(with_columns(frame, {block.column: raw})) - base) * weight[k]
         moved += change
         there = z.copy()
         there[:, at] = codes[k]

@@ -1,6 +1,8 @@
 """A monitor's bundle: all that a service needs to measure sensitivity, as JSON and safetensors.
 
-Made from a finished audit. It loads without torch, without the data and without Streamlit:
+Made from a finished audit. A network or a logistic regression is measured by its gradients; an ONNX file is
+carried along and asked for scores, by finite differences and swaps. The bundle loads without torch, without
+the data and without Streamlit:
 
     bundle = MonitorBundle.load(Path("monitor"))
     scored = bundle.score([{"age": 39, "priors_count": 2, "c_charge_degree": "F"}])
@@ -9,6 +11,7 @@ Made from a finished audit. It loads without torch, without the data and without
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +25,15 @@ import pandas as pd
 
 from audits.errors import InputError
 from audits.models.dense import Dense
+from audits.sensitivity.carried import MOST_BYTES, Carried
 from audits.sensitivity.encoding import network_arrays, network_of, tables_of
-from audits.sensitivity.measuring import Audited, Status, measure, smoothing_noise
+from audits.sensitivity.measuring import Audited, Measured, Status, measure, smoothing_noise
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.rows import RowEncoder, columns_of
 
 __all__ = ["MonitorBundle", "Scored"]
 
-FORMAT = 1
+FORMAT, FORMAT_CARRIED = 1, 2
 _REFERENCE = 1000
 _PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise")
 
@@ -85,7 +89,8 @@ class MonitorBundle:
     reads : tuple of str
         Columns that every row must have, and no others.
     encoding : list of dict
-    audited : Audited
+    audited : Audited or Carried
+        A network, or an ONNX file.
     statuses : tuple of Status
     reference : (k,)
         Sensitivities of the reference people: at most 1,000 evenly spaced quantiles, rising.
@@ -102,7 +107,7 @@ class MonitorBundle:
     about: dict[str, Any]
     reads: tuple[str, ...]
     encoding: list[dict[str, Any]]
-    audited: Audited
+    audited: Audited | Carried
     statuses: tuple[Status, ...]
     reference: np.ndarray
     people: int
@@ -119,21 +124,16 @@ class MonitorBundle:
         Raises
         ------
         InputError
-            If the audited model has no gradient (a monitor would have to run the model itself), or there
-            is no threshold.
+            If the audited model cannot be carried along, or there is no threshold.
         """
-        if result.estimated:
-            raise InputError(
-                "the audited model",
-                "must be a logistic regression or a network for a monitor: others have no gradient to "
-                "carry along",
-                result.model["name"],
-                "audit a model trained here as logistic or mlp",
-            )
         if result.threshold.value is None or result.rows["used"] < 2:
             raise InputError("the audit", "has too few people for a threshold")
         arrays = tables_of(result.parameters)
         good = arrays.pop("F.favorable", None)
+        if result.estimated:
+            audited: Audited | Carried = _carried(result)
+        else:
+            audited = Audited(network_of(arrays, "F"), None if good is None else good.astype(bool))
         statuses = tuple(
             Status(
                 name,
@@ -155,7 +155,7 @@ class MonitorBundle:
             },
             result.reads,
             result.encoding,
-            Audited(network_of(arrays, "F"), None if good is None else good.astype(bool)),
+            audited,
             statuses,
             values[ranks],
             len(values),
@@ -200,9 +200,7 @@ class MonitorBundle:
         """Measure `n` rows given as columns."""
         z, unseen = self.encoder.encode(columns, n)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = measure(
-                z, self.audited, self.statuses, self._blocks, literal=self.literal, noise=self._noise
-            )
+            found = self._measured(columns, z)
         values = found.sensitivity if n else np.empty(0)
         bad = ~(np.isfinite(values) & np.isfinite(found.score))
         if bad.any():
@@ -213,14 +211,23 @@ class MonitorBundle:
             found.score, values, values > self.threshold, found.contributions, self.encoder.columns, unseen
         )
 
+    def _measured(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
+        if isinstance(self.audited, Carried):
+            return self.audited.measure(columns, z, self.statuses, literal=self.literal)
+        return measure(z, self.audited, self.statuses, self._blocks, literal=self.literal, noise=self._noise)
+
     def dump(self) -> tuple[str, bytes]:
         """Return the bundle as JSON text and safetensors bytes."""
         from safetensors.numpy import save
 
-        arrays = network_arrays(self.audited.network, "F")
+        audited, arrays = self.audited, {}
+        if isinstance(audited, Audited):
+            arrays = network_arrays(audited.network, "F")
+        else:
+            arrays["onnx"] = np.frombuffer(audited.content, dtype=np.uint8)
         for status in self.statuses:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
-        favorable, statuses = self.audited.favorable, self.statuses
+        favorable, statuses = audited.favorable, self.statuses
         document = {
             "format": FORMAT,
             "about": self.about,
@@ -230,6 +237,9 @@ class MonitorBundle:
             "statuses": [{"attribute": each.attribute, "groups": list(each.groups)} for each in statuses],
             **{name: getattr(self, name) for name in _PLAIN},
         }
+        if isinstance(audited, Carried):
+            own = {"feeding": audited.feeding, "counts": audited.counts, "step": audited.step}
+            document |= {"format": FORMAT_CARRIED, "carried": own}
         weights = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         return json.dumps(document, ensure_ascii=False), save({**weights, "reference": self.reference})
 
@@ -247,15 +257,16 @@ class MonitorBundle:
 
         try:
             document = json.loads(text)
-            if document["format"] != FORMAT:
-                raise InputError("bundle", f"must have format {FORMAT}", document["format"])
+            if document["format"] not in {FORMAT, FORMAT_CARRIED}:
+                raise InputError(
+                    "bundle", f"must have format {FORMAT} or {FORMAT_CARRIED}", document["format"]
+                )
             arrays = load(weights)
-            good = document["favorable"]
             made = cls(
                 document["about"],
                 tuple(document["reads"]),
                 document["encoding"],
-                Audited(network_of(arrays, "F"), None if good is None else np.array(good, dtype=bool)),
+                _audited(document, arrays),
                 tuple(
                     Status(
                         each["attribute"], tuple(each["groups"]), network_of(arrays, f"A:{each['attribute']}")
@@ -277,7 +288,8 @@ class MonitorBundle:
         return made
 
     def _networks(self) -> list[Dense]:
-        return [self.audited.network, *(status.network for status in self.statuses)]
+        own = [self.audited.network] if isinstance(self.audited, Audited) else []
+        return [*own, *(status.network for status in self.statuses)]
 
     def save(self, folder: Path) -> None:
         """Write ``monitor.json`` and ``monitor.safetensors`` into `folder`."""
@@ -295,6 +307,47 @@ class MonitorBundle:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError("bundle", f"could not be read from {folder} ({error})") from None
         return cls.parse(text, weights)
+
+
+def _carried(result: SensitivityResult) -> Carried:
+    """Return the ONNX file of an audit.
+
+    Raises
+    ------
+    InputError
+        If the model is none, or too large to have been kept.
+    """
+    kept = result.carried
+    if kept is None:
+        raise InputError(
+            "the audited model",
+            "must be a network or a logistic regression trained here, or an ONNX file of at most "
+            f"{MOST_BYTES // 10**6} MB, for a monitor to carry it along",
+            result.model["name"],
+            "audit one of these, or export the model as ONNX",
+        )
+    return Carried(
+        base64.b64decode(kept["onnx"]),
+        kept["feeding"],
+        np.array(kept["favorable"], dtype=bool),
+        kept["counts"],
+        kept["step"],
+        result.encoding,
+    )
+
+
+def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:
+    good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
+    if document["format"] == FORMAT:
+        return Audited(network_of(arrays, "F"), good)
+    own = document["carried"]
+    if good is None:
+        raise InputError("bundle", "must say which classes are favourable")
+    made = Carried(
+        arrays["onnx"].tobytes(), own["feeding"], good, own["counts"], own["step"], document["encoding"]
+    )
+    _ = made.space
+    return made
 
 
 def _values(column: pd.Series) -> list[Any]:

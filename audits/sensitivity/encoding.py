@@ -9,12 +9,19 @@ import numpy as np
 import pandas as pd
 
 from audits.data import FeatureSpace
-from audits.data.blocks import Block, NumberBlock
+from audits.data.blocks import Block, LevelBlock, NumberBlock
 from audits.data.values import is_missing, text_of
 from audits.models.dense import Dense, Ramps
 from audits.sensitivity.measuring import Audited, Status
 
-__all__ = ["describe_space", "network_arrays", "network_of", "parameter_table", "tables_of"]
+__all__ = [
+    "describe_space",
+    "network_arrays",
+    "network_of",
+    "parameter_table",
+    "restore_space",
+    "tables_of",
+]
 
 _RAMPS = ("columns", "scales", "shifts", "lows", "highs")
 
@@ -26,6 +33,7 @@ def describe_space(space: FeatureSpace) -> list[dict[str, Any]]:
 
 def _describe(block: Block) -> dict[str, Any]:
     levels = [None if is_missing(value) else text_of(value) for value in block.levels]
+    raw = {"values": [_plain(value) for value in block.levels], "dtype": str(block.levels.dtype)}
     if isinstance(block, NumberBlock):
         return {
             "column": block.column,
@@ -34,11 +42,55 @@ def _describe(block: Block) -> dict[str, Any]:
             "sd": block.sd,
             "low": block.low,
             "high": block.high,
+            "step": block.step,
             "fill": block.fill,
             "levels": levels,
             "marks_missing": len(block.names) == 2,
+            **raw,
         }
-    return {"column": block.column, "kind": "categorical", "levels": levels}
+    return {"column": block.column, "kind": "categorical", "levels": levels, **raw}
+
+
+def _plain(value: Any) -> Any:
+    """A raw value as JSON has it: texts and numbers as they are, None where missing, all else as text."""
+    if is_missing(value):
+        return None
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, (bool, int, float, str)) else text_of(value)
+
+
+def restore_space(encoding: Sequence[Mapping[str, Any]]) -> FeatureSpace:
+    """Build the space again that `describe_space` described.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the description is none.
+    """
+    parts = tuple(_block(entry) for entry in encoding)
+    columns, names = (
+        tuple(part.column for part in parts),
+        tuple(name for part in parts for name in part.names),
+    )
+    ends = np.cumsum([len(part.names) for part in parts]).tolist()
+    blocks = {column: slice(a, b) for column, a, b in zip(columns, [0, *ends], ends, strict=False)}
+    scale = {
+        part.column: (part.mean, part.sd)
+        for part in parts
+        if isinstance(part, NumberBlock) and part.kind != "boolean"
+    }
+    return FeatureSpace(columns, names, blocks, scale, parts)
+
+
+def _block(entry: Mapping[str, Any]) -> Block:
+    column, levels = str(entry["column"]), pd.Series(entry["values"], dtype=entry["dtype"])
+    if entry["kind"] == "categorical":
+        return LevelBlock(column, tuple(f"{column}={text}" for text in entry["levels"]), levels)
+    names = (column, f"{column} is missing") if entry["marks_missing"] else (column,)
+    mean, sd, low, high, step, fill = (
+        float(entry[name]) for name in ("mean", "sd", "low", "high", "step", "fill")
+    )
+    return NumberBlock(column, names, entry["kind"], mean, sd, low, high, step, fill, levels)
 
 
 def network_arrays(network: Dense, prefix: str) -> dict[str, np.ndarray]:

@@ -1,13 +1,14 @@
 """Match sets (sections 5 and 6): does sensitivity find the people whom an unbiased twin decides otherwise?
 
-The match set holds everybody whom the audited model and its twin decide alike; sensitivity is meant to be
-high outside. Two rivals that know nothing of groups are always held beside it, |grad F| and closeness to
+The match set holds everybody whom the audited model and its twin decide alike, or whom the audited model
+decides as their true counterfactual where data hold that; sensitivity is meant to be high outside. Two rivals that know nothing of groups are always held beside it, |grad F| and closeness to
 the decision threshold, because a person near the threshold is decided otherwise by almost any second model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,8 @@ __all__ = ["Band", "Curve", "MatchSet", "match_set"]
 
 FEWEST = 10
 """Non-members below which no curve is drawn."""
+
+Source = Literal["twin", "counterfactuals"]
 
 NAMES = ("sensitivity", "gradient", "boundary")
 
@@ -49,14 +52,14 @@ class Band:
 
 @dataclass(frozen=True)
 class MatchSet:
-    """Sensitivity held against the decisions of an unbiased twin.
+    """Sensitivity held against the decisions of an unbiased twin, or on true counterfactuals.
 
     Attributes
     ----------
     twin : str
-        How the twin was made.
+        How the twin, or the counterfactuals, were made.
     mismatched : Estimate
-        Share of people whom the twin decides otherwise: the non-members.
+        Share of people decided otherwise: the non-members.
     by_chance : Estimate or None
         Share that a model trained anew on the same data decides otherwise: what is not about groups.
     auc : Estimate
@@ -74,6 +77,7 @@ class MatchSet:
     adds : bool or None
         Whether the interval of `equally_far` lies above 0.5; None for too few people.
     sentence : str
+    source : {"twin", "counterfactuals"}
     """
 
     twin: str
@@ -88,6 +92,7 @@ class MatchSet:
     equally_far: Estimate
     adds: bool | None
     sentence: str
+    source: Source = "twin"
 
 
 def match_set(
@@ -97,6 +102,7 @@ def match_set(
     mismatched: np.ndarray,
     *,
     twin: str,
+    source: Source = "twin",
     by_chance: np.ndarray | None = None,
     weights: np.ndarray | None = None,
     bands: int = 5,
@@ -111,7 +117,8 @@ def match_set(
     influence, distance : (n,)
         |grad F|, and |p - threshold|.
     mismatched, by_chance : (n,) bool
-        Whom the twin, and a model merely trained anew, decide otherwise.
+        Whom the twin, and a model merely trained anew, decide otherwise; or whose true counterfactuals the
+        model itself decides otherwise.
     bands : int
         Bands of `distance`, with about equally many mismatched people each.
     """
@@ -124,11 +131,10 @@ def match_set(
     if min(np.count_nonzero(mismatched), np.count_nonzero(~mismatched)) < FEWEST:
         nothing = Estimate(None, None, None, n, "too few people")
         text = (
-            f"{count(missed)} of {count(n)} people ({percent_interval(share)}) are decided otherwise by "
-            f"the twin: "
-            "too few on one side to say whether sensitivity finds them."
+            f"{_missed(source, missed, n, share)} That is too few on one side to say whether sensitivity "
+            "finds them."
         )
-        return MatchSet(twin, n, share, chance, areas[0], (), {}, (), nothing, nothing, None, text)
+        return MatchSet(twin, n, share, chance, areas[0], (), {}, (), nothing, nothing, None, text, source)
     curves = roc_curves(scores, mismatched, rng, weights=weights, draws=draws, level=level)
     shown = tuple(
         Curve(
@@ -154,10 +160,18 @@ def match_set(
         sensitivity, mismatched, distance, rng, weights=weights, draws=draws, level=level
     )
     adds = beside.low is not None and beside.low > 0.5
-    text = _sentence(n, missed, share, areas, beside, adds, against)
+    text = f"{_missed(source, missed, n, share)} {_sentence(areas, beside, adds, against)}"
     return MatchSet(
-        twin, n, share, chance, areas[0], shown, against, tuple(parts), within, beside, adds, text
+        twin, n, share, chance, areas[0], shown, against, tuple(parts), within, beside, adds, text, source
     )
+
+
+def _missed(source: Source, missed: float, n: float, share: Estimate) -> str:
+    """Say how many people are no members."""
+    many = f"{count(missed)} of {count(n)} people ({percent_interval(share)})"
+    if source == "twin":
+        return f"The twin decides {many} otherwise."
+    return f"The model decides {many} otherwise than their true counterfactuals."
 
 
 def _bands(distance: np.ndarray, mismatched: np.ndarray, bands: int) -> tuple[np.ndarray, np.ndarray]:
@@ -172,9 +186,6 @@ def _bands(distance: np.ndarray, mismatched: np.ndarray, bands: int) -> tuple[np
 
 
 def _sentence(
-    n: float,
-    missed: float,
-    share: Estimate,
     areas: list[Estimate],
     equally_far: Estimate,
     adds: bool,
@@ -194,9 +205,7 @@ def _sentence(
     low, high = gap.low or 0.0, gap.high or 0.0
     beside = "better than" if low > 0 else "worse than" if high < 0 else "no better than"
     return (
-        f"The twin decides {count(missed)} of {count(n)} people ({percent_interval(share)}) otherwise. "
-        f"Sensitivity ranks "
-        f"them above the rest with an AUC of {number(areas[0].value)}, {beside} the plain gradient |∇F| "
+        f"Sensitivity ranks them above the rest with an AUC of {number(areas[0].value)}, {beside} the plain gradient |∇F| "
         f"({number(areas[1].value)}); closeness to the decision threshold alone has "
         f"{number(areas[2].value)}. {judged}"
     )

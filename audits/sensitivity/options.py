@@ -43,6 +43,9 @@ class SensitivityOptions:
         Ratio of mean sensitivities of two groups that matters to the auditor.
     match_set : {"auto", "off"}
         Train the unbiased twin and hold sensitivity against it, where that is possible.
+    counterfactuals : dict of str to str, optional
+        Feature to the column that says what it would have been, had the person belonged to the other group:
+        a known causal generator's. The match set is then made of them instead of the twin.
     bands : int
         Bands of distance from the decision threshold in which the match set is looked at.
     bootstrap : int
@@ -65,6 +68,7 @@ class SensitivityOptions:
     level: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
     material: Annotated[float, Field(gt=1, allow_inf_nan=False)] = 1.25
     match_set: Literal["auto", "off"] = "auto"
+    counterfactuals: dict[str, str] | None = None
     bands: Annotated[int, Field(ge=1, le=50)] = 5
     bootstrap: Annotated[int, Field(ge=100, le=5000)] = 300
     max_people: Annotated[int, Field(ge=20)] | None = None

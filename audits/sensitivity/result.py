@@ -113,6 +113,8 @@ class SensitivityResult:
         How raw rows become points; with `parameters` all that a monitor needs.
     parameters : DataFrame
         Every weight of F (where it is a network) and of each A, in order.
+    carried : dict or None
+        A small ONNX file and how it is fed, where F is one: what a monitor asks instead of weights.
     """
 
     options: dict[str, Any]
@@ -142,11 +144,12 @@ class SensitivityResult:
     people: pd.DataFrame
     contributions: pd.DataFrame
     parameters: pd.DataFrame
+    carried: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; people, weights and encoding stay beside it."""
         values = plain(self)
-        del values["encoding"]
+        del values["encoding"], values["carried"]
         values["flagged"] = {"size": values.pop("above"), "share": values["flagged"]}
         return values
 

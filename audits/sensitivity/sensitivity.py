@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,8 @@ from audits.models.protocol import favorable_columns, label_values, row_weights
 from audits.models.thresholds import cuts
 from audits.progress import Progress, part, silent
 from audits.sensitivity.blackbox import measure_blackbox
+from audits.sensitivity.carried import carry
+from audits.sensitivity.counterfactuals import check_known, decided_otherwise
 from audits.sensitivity.encoding import describe_space, parameter_table
 from audits.sensitivity.judging import (
     baseline_of,
@@ -57,6 +59,7 @@ def sensitivity(
     level: float = 0.05,
     material: float = 1.25,
     match_set: Literal["auto", "off"] = "auto",
+    counterfactuals: dict[str, str] | None = None,
     bands: int = 5,
     bootstrap: int = 300,
     max_people: int | None = None,
@@ -86,7 +89,8 @@ def sensitivity(
     ------
     InputError
         No protected attribute or an unknown one, a group too small to learn from, a model that cannot
-        score invented people or reads free text, an option out of range.
+        score invented people or reads free text, counterfactual columns that cannot be used, an option
+        out of range.
     """
     options = {
         "protected": protected,
@@ -101,6 +105,7 @@ def sensitivity(
         "level": level,
         "material": material,
         "match_set": match_set,
+        "counterfactuals": counterfactuals,
         "bands": bands,
         "bootstrap": bootstrap,
         "max_people": max_people,
@@ -141,6 +146,7 @@ def sensitivity_audit(
     """Run `sensitivity` with checked options: what a spec's run calls."""
     rng = generator(rng)
     attributes = _attributes(subject, options)
+    check_known(subject, attributes, options)
     people = _people(subject, options, rng)
     models = _models(people, attributes, options, rng, part(progress, 0.0, 0.4))
     progress(0.4, "measuring sensitivity")
@@ -226,11 +232,7 @@ def _audited(subject: Subject) -> tuple[Audited | None, str]:
         network = dense_of(logits_over(model, subject.space, subject.data.frame))
     except InputError:
         return None, f"The {model.name} is no network of linear layers and ReLUs"
-    if model.classes is None:
-        return Audited(network), ""
-    data = subject.data
-    good = favorable_columns(model.classes, data.favorable, label_values(data), model.name)
-    return Audited(network, good), ""
+    return Audited(network, _good(subject)), ""
 
 
 def _measure(people: _People, models: _Models, options: SensitivityOptions, progress: Progress) -> Measured:
@@ -272,10 +274,22 @@ def _match(
     if options.match_set == "off":
         return None, "Not asked for."
     subject = people.subject
+    distance = np.abs(found.score - cuts(subject.threshold, subject.data.groups))
+    held: dict[str, Any] = {
+        "weights": people.weights,
+        "bands": options.bands,
+        "draws": options.bootstrap,
+        "level": options.level,
+        "rng": rng,
+    }
+    if options.counterfactuals:
+        progress(0.0, "deciding on the counterfactuals")
+        otherwise, words = decided_otherwise(subject, attributes[0], options.counterfactuals)
+        measured = found.sensitivity, found.influence, distance
+        return match_set(*measured, otherwise, twin=words, source="counterfactuals", **held), ""
     twins = train_twins(subject, attributes, int(rng.integers(2**31)), progress)
     if isinstance(twins, str):
         return None, twins
-    distance = np.abs(found.score - cuts(subject.threshold, subject.data.groups))
     made = match_set(
         found.sensitivity,
         found.influence,
@@ -283,11 +297,7 @@ def _match(
         twins.decisions != subject.decisions,
         twin=twins.words,
         by_chance=twins.by_chance != subject.decisions,
-        weights=people.weights,
-        bands=options.bands,
-        draws=options.bootstrap,
-        level=options.level,
-        rng=rng,
+        **held,
     )
     return made, ""
 
@@ -336,6 +346,7 @@ def _pack(
             threshold,
             estimated,
             tuple(name for name in attributes if name in subject.model.columns),
+            tuple(name for name in attributes if name not in space.columns),
         ),
         rows={
             "audited": subject.data.n + sum(people.left_out.values()),
@@ -360,7 +371,18 @@ def _pack(
         people=_people_table(subject, found, flagged),
         contributions=pd.DataFrame(found.contributions, index=data.frame.index, columns=list(space.columns)),
         parameters=parameter_table(models.audited, models.statuses),
+        carried=None
+        if models.audited
+        else carry(subject.model, _good(subject), space, people.z, options.step),
     )
+
+
+def _good(subject: Subject) -> np.ndarray | None:
+    """Which of the model's classes are favourable, (k,) bool; None for a model with one score."""
+    model, data = subject.model, subject.data
+    if model.classes is None:
+        return None
+    return favorable_columns(model.classes, data.favorable, label_values(data), model.name)
 
 
 def _people_table(subject: Subject, found: Measured, flagged: np.ndarray) -> pd.DataFrame:

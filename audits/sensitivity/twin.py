@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
+from audits.data.frames import with_columns
 from audits.models.mlp import Network, train_mlp
 from audits.models.protocol import Model
 from audits.models.subject import Subject
@@ -82,8 +83,8 @@ def augmented(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
         for value in values:
             others = known[(data.frame[name].iloc[known] != value).to_numpy()]
             column = pd.Series(value, index=data.frame.index[others]).astype(data.frame[name].dtype)
-            parts.append(data.frame.iloc[others].assign(**{name: column.to_numpy()}))
-            groups.append(data.groups.iloc[others].assign(**{name: texts[value]}))
+            parts.append(with_columns(data.frame.iloc[others], {name: column.to_numpy()}))
+            groups.append(with_columns(data.groups.iloc[others], {name: texts[value]}))
             rows.append(others)
         order = np.concatenate(rows)
         mark = hashlib.sha256(f"{data.digest} copied by {name}".encode()).hexdigest()

@@ -27,7 +27,7 @@ def finding(
     text = _compared(judged)
     flagged = (
         f"{count(above)} of {count(n)} people ({percent(above / n, n)}) lie above the threshold of "
-        f"{number(threshold.value)}; the mean is {number(baseline.mean.value)} "
+        f"{_with_interval(threshold)}; the mean is {number(baseline.mean.value)} "
         f"({number(baseline.mean.low)}–{number(baseline.mean.high)})."
     )
     if judged.verdict == EVIDENCE:
@@ -40,6 +40,16 @@ def finding(
             f"a group that is {ratio}."
         )
     return f"{text} {flagged} A group that is {ratio} would have been seen at this size."
+
+
+def _with_interval(threshold: Estimate) -> str:
+    """Word a threshold with its interval; one that was given, or has too few people, has no two ends."""
+    ends = (threshold.low, threshold.high)
+    if None not in ends:
+        return f"{number(threshold.value)} ({number(ends[0])}–{number(ends[1])})"
+    if threshold.low is not None:
+        return f"{number(threshold.value)} (at least {number(threshold.low)})"
+    return number(threshold.value)
 
 
 def _compared(judged: Judged) -> str:
@@ -71,11 +81,31 @@ def warnings_for(
     threshold: Estimate,
     estimated: str,
     reads_protected: tuple[str, ...],
+    no_features: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
-    """Say what a reader could misread."""
+    """Say what a reader could misread.
+
+    Parameters
+    ----------
+    estimated
+        Why slopes are finite differences; empty for gradients.
+    reads_protected, no_features
+        Protected attributes that the audited model reads, and those that are no features.
+    """
     found = []
     if estimated:
         found.append(estimated)
+        if options.smooth:
+            found.append(
+                f"smooth: {options.smooth} had no effect: SmoothGrad averages gradients, and this model "
+                "has none."
+            )
+    if options.give_protected:
+        found += [
+            f"give_protected had no effect for {name}, which is no feature: the protected-status model can "
+            f"only be given features. Add {name} to data.features to give it."
+            for name in no_features
+        ]
     if options.gradient == "literal":
         found.append(
             "A's gradient is taken at its probability, as Definition 3.1 is written: where A is sure it "

@@ -70,6 +70,16 @@ def test_every_table_is_there_on_paper(out: Path, browser: Browser) -> None:
     page.goto((out / "report.html").as_uri())
     page.emulate_media(media="print")
     assert page.locator("details table").count() > 5
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.figure .main-svg')].map(e => +e.getAttribute('width'))"
+    )
+    assert max(widths) <= 670, "figures are as wide as paper between its margins"
+    page.set_viewport_size({"width": 673, "height": 1000})  # A4 between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 673, "a table is cut off on paper"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.wait_for_function("+document.querySelector('.figure .main-svg').getAttribute('width') > 670")
     page.wait_for_function(
         "[...document.querySelectorAll('details table')].every("
         "table => table.checkVisibility({contentVisibilityAuto: true}))"

@@ -573,6 +573,6 @@ def test_every_row_is_used_or_counted(rows: list, keep: list, missing: str, weig
 
 def test_a_column_may_be_called_anything():
     frame = PEOPLE.rename(columns={"job": "self", "gpa": "frame", "age": "index"})
-    data = build(frame, kinds={"index": "continuous"}, recode={"self": {"from": "self", "map": {"cook": "chef"}}},
-                 missing="impute")  # fmt: skip
+    recode = {"self": {"from": "self", "map": {"cook": "chef"}}}
+    data = build(frame, kinds={"index": "continuous"}, recode=recode, missing="impute")
     assert set(data.features) == {"index", "self", "frame", "count"}

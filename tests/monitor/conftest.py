@@ -76,15 +76,22 @@ class Server:
         self.process.wait()
 
 
-def start(home: Path, monitor: Monitor, token: str, **settings: str) -> Server:
+ROUTES_ALONE = ("uvicorn", "tests.monitor.server:app", "--log-level", "error", "--port")
+FULL_APP = ("streamlit", "run", "app/server.py", "--server.address", "127.0.0.1", "--server.port")
+
+
+def start(
+    home: Path, monitor: Monitor, token: str, serving: tuple[str, ...] = ROUTES_ALONE, **settings: str
+) -> Server:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "tests.monitor.server:app", "--port", str(port)]
+    command = [sys.executable, "-m", *serving, str(port)]
     environment = {**os.environ, "EVENHAND_HOME": str(home), "OMP_NUM_THREADS": "1", **settings}
-    process = subprocess.Popen([*command, "--log-level", "error"], cwd=ROOT, env=environment)
+    with (home / "server.log").open("ab") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     server = Server(home, port, process, monitor, token)
-    for _ in range(300):
+    for _ in range(600):
         try:
             server.ask("GET", "/api/v1/openapi.json")
         except OSError:

@@ -1,10 +1,11 @@
-"""The HTTP routes on a real server: answers, statuses, and what a kill must not lose."""
+"""The HTTP routes on a real server: answers, statuses, and a database that is locked or down."""
 
 from __future__ import annotations
 
+import contextlib
 import http.client
-import json
 import sqlite3
+import subprocess
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -12,8 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from audits.runs.monitors import Monitors
+from audits.errors import RunFailed
+from audits.runs.database import Database, is_unreachable
+from audits.runs.documents import load_document
+from audits.runs.execute import execute
+from audits.runs.monitors import Batch, Monitors, Stored
+from audits.runs.spec import parse_spec
+from audits.sensitivity import MonitorBundle
 from tests.monitor.conftest import ROW, Server, start, store_of
+from tests.runs.postgres import Postgres
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
 def test_one_person_is_measured_and_stored(server: Server, bundle):
@@ -56,6 +66,8 @@ def test_a_large_batch_is_answered_in_order(server: Server, bundle):
         ({"rows": [{"skill": 1}]}, {}, 422, "lacks 'height' or 'town'"),
         ({"rows": [{**ROW, "group": "a"}]}, {}, 422, "not read: 'group'"),
         (b'{"rows": [{"skill": Infinity}]}', {}, 422, "JSON"),
+        (b'{"rows": [{"skill": NaN, "height": 1, "town": "north"}]}', {}, 422, "send null for a missing one"),
+        ({"rows": [{**ROW, "skill": [1]}]}, {}, 422, "rows[0].skill must be a number"),
         ({"rows": [ROW]}, {"Authorization": "Bearer wrong"}, 401, "token is missing or wrong"),
         ({"rows": [ROW]}, {"Authorization": "\xe9"}, 401, "token is missing or wrong"),
         ({"rows": [ROW]}, {"Content-Type": "text/csv"}, 415, "Content-Type must be one of"),
@@ -162,6 +174,83 @@ def test_a_locked_database_delays_an_answer_and_loses_nothing(server: Server):
     assert answers == [200]
 
 
+def test_a_database_locked_for_good_is_said_to_all_who_wait_and_loses_nothing(bundle, tmp_path: Path):
+    monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
+    url = f"sqlite:///{tmp_path / 'evenhand.sqlite'}?timeout=1"
+    server = start(tmp_path, monitor, token, EVENHAND_DATABASE_URL=url)
+    locked = sqlite3.connect(tmp_path / "evenhand.sqlite", isolation_level=None)
+    locked.execute("BEGIN IMMEDIATE")
+    answers: list[tuple[int, dict]] = []
+    threads = [
+        threading.Thread(
+            target=lambda k=k: answers.append(server.post({"rows": [ROW]}, **{"Idempotency-Key": str(k)}))
+        )
+        for k in range(12)
+    ]
+    try:
+        began = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=30)
+        assert [status for status, _ in answers] == [503] * 12
+        assert all("Nothing was stored" in answer["error"] for _, answer in answers)
+        assert time.monotonic() - began < 8  # those who wait together give up together
+        assert server.ask("GET", f"/api/v1/monitors/{monitor.id}", None, auth(server))[0] == 200  # reads go on
+        locked.execute("ROLLBACK")
+        for key in range(12):
+            status, answer = server.post({"rows": [ROW]}, **{"Idempotency-Key": str(key)})
+            assert (status, answer["replayed"]) == (200, False)
+        assert Monitors(store_of(tmp_path)).get(monitor.id).people == 12
+    finally:
+        locked.close()
+        server.kill()
+
+
+def test_a_database_server_that_is_down_is_said_and_loses_nothing(bundle, tmp_path: Path):
+    database = Postgres()
+    servers: list[Server] = []
+
+    def post(server: Server, key: str) -> tuple[int, bool | None]:
+        status, answer = server.post({"rows": [ROW]}, **{"Idempotency-Key": key})
+        return status, answer.get("replayed")
+
+    try:
+        database.start()
+        monitor, token = Monitors(Database(database.url)).create(bundle, name="m")
+        servers.append(start(tmp_path, monitor, token, EVENHAND_DATABASE_URL=database.url))
+        assert post(servers[0], "before") == (200, False)
+        database.stop()
+        servers.append(start(tmp_path, monitor, token, EVENHAND_DATABASE_URL=database.url))
+        for server in servers:
+            assert post(server, "meanwhile") == (503, None)
+            status, answer = server.post({"rows": [ROW]}, monitor="0" * 32)
+            assert (status, "database cannot be used" in answer["error"]) == (503, True)
+            assert "evenhand-pg" not in answer["error"]
+        database.start()
+        assert post(servers[0], "before") == (200, True)
+        assert post(servers[0], "meanwhile") == (200, False)
+        assert post(servers[1], "meanwhile") == (200, True)
+        assert Monitors(Database(database.url)).get(monitor.id).people == 2
+    finally:
+        for server in servers:
+            server.kill()
+        with contextlib.suppress(subprocess.CalledProcessError):  # it is down already
+            database.stop()
+        database.remove()
+
+
+def test_whoever_holds_a_lock_in_postgresql_for_good_is_not_waited_for(bundle, postgres: str):
+    url = f"{postgres}&options=-c%20lock_timeout%3D300ms"
+    monitors = Monitors(Database(url))
+    monitor, _ = monitors.create(bundle, name="m")
+    batch = Batch(monitor.id, bundle.score([ROW]), "x")
+    with Database(postgres).writing(), pytest.raises(RunFailed, match="lock timeout") as found:
+        monitors.store([batch])
+    assert is_unreachable(found.value)
+    assert isinstance(monitors.store([batch])[0], Stored)
+
+
 def test_the_description_names_every_status(server: Server):
     _, document = server.ask("GET", "/api/v1/openapi.json")
     post = document["paths"]["/api/v1/monitors/{monitor}/predictions"]["post"]
@@ -174,40 +263,21 @@ def test_the_description_names_every_status(server: Server):
     assert answer["rows"][0]["unseen"] == ["town"]
 
 
-def test_what_was_answered_is_stored_though_the_server_is_killed(bundle, tmp_path: Path):
+def test_an_onnx_file_is_asked_in_a_process_of_its_own(tmp_path: Path):
+    document = load_document(SAMPLES / "hiring.yaml")
+    document["audits"] = [{"sensitivity": {"bootstrap": 100, "max_people": 300}}]
+    found = execute(parse_spec(document, SAMPLES)).audits[0].result
+    bundle = MonitorBundle.of(found)
     monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
     server = start(tmp_path, monitor, token)
-    answered: list[str] = []
-    sent: list[str] = []
-
-    def load(sender: int) -> None:
-        for place in range(10_000):
-            key = f"{sender}-{place}"
-            sent.append(key)
-            try:
-                if server.post({"rows": [ROW] * 3}, **{"Idempotency-Key": key})[0] == 200:
-                    answered.append(key)
-            except (OSError, http.client.HTTPException, json.JSONDecodeError):
-                return
-
-    threads = [threading.Thread(target=load, args=(sender,)) for sender in range(4)]
-    for thread in threads:
-        thread.start()
-    while len(answered) < 60:
-        time.sleep(0.01)
-    server.kill()
-    for thread in threads:
-        thread.join()
-    with sqlite3.connect(tmp_path / "evenhand.sqlite") as database:
-        stored = {key for (key,) in database.execute("SELECT idempotency_key FROM monitor_batches")}
-        people = database.execute("SELECT people FROM monitors").fetchone()[0]
-    assert set(answered) <= stored <= set(sent)
-    assert people == 3 * len(stored)  # counters and batches are one
-    again = start(tmp_path, monitor, token)
+    row = {"work_years": 14.0, "hair_length": 8.0}
     try:
-        lost = [key for key in sent if key not in answered]
-        for key in [*answered[:3], *lost]:
-            status, answer = again.post({"rows": [ROW] * 3}, **{"Idempotency-Key": key})
-            assert (status, answer["replayed"]) == (200, key in stored)
+        status, answer = server.post({"rows": [row]})
+        assert status == 200, answer
+        assert answer["rows"][0]["sensitivity"] == bundle.score([row]).sensitivity[0]
+        libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
+        assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
+        status, answer = server.post({"rows": [{**row, "work_years": "many"}]})
+        assert (status, "rows[0].work_years must be a number" in answer["error"]) == (422, True)
     finally:
-        again.kill()
+        server.kill()

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app import ingest
+from app import ingest, webhooks
 from audits.errors import InputError, RunFailed
 from audits.runs.arrivals import inbox, read_arrow, read_json, take_files
 from audits.runs.monitors import Batch, Monitors, check_webhook
+from audits.runs.scoring import Scorer
 from audits.sensitivity import MonitorBundle, Scored
 from tests.monitor.conftest import ROW
 from tests.sensitivity.conftest import people
@@ -183,7 +184,7 @@ def test_files_dropped_are_stored_once_and_bad_ones_say_why(bundle, tmp_path: Pa
         (folder / name).write_text(content)
         os.utime(folder / name, (time.time() - 60,) * 2)
     (folder / "fresh.csv").write_text(frame.to_csv(index=False))
-    moved = take_files(monitors, monitor.id, tmp_path / "monitors")
+    moved = take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())
     assert sorted(path.parent.name + "/" + path.name for path in moved) == [
         "done/good.csv",
         "done/twice.csv",
@@ -213,9 +214,8 @@ def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path:
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{hook.server_port}"
     monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
-    monkeypatch.setattr(ingest.time, "sleep", lambda _: None)
+    monkeypatch.setattr(webhooks.time, "sleep", lambda _: None)
     monitors = Monitors(store_of(tmp_path))
-    service = ingest.Ingest(monitors)
     try:
         for path, words in (("/alarm", "told (204)"), ("/away", "not told")):
             monitor, _ = monitors.create(
@@ -229,8 +229,8 @@ def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path:
             alarms = len(monitors.alarms(monitor.id))
             assert alarms >= 1
             heard.clear()
-            service._tell(monitor.id)
-            service._tell(monitor.id)
+            webhooks.tell(monitors, monitor.id)
+            webhooks.tell(monitors, monitor.id)
             assert len(heard) == alarms * (1 if path == "/alarm" else 3)
             assert heard[0]["monitor"] == monitor.id
             assert monitors.alarms(monitor.id)[0].webhook.startswith(words)

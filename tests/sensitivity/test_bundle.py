@@ -15,10 +15,15 @@ from hypothesis import strategies as st
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError
+from audits.runs.documents import load_document
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
 from audits.sensitivity import MonitorBundle, sensitivity
 from audits.sensitivity.encoding import describe_space
 from audits.sensitivity.rows import RowEncoder, columns_of
 from tests.sensitivity.conftest import people, subject_of
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +64,53 @@ def test_every_option_travels(options, tmp_path: Path):
 
 def test_a_model_without_gradient_has_no_bundle():
     found = sensitivity(subject_of(people(400), "forest"), bootstrap=100, match_set="off")
-    with pytest.raises(InputError, match="logistic regression or a network"):
+    with pytest.raises(InputError, match="must be a network or a logistic regression trained here, or an"):
         MonitorBundle.of(found)
+
+
+@pytest.fixture(scope="module")
+def loans():
+    """An audit of the loans example: an ONNX file that reads numbers, words and missing values."""
+    document = load_document(SAMPLES / "loans.yaml")
+    options = {
+        "protected": ["sex", "ethnicity"],
+        "bootstrap": 100,
+        "max_people": 400,
+        "status_model": "logistic",
+    }
+    document["audits"] = [{"sensitivity": options}]
+    return execute(parse_spec(document, SAMPLES)).audits[0].result
+
+
+def test_an_onnx_file_travels_and_gives_the_audits_numbers(loans):
+    bundle = MonitorBundle.parse(*MonitorBundle.of(loans).dump())
+    people = loans.people.index[:60]
+    rows = records(pd.read_csv(SAMPLES / "loans.csv").set_axis(range(1, 5001)).loc[people], bundle.reads)
+    assert any(value is None for row in rows for value in row.values())
+    scored = bundle.score(rows)
+    expected = loans.people.loc[people]
+    np.testing.assert_allclose(scored.sensitivity, expected["sensitivity"], rtol=1e-12)
+    np.testing.assert_allclose(scored.score, expected["score"], rtol=1e-12)
+    np.testing.assert_allclose(scored.contributions, loans.contributions.loc[people], rtol=1e-12)
+    # neither the order nor the size of a batch matters: how common values are is the audit's
+    # (the file computes in float32, whose last digits follow the batch; slopes divide them by a step of 0.1)
+    again = [bundle.score([row]).sensitivity[0] for row in rows[:4]]
+    np.testing.assert_allclose(again, scored.sensitivity[:4], rtol=1e-4)
+    np.testing.assert_allclose(bundle.score(rows[::-1]).sensitivity[::-1], scored.sensitivity, rtol=1e-4)
+    assert bundle.score([{**rows[0], "purpose": "a boat"}]).unseen == {0: ["purpose"]}
+
+
+def test_a_carried_file_that_was_changed_is_refused(loans):
+    from safetensors.numpy import load, save
+
+    text, weights = MonitorBundle.of(loans).dump()
+    arrays = load(weights)
+    arrays["onnx"] = arrays["onnx"][:-1].copy()
+    row = dict.fromkeys(MonitorBundle.parse(text, weights).reads)
+    with pytest.raises(InputError, match="must be the file that was audited"):
+        MonitorBundle.parse(text, save(arrays)).score([row])
+    with pytest.raises(InputError, match="damaged"):
+        MonitorBundle.parse(text.replace('"step"', '"stop"'), weights)
 
 
 def test_it_loads_without_torch_streamlit_or_sklearns_trees(bundle, tmp_path: Path):
@@ -114,7 +164,7 @@ def test_damaged_bundles_are_refused(bundle, tmp_path: Path):
     for bad, words in (
         ((text, weights[:-9]), "damaged"),
         (("{", weights), "damaged"),
-        ((other, weights), "must have format 1"),
+        ((other, weights), "must have format 1 or 2"),
         ((narrow, weights), "networks as wide"),
         (("{}", weights), "damaged"),
     ):

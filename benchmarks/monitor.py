@@ -1,0 +1,250 @@
+"""The monitor under load: the whole app in one process, predictions by HTTP, pages in real Chromium.
+
+    python -m benchmarks.monitor http       as many requests as go: single rows, and batches of 1,000
+    python -m benchmarks.monitor pages      200 single rows a second while a visitor switches pages
+
+`pages` needs Playwright and Chromium. Both need ../shared/data (COMPAS). What a request is answered with
+200 is on disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+COLUMNS = ("age", "priors_count", "c_charge_degree", "sex", "juv_fel_count")
+PAGES = ("Flipsets", "Monitor", "Prediction sensitivity", "Monitor")
+
+
+@dataclass(frozen=True)
+class Running:
+    """An app with a monitor in it."""
+
+    port: int
+    monitor: str
+    token: str
+    workspace: str
+    rows: list[dict[str, Any]]
+
+    def body(self, size: int) -> tuple[str, bytes, dict[str, str]]:
+        """Return path, body and headers of a batch of `size` people."""
+        return (
+            f"/api/v1/monitors/{self.monitor}/predictions",
+            json.dumps({"rows": self.rows[:size]}).encode(),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"},
+        )
+
+
+@contextmanager
+def app() -> Iterator[Running]:
+    """Serve the whole app with a workspace, a network trained on COMPAS, and its monitor."""
+    from app.workspace import issue_token
+    from audits.data import DataSpec, build_data
+    from audits.models import make_subject, model_spec
+    from audits.runs.database import Database
+    from audits.runs.monitors import Monitors
+    from audits.sensitivity import MonitorBundle, sensitivity
+
+    frame = pd.read_csv(SHARED / "compas.csv")
+    spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=COLUMNS)
+    subject = make_subject(build_data(frame, spec), model_spec({"train": "mlp"}))
+    bundle = MonitorBundle.of(sensitivity(subject, match_set="off", bootstrap=100))
+    rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
+    workspace = issue_token()
+    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
+        monitors = Monitors(Database(f"sqlite:///{home}/evenhand.sqlite"))
+        monitor, token = monitors.create(bundle, name="load", owner=workspace)
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
+        options = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.headless=true"]
+        environment = {**os.environ, "EVENHAND_HOME": home, "OMP_NUM_THREADS": "1"}
+        server = subprocess.Popen(
+            command + options, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            _wait(port)
+            yield Running(port, monitor.id, token, workspace, rows)
+        finally:
+            server.terminate()
+            server.wait(30)
+
+
+def _wait(port: int) -> None:
+    for _ in range(300):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            connection.request("GET", "/api/v1/openapi.json")
+            connection.getresponse().read()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError("the app did not start")
+
+
+def flat_out(running: Running, senders: int, size: int, seconds: float) -> None:
+    """Send batches one after another from `senders` connections; print how many went, and how fast."""
+    path, body, headers = running.body(size)
+    taken: list[float] = []
+    stop = time.perf_counter() + seconds
+
+    def send() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", running.port)
+        while time.perf_counter() < stop:
+            start = time.perf_counter()
+            connection.request("POST", path, body, headers)
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200
+            taken.append(time.perf_counter() - start)
+
+    threads = [threading.Thread(target=send) for _ in range(senders)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rate = len(taken) / seconds
+    print(
+        f"{senders} senders of {size:,} rows: {rate:,.0f} requests and {rate * size:,.0f} rows a second, p50 "
+        f"{1000 * np.quantile(taken, 0.5):.1f} ms, p95 {1000 * np.quantile(taken, 0.95):.1f} ms",
+        flush=True,
+    )
+
+
+def paced(running: Running, rate: float, senders: int, stop: threading.Event) -> list[float]:
+    """Send single rows at `rate` a second until `stop`; return the seconds from when each was due."""
+    path, body, headers = running.body(1)
+    taken: list[float] = []
+    begun = time.perf_counter()
+
+    def send(first: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", running.port)
+        turn = first
+        while not stop.is_set():
+            due = begun + turn / rate
+            time.sleep(max(0.0, due - time.perf_counter()))
+            connection.request("POST", path, body, headers)
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200
+            taken.append(time.perf_counter() - due)
+            turn += senders
+
+    threads = [threading.Thread(target=send, args=(k,)) for k in range(senders)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return taken
+
+
+def _sender(arguments: list[str]) -> None:
+    """Be the sending process: until the parent closes our input."""
+    running = Running(**json.loads(arguments[0]))
+    stop = threading.Event()
+
+    def listen() -> None:
+        sys.stdin.read()
+        stop.set()
+
+    threading.Thread(target=listen, daemon=True).start()
+    print(json.dumps(paced(running, float(arguments[1]), 8, stop)))
+
+
+def pages(running: Running, rate: float, seconds: float) -> None:
+    """Switch pages without and with predictions coming in; print both, and the answers' delays."""
+    from playwright.sync_api import sync_playwright
+
+    from benchmarks.app import CHROMIUM, FLAGS
+
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page.goto(f"http://127.0.0.1:{running.port}/monitor?w={running.workspace}")
+        switches(page, 4)  # first visits load what the later ones find loaded
+        quiet = switches(page, 12)
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.monitor",
+            "--sender",
+            json.dumps(vars(running)),
+            str(rate),
+        ]
+        sender = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        time.sleep(3)
+        began, loaded = time.perf_counter(), []
+        while time.perf_counter() - began < seconds:
+            loaded += switches(page, 4)
+        delays = json.loads(sender.communicate()[0])
+        browser.close()
+    for name, found in (("nothing else to do", quiet), (f"{rate:.0f} single rows a second", loaded)):
+        print(
+            f"page switch with {name:28} median {statistics.median(found):.2f} s, longest {max(found):.2f} s "
+            f"of {len(found)}"
+        )
+    p50, p95, p99 = (1000 * np.quantile(delays, share) for share in (0.5, 0.95, 0.99))
+    print(
+        f"{len(delays):,} requests meanwhile: p50 {p50:.1f} ms, p95 {p95:.1f} ms, p99 {p99:.1f} ms, ", end=""
+    )
+    print(f"longest {1000 * max(delays):.0f} ms (each from when it was due)")
+
+
+def switches(page: Any, times: int) -> list[float]:
+    """Go through `PAGES` and return the seconds of each switch, until the script has run."""
+    found = []
+    for turn in range(times):
+        name = PAGES[turn % len(PAGES)]
+        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
+        page.wait_for_timeout(300)
+        began = time.perf_counter()
+        page.get_by_role("link", name=name, exact=True).first.click()
+        page.wait_for_selector(f'h1:has-text("{name}")', timeout=60_000)
+        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
+        found.append(time.perf_counter() - began)
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    if sys.argv[1:2] == ["--sender"]:
+        _sender(sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["http", "pages"])
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--rate", type=float, default=200.0)
+    given = parser.parse_args()
+    with app() as running:
+        if given.what == "pages":
+            pages(running, given.rate, given.seconds or 45.0)
+            return
+        for senders, size in ((1, 1), (4, 1), (1, 1000), (2, 1000)):
+            flat_out(running, senders, size, given.seconds or 5.0)
+
+
+if __name__ == "__main__":
+    main()
