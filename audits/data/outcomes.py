@@ -77,7 +77,12 @@ def drop_unlabelled(
         label = cut.name
         if label in frame.columns:
             raise InputError("data.label", f"makes a column {label!r} that the data has already")
-        frame = with_columns(frame, {label: _cut(frame[source], cut)})
+        made = _cut(frame[source], cut)
+        if made.all() or not made.any():
+            low, high = frame[source].min(), frame[source].max()
+            rule = f"must have people on both sides of the cut, but {source!r} runs from {low:g} to {high:g}"
+            raise InputError("data.label", rule, label)
+        frame = with_columns(frame, {label: made})
     if cut and spec.favorable is None:
         given = (True,)
     levels = _favorable_levels(frame[label], given, spec)

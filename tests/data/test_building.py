@@ -49,7 +49,7 @@ def test_the_plain_case():
     assert data.weights is None
     assert data.size == 7
     assert data.kinds["hired"] == "boolean"
-    assert "1 rows have no value for 'sex': a group of their own." in data.notes
+    assert "1 row has no value for 'sex': a group of its own." in data.notes
 
 
 @pytest.mark.parametrize(
@@ -576,3 +576,9 @@ def test_a_column_may_be_called_anything():
     recode = {"self": {"from": "self", "map": {"cook": "chef"}}}
     data = build(frame, kinds={"index": "continuous"}, recode=recode, missing="impute")
     assert set(data.features) == {"index", "self", "frame", "count"}
+
+
+@pytest.mark.parametrize("cut", [{"at_least": 9.0}, {"below": 9.0}])
+def test_a_cut_that_nobody_crosses_is_refused(cut: dict[str, float]):
+    with refused("data.label must have people on both sides of the cut, but 'gpa' runs from 1 to 4"):
+        build(label={"column": "gpa", **cut}, favorable=None)
