@@ -15,7 +15,7 @@ run: setup
 
 test: setup-tests chromium postgresql check
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/browser
-	$(BIN)/python -m pytest -q tests/browser
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/browser
 
 check: setup-tests
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import math
 import queue
 import threading
 import time
@@ -22,20 +23,20 @@ from typing import Any
 
 from app.webhooks import tell, webhook_hosts
 from audits.errors import InputError, RunFailed
-from audits.runs.arrivals import Arrival, inbox, read_arrow, read_json, take_files
+from audits.runs.arrivals import Arrival, file_batches, read_arrow, read_json
 from audits.runs.database import database, is_unreachable
+from audits.runs.inboxes import inbox, take_files
 from audits.runs.monitors import Batch, Monitor, Monitors, Stored
 from audits.runs.scoring import Scorer
 from audits.runs.store import home
 
-__all__ = ["Answer", "Busy", "Ingest", "drop_folder", "webhook_hosts"]
+__all__ = ["Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhook_hosts"]
 
 _SMALL = 16_384  # bytes measured on the spot; larger bodies would hold up the pages
 _MOST_WAITING = 200
 _MOST_TOGETHER = 64
 _FRESH_SECONDS = 5.0
-_TICK_SECONDS = 5.0
-_PRUNE_SECONDS = 600.0
+_FILE_SECONDS = 300.0
 _SKEW_SECONDS = 300.0
 _TOP = 3
 _REMEMBERED = 100
@@ -53,16 +54,34 @@ class Answer:
     text: str
 
 
+@dataclass(frozen=True)
+class Taken:
+    """What came of a file: people stored, flags and alarms among them, and people stored `before`."""
+
+    people: int
+    flagged: int
+    alarms: int
+    before: int
+
+
 class Ingest:
     """The service behind the monitors' routes; start and close it with the server."""
 
-    def __init__(self, monitors: Monitors | None = None) -> None:
+    def __init__(
+        self,
+        monitors: Monitors | None = None,
+        scorer: Scorer | None = None,
+        *,
+        tick_seconds: float = 5.0,
+        prune_seconds: float = 600.0,
+    ) -> None:
         self._monitors = monitors
+        self._tick_seconds, self._prune_seconds = tick_seconds, prune_seconds
         self._queue: queue.Queue[tuple[Batch, Future[Stored]] | None] = queue.Queue()
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="evenhand-measure")
         self._calls = ThreadPoolExecutor(1, thread_name_prefix="evenhand-webhook")
         self._known: dict[str, tuple[float, Monitor]] = {}
-        self._scorer = Scorer()
+        self._scorer = scorer or Scorer()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -227,22 +246,59 @@ class Ingest:
             if outcome.alarms:
                 self._calls.submit(tell, self.monitors, batch.monitor)
 
+    def take(self, monitor: Monitor, path: Path) -> Taken:
+        """Measure and store the people in a file, and wait until they are on disk.
+
+        Raises
+        ------
+        InputError
+            If the file or any row of it is wrong: nothing was stored.
+        RunFailed
+            If the database cannot be used, or the process that measures ended. What was stored of the file
+            by then is not counted again when it is given again.
+        """
+        batches = file_batches(monitor, path, self._scorer)
+        waiting = [self._put(batch) for batch in batches]
+        people = again = flagged = alarms = 0
+        for batch, future in zip(batches, waiting, strict=True):
+            try:
+                stored = future.result(_FILE_SECONDS)
+            except TimeoutError:
+                raise RunFailed("The database takes too long; give the file again later.") from None
+            size = len(batch.scored.flagged)
+            if stored.replayed:
+                again += size
+            else:
+                people += size
+                flagged += int(batch.scored.flagged.sum())
+                alarms += len(stored.alarms)
+        return Taken(people, flagged, alarms, again)
+
     def _tend(self) -> None:
         """Take files dropped, and remove what is past retention: the life of the tending thread."""
-        pruned = time.monotonic()
-        while not self._stop.wait(_TICK_SECONDS):
+        pruned = -math.inf
+        while True:
             try:
-                root = home() / "monitors"
-                prune = time.monotonic() - pruned > _PRUNE_SECONDS
+                prune = time.monotonic() - pruned > self._prune_seconds
                 for identity in self.monitors.identities():
-                    if inbox(root, identity).is_dir():
-                        take_files(self.monitors, identity, root, self._scorer)
-                    if prune:
-                        self.monitors.prune(identity)
+                    self._tend_one(identity, prune)
                 if prune:
                     pruned = time.monotonic()
             except Exception:  # noqa: BLE001  (the thread lives on)
                 _log.exception("Monitors could not be looked after")
+            if self._stop.wait(self._tick_seconds):
+                return
+
+    def _tend_one(self, identity: str, prune: bool) -> None:
+        try:
+            root = home() / "monitors"
+            taken = inbox(root, identity).is_dir() and take_files(self.monitors, identity, root, self._scorer)
+            if prune:
+                self.monitors.prune(identity)
+            if taken or prune:
+                self._calls.submit(tell, self.monitors, identity)
+        except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
+            _log.exception("The monitor %s could not be looked after", identity)
 
 
 def drop_folder(monitor: Monitor) -> Path:

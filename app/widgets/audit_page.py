@@ -100,6 +100,8 @@ def audit_page(
         standing = work.standing(space, spec)
     except InputError as error:
         notices.problem(str(error))
+        if error.where.startswith("data."):
+            _to_data("Settle it on the data page")
         return
     with bar:
         run_button(space, spec, chosen.title, standing, chosen.seconds, "run")

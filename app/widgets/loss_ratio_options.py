@@ -11,6 +11,8 @@ from app import state
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from audits.data import AuditData
+from audits.individual.choosing import sensitive_columns
+from audits.individual.loss_ratio import check_labels
 from audits.individual.options import usual_steps
 
 __all__ = ["choose_options"]
@@ -53,7 +55,14 @@ _USUAL = {
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
-    """Draw the controls; None while nothing is chosen that should not matter."""
+    """Draw the controls; None while nothing is chosen that should not matter.
+
+    Raises
+    ------
+    InputError
+        If the data have no label, or one outcome only: there is no loss then.
+    """
+    check_labels(data)
     metrics = list(_METRICS)
     metric = st.selectbox(
         "What should not matter",
@@ -64,8 +73,13 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     )
     options: dict[str, Any] = {}
     if metric == "learned":
-        names = list(data.protected)
-        chosen = st.multiselect("Attributes", names, default=names, **state.choice("sensitive"))
+        chosen = st.multiselect(
+            "Attributes",
+            sensitive_columns(data),
+            default=list(data.protected),
+            help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
+            **state.choice("sensitive"),
+        )
         options["sensitive"] = chosen
     elif metric == "expert":
         options |= {"metric": metric}

@@ -7,16 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from app import work
+from app import state, work
 from app.drafts import audit_spec
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
+from app.widgets.other_audits import audit_seconds, training_seconds
 from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.waiting import wait_for
 from app.workspace import Workspace
+from audits.data import AuditData
 from audits.errors import InputError
 from audits.figures import rulesets as figures
 from audits.rulesets import MitigationResult
+from audits.runs.mitigating import usual_others
 from audits.stats import EVIDENCE
 from audits.stats.words import percent
 
@@ -24,7 +28,7 @@ __all__ = ["mitigation_options", "mitigation_section"]
 
 _OWN = {"rule_sets", "mitigation"}
 _SHARED = ("protected", "support", "bins", "depth", "text", "terms")
-_SECONDS = {"logistic": 4.0, "boosting": 12.0, "text": 12.0, "forest": 15.0, "mlp": 40.0}
+_TRAININGS = 5  # as it was, and with four numbers of samples
 
 
 def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -41,7 +45,20 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
             else "A model that reads no text can be trained again for protected attributes: choose them."
         )
         return
-    chosen = mitigation_options(space, draft, options)
+    data, summary = wait_for(work.data(space, draft["spec"]["data"]), "Preparing the people")
+    offered = mitigation_options(space, draft, options, data)
+    names = list(offered["also"])
+    kept = names
+    if names:
+        kept = st.multiselect(
+            "Stated before and after",
+            names,
+            default=names,
+            format_func=lambda name: name.replace("_", " "),
+            help="Every audit that needs no choice on these data, and those you ran, as you ran them.",
+            **state.choice("also"),
+        )
+    chosen = offered | {"also": {name: offered["also"][name] for name in names if name in kept}}
     spec = audit_spec(draft, "mitigation", chosen)
     try:
         standing = work.standing(space, spec)
@@ -52,10 +69,8 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         _show(work.result(space, spec).audits[0].result)
         return
     st.markdown(page_text("mitigation"))
-    if chosen["also"]:
-        st.text(f"Stated before and after: {', '.join(name.replace('_', ' ') for name in chosen['also'])}.")
     with st.container(width=320, key="mitigation"):
-        seconds = _SECONDS.get(trained, 40.0) + 3.0 * len(chosen["also"])
+        seconds = training_seconds(draft, summary, _TRAININGS) + 2.0 * audit_seconds(draft, summary, kept)
         run_button(
             space, spec, "Rule sets: trained again", standing, seconds, "mitigate", label="Train again"
         )
@@ -66,12 +81,15 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
 
 
 def mitigation_options(
-    space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any]
+    space: Workspace,
+    draft: Mapping[str, Any],
+    options: Mapping[str, Any],
+    data: AuditData,
 ) -> dict[str, Any]:
     """Return the options of the mitigation that belongs to a rule-set audit.
 
-    The audits stated before and after are the groups, and every other audit that was run on these data
-    and this model, with the options of its last run.
+    The audits stated before and after are all that need no choice, and those that were run on these data and
+    this model, with the options of their last run.
     """
     also: dict[str, Any] = {}
     for record in space.runs():  # the last run first
@@ -83,8 +101,7 @@ def mitigation_options(
             if name not in _OWN:
                 also.setdefault(name, dict(given))
     own = {name: options[name] for name in _SHARED if name in options}
-    usual: dict[str, Any] = {"groups": {}} if draft["spec"]["data"].get("protected") else {}
-    return own | {"also": usual | also}
+    return own | {"also": usual_others(data, draft["spec"]["model"].get("train")) | also}
 
 
 def _show(result: MitigationResult) -> None:

@@ -45,7 +45,17 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
                 "One false alarm in so many people", min_value=100, max_value=10**8, value=100_000, step=1000
             )
             times = st.number_input("Tuned to find so many times the flags", 1.1, 10.0, 2.0, step=0.1)
+        with st.container(horizontal=True):
             days = st.number_input("Keep so many days", min_value=1, max_value=3650, value=90)
+            most = st.number_input(
+                "Keep so many people",
+                min_value=1,
+                max_value=10**9,
+                value=1_000_000,
+                step=100_000,
+                help="What is older, or of people before these, is removed every ten minutes: sensitivities, "
+                "flagged people, and the keys by which a batch sent again is known. Counts and alarms stay.",
+            )
         hosts = webhook_hosts()
         webhook = st.text_input(
             "Webhook told of alarms",
@@ -63,6 +73,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
             owner=space.token,
             note=note,
             keep_days=int(days),
+            keep_people=int(most),
             people_between=float(between),
             times=float(times),
             webhook=webhook or "",

@@ -127,7 +127,7 @@ def _other_model(draft: Mapping[str, Any], data: AuditData) -> dict[str, str]:
     if way.startswith("train "):
         return {"train": way.removeprefix("train ")}
     if way == "path":
-        return _file()
+        return _file(draft)
     columns = [name for name in data.frame.columns if name != data.label or way == "label"]
     if way == "score":
         columns = [name for name in columns if data.frame[name].dtype.kind in "iuf"]
@@ -137,7 +137,10 @@ def _other_model(draft: Mapping[str, Any], data: AuditData) -> dict[str, str]:
     return {} if column is None else {way: column}
 
 
-def _file() -> dict[str, str]:
+def _file(draft: Mapping[str, Any]) -> dict[str, str]:
+    if state.get("other model of") != draft["id"]:  # it was brought for other data
+        state.forget("other model")
+        state.forget("other model problem")
     st.file_uploader(
         "ONNX file",
         key="other-file",
@@ -159,6 +162,8 @@ def _uploaded() -> None:
     if file is None:
         return
     state.forget("other model problem")
+    draft = state.workspace().draft()
+    state.keep("other model of", None if draft is None else draft["id"])
     try:
         check_format(file.name, "The other model")
         state.keep("other model", str(state.workspace().add_file(file.name, file)))

@@ -11,9 +11,11 @@ import streamlit as st
 
 from app import state
 from app.summary import Summary
+from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from app.widgets.roles import actionable_by_role, is_german, roles_section
 from audits.data import AuditData
+from audits.errors import InputError
 from audits.outcomes import GERMAN_ROLES
 
 __all__ = ["choose_options"]
@@ -23,20 +25,35 @@ _STEPS = [round(0.05 * k, 2) for k in range(21)]
 _WAYS = {"any way": None, "up only": "up", "down only": "down"}
 _FIXED = re.compile(
     r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
-    r"|disab[a-z]*)(?:[^a-z]|$)"
+    r"|disab[a-z]*|prior|previous|past|arrests?|convictions?)(?:[^a-z]|$)"
 )
 _MOST_LISTED = 30
 _SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
-    """Draw the controls; None while nothing can be changed, or no attribute makes groups."""
+    """Draw the controls; None while nothing can be changed, or no attribute makes groups.
+
+    Raises
+    ------
+    InputError
+        If the model is a column of predictions, which cannot say what a changed person would get.
+    """
+    if "predictions" in draft["spec"]["model"]:
+        raise InputError(
+            "model",
+            "must be able to score changed people, but a column of predictions cannot",
+            advice="bring the model itself as a file, or train one, on the page Data & model",
+        )
     names = [name for name in data.features if name not in data.protected]
     suggested, why = _suggested(data, names)
     actionable = st.multiselect("A person can change", names, default=suggested, **state.choice("actionable"))
     if why and actionable == suggested:
         with st.container(key="quiet-actionable"):
             st.text(why)
+    unread = [name for name in _with_role(data) if name not in data.features]
+    if unread:
+        notices.note(f"The model does not read {', '.join(unread)}: changing that cannot help.")
     groups = list(data.protected)
     by = st.multiselect("Groups by", groups, default=groups[:1], **state.choice("recourse-by"))
     roles_section(draft, data)
@@ -65,7 +82,14 @@ def _suggested(data: AuditData, names: list[str]) -> tuple[list[str], str]:
         return chosen, "Taken from the paper's Table A1 for these data."
     fixed = {name for name, role in data.roles.items() if role in {"immutable", "mutable"}}
     chosen = [name for name in names if name not in fixed and not _FIXED.search(name.lower())]
-    return chosen, "No column has the role actionable yet: take out what a person cannot change."
+    if not chosen:
+        return [], "No column looks like one that a person can change: choose some, if there are any."
+    lack = "No column that the model reads has" if _with_role(data) else "No column has"
+    return chosen, f"{lack} the role actionable yet: take out what a person cannot change."
+
+
+def _with_role(data: AuditData) -> list[str]:
+    return [name for name, role in data.roles.items() if role == "actionable"]
 
 
 def _limits(actionable: list[str], data: AuditData, summary: Summary) -> dict[str, Any]:

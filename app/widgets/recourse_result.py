@@ -16,6 +16,7 @@ from app.widgets.row_choice import choose_row
 from app.widgets.settings import settings_section
 from app.workspace import Workspace
 from audits.figures import recourse as figures
+from audits.figures.recourse_person import person_path
 from audits.outcomes import RecourseResult
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
@@ -53,18 +54,6 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
         export_section(found, draft["source"].get("sample"))
 
 
-def _alpha(result: RecourseResult, key: str) -> float:
-    alpha: float = st.select_slider(
-        "α: how far towards the accepted counterpart",
-        list(result.steps),
-        value=result.steps[-1],
-        format_func=lambda step: f"{step:g}",
-        key=key,
-        persist_state="page",
-    )
-    return alpha
-
-
 def headline(result: RecourseResult) -> None:
     """Write the finding, its verdict, and how sure it is."""
     with st.container(key="finding"):
@@ -98,30 +87,14 @@ def _people(result: RecourseResult) -> None:
         _person(result, chosen)
 
 
-@st.fragment
 def _person(result: RecourseResult, row: Any) -> None:
-    """One person under the slider: the score by α, and the columns today and there."""
+    """One person: score and columns under a slider that moves in the browser, and the fewest changes."""
     with st.container(border=True, key="person-card"):
-        alpha = _alpha(result, "alpha-person")
-        own = result.paths.loc[[row]].set_index("alpha")
-        step = own[["score", "decision", "cost"]].loc[[alpha]].to_dict("records")[0]
-        outcome = "accepted" if step["decision"] else "rejected"
-        st.text(
-            f"Row {row} at α = {alpha:g}: score {number(float(step['score']))}, {outcome}; burden "
-            f"{number(float(step['cost']))}."
-        )
-        figure_card("ladder", figures.ladder(result, row, alpha), lambda: result.scores.loc[[row]])
-        values = [f"value of {name}" for name in result.columns]
-        ladder = pd.DataFrame(
-            {
-                "today": own.loc[result.steps[0], values].astype(str).to_numpy(),
-                f"at α = {alpha:g}": own.loc[alpha, values].astype(str).to_numpy(),
-                "all the way": own.loc[result.steps[-1], values].astype(str).to_numpy(),
-            },
-            index=pd.Index(result.columns, name="column"),
-        )
-        st.dataframe(ladder, height="content", alt=f"Columns of row {row} today and at α {alpha:g}")
         person = result.people.loc[row]
+        way = "never accepted" if pd.isna(person["alpha"]) else f"accepted from α {person['alpha']:g}"
+        burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
+        st.text(f"Row {row}: score {number(float(person['score']))} today; {way}{burden}.")
+        figure_card("person-path", person_path(result, row), lambda: result.paths.loc[[row]])
         if isinstance(person["fewest_columns"], str):
             sure = "" if person["fewest_proved"] else " (not all smaller sets were tried)"
             st.text(

@@ -10,6 +10,7 @@ import streamlit as st
 from app import state
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
+from app.widgets.counterfactuals import choose_counterfactuals
 from audits.data import AuditData
 
 __all__ = ["choose_options"]
@@ -55,6 +56,15 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         options["false_alarm_rate"] = round(rate / 100, 6)
     with st.expander("More options"):
         options |= _more()
+        if len(chosen) == 1 and "match_set" not in options:
+            options |= choose_counterfactuals(
+                draft.get("options") or {},
+                data,
+                summary,
+                {chosen[0]: ""},
+                also=chosen,  # one of three groups has to say which other one it would have been
+                use="The match set is then made of them instead of the twin.",
+            )
     return Chosen(
         options, f"Sensitivity: {', '.join(chosen)}", _seconds(draft, data, summary, options, len(chosen))
     )
@@ -72,7 +82,7 @@ def _more() -> dict[str, Any]:
         "give_protected": st.toggle(
             "Give it the protected column itself",
             value=False,
-            help="Only where the audited model reads that column too.",
+            help="Only a column that is among the features can be given.",
             **keep("give"),
         ),
         "gradient": "literal"
@@ -92,7 +102,12 @@ def _more() -> dict[str, Any]:
             "Error rate", min_value=0.001, max_value=0.49, value=0.05, step=0.01, format="%g", **keep("level")
         ),
         "match_set": "auto"
-        if st.toggle("Hold it against an unbiased twin", value=True, **keep("twin"))
+        if st.toggle(
+            "Hold it against a match set",
+            value=True,
+            help="Against an unbiased twin, or true counterfactuals where the data know them.",
+            **keep("twin"),
+        )
         else "off",
     }
     return {key: value for key, value in found.items() if value != _USUAL[key]}
@@ -104,6 +119,7 @@ def _seconds(
     trained = draft["spec"]["model"].get("train") or ""
     thousands = data.n / 20_000
     each = _START_SECONDS.get(trained, 4.0) * thousands
-    twins = 3.0 * each if options.get("match_set") != "off" and trained else 0.0
+    twin = trained and options.get("match_set") != "off" and "counterfactuals" not in options
+    twins = 3.0 * each if twin else 0.0
     measuring = 0.0 if trained in _GRADIENT else 0.5 * summary.width * thousands
     return 3.0 + each + twins + attributes * each + measuring * (1 + options.get("smooth", 0) / 10)

@@ -42,10 +42,11 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     st.subheader("Through which features", anchor=False)
     figure_card("sensitivity-features", figures.features(result), result.features_frame)
     _status(result)
-    st.subheader("Does it find what an unbiased twin decides otherwise?", anchor=False)
     if result.match_set is None:
+        st.subheader("Does it find what an unbiased twin decides otherwise?", anchor=False)
         st.text(result.match_set_note)
     else:
+        st.subheader(result.match_set.question, anchor=False)
         st.text(result.match_set.sentence)
         figure_card("sensitivity-match", figures.match_curves(result), lambda: curves_table(result))
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")

@@ -143,7 +143,8 @@ def _carry_out(
     lines = [_summary(result, folder, names)]
     lines += [kept.finish(result)] if kept is not None else []
     if over:
-        lines.append(f"--fail-on {wishes.fail_on}: matched by {', '.join(item.name for item in over)}.")
+        lines.append(f"--fail-on {wishes.fail_on}: matched by")
+        lines += [f"  {item.name}: {item.verdict}" for item in over]
     return int(bool(over)), "\n".join(lines)
 
 

@@ -235,7 +235,8 @@ def _group_notes(frame: pd.DataFrame, groups: pd.DataFrame, spec: DataSpec) -> l
     for name in groups.columns:
         absent = int(frame[name].isna().sum())
         if absent:
-            notes.append(f"{absent:,} rows have no value for {name!r}: a group of their own.")
+            rows = "1 row has" if absent == 1 else f"{absent:,} rows have"
+            notes.append(f"{rows} no value for {name!r}: a group of {'its' if absent == 1 else 'their'} own.")
         found = groups[name].nunique()
         if (
             name not in spec.bins

@@ -1,4 +1,4 @@
-"""Columns of the data that hold what people's features would have been, had they belonged to another group."""
+"""Columns that hold what people's features would have been, had they belonged to another group."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def check_counterfactuals(
 def counterfactual_frame(
     data: AuditData, columns: Mapping[str, str], *, known: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return the rows of `data` with the features that `columns`, checked before, name as they would have been.
+    """Return the rows of `data` with the features that `columns` name as they would have been.
 
-    Features without a column keep everyone's own value.
+    `columns` must have been checked with the same `known`. Other features keep everyone's own value.
     """
     frame = data.frame.copy(deep=False)
     for feature, column in columns.items():

@@ -58,7 +58,8 @@ def _recoded(column: pd.Series, mapping: Mapping[Any, Any], name: str, notes: li
     left = [levels[i] for i in new if i not in named]
     if left:
         rows = int((~np.isin(codes, sorted(named)) & (codes >= 0)).sum())
-        notes.append(f"Recode of {name!r}: {rows:,} rows keep their value ({choices(left, most=5)}).")
+        kept = "1 row keeps its" if rows == 1 else f"{rows:,} rows keep their"
+        notes.append(f"Recode of {name!r}: {kept} value ({choices(left, most=5)}).")
     values = _typed([new[i] for i in range(len(levels))])
     return pd.Series(values.take(codes, allow_fill=True), index=column.index, name=name)
 

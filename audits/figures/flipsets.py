@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.flipsets import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
-from audits.stats.words import count, number, percent
+from audits.stats.words import count, number, people, percent
 
 __all__ = ["COLOUR", "Part", "marginals", "sizes", "transparency", "whiskers"]
 
@@ -57,7 +57,8 @@ def sizes(result: FlipsetResult) -> go.Figure:
                     },
                     mode="markers+text",
                     marker={"color": COLOUR[name], "size": 11},
-                    text=[f"{count(part.size)} people"],
+                    text=[people(part.size)],
+                    cliponaxis=False,  # a number at the right edge, on a narrow screen
                     textposition="top center" if share > 8 else "top right",  # not over the labels
                     showlegend=False,
                     hovertemplate=f"%{{x:.1f}} %<br>{part.share.method}<extra></extra>",
@@ -107,18 +108,18 @@ def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
     """Bars of everyone in grey, and of the flipset over them, each as shares of their own people."""
     x, width, hover = _bars(item)
     bars = []
-    for name, people, colour, opacity in (
+    for name, sizes, colour, opacity in (
         (f"all {count(result.n_source)} {describe(result.source)}", item.population, GREY, 0.75),
         (f"{part} flipset ({count(getattr(result, part).size)})", item.flipset, COLOUR[part], 0.65),
     ):
-        total = sum(people)
+        total = sum(sizes)
         bars.append(
             go.Bar(
                 x=x,
-                y=[100 * value / total for value in people],
+                y=[100 * value / total for value in sizes],
                 width=width,
                 offset=None if width is None else [-w / 2 for w in width],
-                customdata=[[count(value), label] for value, label in zip(people, hover, strict=True)],
+                customdata=[[count(value), label] for value, label in zip(sizes, hover, strict=True)],
                 marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
                 name=name,
                 legendgroup=name,

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
-from audits.individual import LossRatioResult, Tested
+from audits.individual import GroupRatio, LossRatioResult, Tested
 from audits.stats.words import count, number
 
 __all__ = ["against_tolerance", "along_flow", "by_group", "heat_map", "moved_person", "ratios", "subspace"]
 
 _MOST_FEATURES = 15
 _MOST_TICKS = 6
+_LONGEST_BOTH, _SHORT = 26, 9
 _ROUND_FAR = (1.0, 2.0, 5.0)
 _ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0)
 
@@ -140,7 +141,8 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
     if not result.groups:
         return empty("No protected attribute to break down by.")
     shown = result.groups[::-1]
-    labels = distinct([f"{item.attribute}: {item.group}" for item in shown])
+    attributes = list(dict.fromkeys(item.attribute for item in result.groups))
+    labels = distinct([item.group if len(attributes) == 1 else _both(item) for item in shown])
     values = [item.statistic.value for item in shown]
 
     def reach(item: Any, end: float | None) -> float:
@@ -164,12 +166,20 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
         )
     )
     _mark(figure, "x", tolerance)
+    of = f", {describe(attributes[0], longest=14)}" if len(attributes) == 1 else ""
     ends = [end for item in shown for end in (item.statistic.value, item.statistic.low, item.statistic.high)]
-    figure.update_xaxes(**_ratio_axis([*ends, tolerance], "mean loss ratio (log scale)"))
+    figure.update_xaxes(**_ratio_axis([*ends, tolerance], f"mean loss ratio{of} (log scale)"))
     alt = "Mean loss ratio by group: " + ", ".join(
         f"{item.group} {number(item.statistic.value)}" for item in result.groups[:8]
     )
     return finish(figure, height=90 + 28 * len(shown), alt=f"{alt}.")
+
+
+def _both(item: GroupRatio) -> str:
+    """A group with its attribute, cut short where it would leave no room for the group."""
+    long = len(item.attribute) + len(item.group) > _LONGEST_BOTH
+    attribute = f"{item.attribute[:_SHORT]}…" if long and len(item.attribute) > _SHORT else item.attribute
+    return f"{attribute}: {item.group}"
 
 
 def _mark(figure: go.Figure, axis: Literal["x", "y"], tolerance: float) -> None:
@@ -235,7 +245,7 @@ def subspace(result: LossRatioResult) -> go.Figure:
             hovertemplate="%{y}: %{x:.3f}; moved by %{customdata} on average<extra></extra>",
         )
     )
-    figure.update_xaxes(title="share of the feature that lies in the sensitive subspace", range=[0, 1])
+    figure.update_xaxes(title="share in the sensitive subspace", range=[0, 1])
     alt = "Features on which the sensitive subspace loads most: " + ", ".join(
         f"{item.feature} {number(item.loading)}" for item in shown[::-1][:5]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -37,20 +37,36 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         row=1,
         col=1,
     )
-    figure.add_hline(100 * chart.rate, line={"color": INK, "dash": "dot", "width": 1}, row=1, col=1)
+    dotted = {"color": INK, "dash": "dot", "width": 1}
+    figure.add_hline(
+        100 * chart.rate,
+        line=dotted,
+        annotation_text=f"in control up to {percent(chart.rate, 1000)}",
+        annotation_position="top left",
+        row=1,
+        col=1,
+    )
     figure.add_trace(
         go.Scatter(
             x=when,
             y=[100 * point.high / chart.limit for point in points],
-            mode="lines",
+            mode="lines+markers",
             line={"color": ACCENT, "width": 2},
+            marker={"size": 4},
             hovertemplate="%{x}<br>%{y:.0f} % of the limit<extra></extra>",
             showlegend=False,
         ),
         row=2,
         col=1,
     )
-    figure.add_hline(100, line={"color": CONTRAST, "width": 1.5}, row=2, col=1)
+    figure.add_hline(
+        100,
+        line={"color": CONTRAST, "width": 1.5},
+        annotation_text="alarm",
+        annotation_position="top left",
+        row=2,
+        col=1,
+    )
     shown = [alarm for alarm in alarms if alarm.raised >= points[0].received]
     figure.add_trace(
         go.Scatter(
@@ -64,8 +80,11 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         row=2,
         col=1,
     )
-    figure.update_yaxes(title="flagged (%)", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title="chart (% of its limit)", rangemode="tozero", row=2, col=1)
+    highest = 100 * max(chart.rate, *(point.flagged / point.people for point in points))
+    figure.update_yaxes(title="flagged (%)", range=[0, 1.25 * highest], row=1, col=1)
+    tallest = max(100.0, *(100 * point.high / chart.limit for point in points))
+    figure.update_yaxes(title="chart (% of its limit)", range=[0, 1.25 * tallest], row=2, col=1)
+    figure.update_xaxes(range=_span(when), nticks=5)
     people, flagged = sum(point.people for point in points), sum(point.flagged for point in points)
     alt = (
         f"Control chart: {percent(flagged / people, people)} of {count(people)} people flagged, "
@@ -98,7 +117,9 @@ def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:
                 hovertemplate="%{x:.3g}: %{y:.1f} %<extra></extra>",
             )
         )
-    figure.add_vline(threshold, line={"color": INK, "width": 1.5})
+    figure.add_vline(
+        threshold, line={"color": INK, "width": 1.5}, annotation_text="threshold", annotation_position="top"
+    )
     figure.update_layout(barmode="overlay")
     figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
     figure.update_yaxes(title="share of people (%)", rangemode="tozero")
@@ -117,6 +138,12 @@ def points_frame(points: Sequence[Point], limit: int) -> pd.DataFrame:
     ]
     columns = ["time", "first person", "people", "flagged", "mean sensitivity", "highest", "last"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _span(when: Sequence[datetime]) -> list[datetime]:
+    """Return a range of time around all points, of two minutes at least."""
+    around = max((when[-1] - when[0]) * 0.03, timedelta(minutes=1) - (when[-1] - when[0]) / 2)
+    return [when[0] - around, when[-1] + around]
 
 
 def _moment(seconds: float) -> datetime:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
 
+from audits.figures.slider import frame_slider
 from audits.figures.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, alt_text, distinct, empty, finish
 from audits.outcomes import AlphaRow, GroupRecourse, RecourseResult
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 
-__all__ = ["burden", "changes", "ladder", "reclassified", "score_distribution", "sliding"]
+__all__ = ["burden", "changes", "reclassified", "score_distribution", "sliding"]
 
 _MOST = 6  # groups drawn as lines; the palette has seven colours
 
@@ -102,7 +102,7 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
         return empty("Nothing changes.")
     rows = sorted(rows, key=lambda row: abs(row.mean_change.value or 0.0) / row.scale)[-most:]
     values = [(row.mean_change.value or 0.0) / row.scale for row in rows]
-    own = [f"{row.mean_change.value or 0.0:+,.3g}" for row in rows]
+    own = [_signed(row.mean_change.value or 0.0) for row in rows]
     figure = go.Figure(
         go.Bar(
             x=values,
@@ -156,15 +156,8 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
         {"name": f"{row.alpha:g}", "data": _moved(result, row, features), "traces": [1, 2, 3]}
         for row in result.by_alpha
     ]
-    at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
-    steps = [
-        {
-            "method": "animate",
-            "args": [[f"{row.alpha:g}"], at_once],
-            "label": f"α {row.alpha:g}: {percent_interval(row.reclassified)} accepted",
-        }
-        for row in result.by_alpha
-    ]
+    labels = [f"α {row.alpha:g}: {percent_interval(row.reclassified)} accepted" for row in result.by_alpha]
+    names = [f"{row.alpha:g}" for row in result.by_alpha]
     lower = 28 * len(features)
     height = 400 + lower
     middle = (lower + 20) / (height - 160)
@@ -176,17 +169,7 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
             "title": "mean change (sd; shares of people)",
             "range": [-1.1 * edge, 1.7 * edge],
         },
-        sliders=[
-            {
-                "active": len(steps) - 1,
-                "steps": steps,
-                "font": {"color": "rgba(0,0,0,0)"},  # only the step chosen is written
-                "currentvalue": {"xanchor": "left", "font": {"size": 14, "color": INK}},
-                "pad": {"t": 46, "b": 0},
-                "ticklen": 4,
-                "minorticklen": 0,
-            }
-        ],
+        sliders=[frame_slider(names, labels, len(names) - 1)],
     )
     alt = alt_text(figure) + " A slider moves α; the table holds the shares and scores at each step."
     return finish(figure, height=height, alt=alt).update_layout(margin={"b": 70})
@@ -196,7 +179,7 @@ def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[
     """What differs between steps of the slider: score bars, bars of the changes, and their words."""
     rows = {row.feature: row for row in result.changes if row.alpha == step.alpha}
     ends = [_scaled(rows[name].mean_change, rows[name].scale) for name in features]
-    own = [f"{rows[name].mean_change.value or 0.0:+,.3g}" for name in features]
+    own = [_signed(rows[name].mean_change.value or 0.0) for name in features]
     hover = [[text, _ends(rows[name].mean_change)] for text, name in zip(own, features, strict=True)]
     bars = {
         "type": "bar",
@@ -251,7 +234,13 @@ def _error_bars(ends: list[tuple[float, float, float]]) -> dict[str, Any]:
 
 
 def _ends(estimate: Estimate) -> str:
-    return "" if estimate.low is None else f" ({estimate.low:,.3g} to {estimate.high:,.3g})"
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f" ({_signed(estimate.low)} to {_signed(estimate.high)})"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
 
 
 def burden(result: RecourseResult) -> go.Figure:
@@ -297,42 +286,4 @@ def _further(row: GroupRecourse, before: str = "") -> str:
     ahead = row.burden_difference
     if ahead.value is None:
         return ""
-    between = "" if ahead.low is None else f" ({ahead.low:+.3g} to {ahead.high:+.3g})"
-    return f"{before}{ahead.value:+.3g}{between}"
-
-
-def ladder(result: RecourseResult, row: int | str, alpha: float | None = None) -> go.Figure:
-    """Draw one person's score at each α; `row` is the user's row number, `alpha` where the slider stands."""
-    if row not in result.scores.index:
-        return empty("Choose a rejected person.")
-    scores = result.scores.loc[[row]].to_numpy()[0].tolist()
-    figure = go.Figure(
-        go.Scatter(
-            x=list(result.grid),
-            y=scores,
-            mode="lines",
-            line={"color": ACCENT, "width": 2},
-            hovertemplate="α %{x:g}: score %{y:.3g}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    flips = float(result.people["alpha"].loc[row])
-    found = not math.isnan(flips)
-    if found:
-        figure.add_vline(x=flips, line={"color": CONTRAST, "dash": "dot"}, annotation_text="accepted")
-    if alpha is not None:
-        at = min(range(len(result.grid)), key=lambda k: abs(result.grid[k] - alpha))
-        figure.add_trace(
-            go.Scatter(
-                x=[result.grid[at]],
-                y=[scores[at]],
-                mode="markers",
-                marker={"size": 12, "color": INK},
-                hoverinfo="skip",
-                showlegend=False,
-            )
-        )
-    figure.update_xaxes(title="α", range=[-0.02, 1.02])
-    figure.update_yaxes(title="score")
-    told = f"accepted from α {flips:g}" if found else "never accepted"
-    return finish(figure, height=280, alt=f"Score of the person in row {row} by α: {told}.")
+    return f"{before}{_signed(ahead.value)}{_ends(ahead)}"

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from audits.figures.style import ACCENT, CONTRAST, INK, describe, empty, finish
 from audits.rulesets import RuleSetsResult
-from audits.stats.words import count, number
+from audits.stats.words import count, number, people
 
 __all__ = ["comparisons", "label_rows", "neighbours", "profile"]
 
@@ -63,7 +63,7 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
                 "thickness": 1.4,
             },
             customdata=[
-                f"{describe(words, longest=120)}<br>{count(n)} people"
+                f"{describe(words, longest=120)}<br>{people(n)}"
                 for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
             ],
             hovertemplate="%{customdata}<br>%{x:.1f} points<extra></extra>",

@@ -11,7 +11,7 @@ from audits.figures.rule_set_rows import comparisons, label_rows, neighbours, pr
 from audits.figures.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.rulesets import LeaderRow, MitigationResult, RuleSetsResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number, p_words, percent
+from audits.stats.words import count, number, p_words, people, percent
 
 __all__ = [
     "comparisons",
@@ -84,7 +84,7 @@ def leaderboard(
     alt = (
         f"Leaderboard of {len(shown)} groups by difference of favorable shares from everyone else; first "
         f"{first.rule_set}, {number(100 * (first.score.value or 0.0))} points {first.direction}, "
-        f"{count(first.n_in)} people, {'confirmed' if first.confirmed else 'not confirmed'}."
+        f"{people(first.n_in)}, {'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
 
@@ -146,7 +146,7 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
 
 def sunburst(tree: pd.DataFrame) -> go.Figure:
     """Draw combinations of attributes as rings: width is people, colour the difference from everyone else."""
-    reach = float(max(tree["difference"].abs().max(), 1e-9)) * 100
+    reach = float(max(tree["difference"].abs().max(), 0.01)) * 100
     rings = list(dict.fromkeys(tree["attribute"]))
     figure = go.Figure(
         go.Sunburst(
@@ -195,7 +195,7 @@ def sweep(result: RuleSetsResult) -> go.Figure:
     )
     figure.update_xaxes(title="support threshold (%); labels: rule sets that reach it", rangemode="tozero")
     largest = max(100 * (row.score or 0.0) for row in shown)
-    figure.update_yaxes(title="largest score (points)", range=[0, 1.2 * max(largest, 1e-9)])
+    figure.update_yaxes(title="largest score (points)", range=[0, 1.2 * max(largest, 1.0)])
     alt = "Largest score against the support threshold: " + ", ".join(
         f"{100 * row.support:g} % gives {number(100 * (row.score or 0.0))} points" for row in shown
     )

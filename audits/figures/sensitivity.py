@@ -197,10 +197,11 @@ def match_curves(result: SensitivityResult) -> go.Figure:
     figure.add_trace(
         go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 1}, showlegend=False)
     )
-    figure.update_xaxes(title="share of people decided alike who lie above", range=[0, 1])
-    figure.update_yaxes(title="share of people decided otherwise who lie above", range=[0, 1.01])
-    figure = finish(figure, height=430, alt=found.sentence)
-    legend = {"orientation": "v", "x": 0.42, "xanchor": "left", "y": 0.04, "yanchor": "bottom"}
+    figure.update_xaxes(title="share of people decided alike<br>who lie above", range=[0, 1])
+    figure.update_yaxes(title="share of people decided otherwise<br>who lie above", range=[0, 1.01])
+    figure = finish(figure, height=490, alt=found.sentence)
+    # above the plot, one below the other: inside, a long name covers curves or squeezes a narrow plot
+    legend = {"orientation": "v", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
     return figure.update_layout(legend=legend)
 
 

@@ -27,7 +27,8 @@ ACCENT = OKABE_ITO[0]
 CONTRAST = OKABE_ITO[1]
 GREY = "#B8BDC4"
 INK = "#22262B"
-_FONT = "Source Sans, Source Sans 3, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
+# quoted: a bare name may not begin with a digit, and one that does voids the whole list
+_FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', 'Segoe UI', Helvetica, Arial, sans-serif"
 
 
 def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:

@@ -51,7 +51,10 @@ def finding(
         )
     points = f"{100 * material:.3g}-point"
     if judged.verdict == INSUFFICIENT and judged.people_needed is None:
-        return f"{text} So few permutations, or people in them, could not have seen a {points} difference."
+        return (
+            f"{text} So few permutations, or people in them, could not have seen a {points} difference: ask for "
+            "more permutations (199 or more), then for more noise_people."
+        )
     if judged.verdict == INSUFFICIENT:
         needed = f"{judged.people_needed:,}"
         return f"{text} About {needed} people in each group would be needed to see a {points} difference."

@@ -25,7 +25,7 @@ from audits.errors import InputError
 from audits.groups.comparison import joined_names
 from audits.groups.result import GroupsResult
 from audits.stats import Estimate, share_ratio, wilson
-from audits.stats.words import count
+from audits.stats.words import people
 
 __all__ = ["SMALL_SHARE", "BiasTable", "bias_tables", "protected_of", "suggested_columns"]
 
@@ -78,7 +78,7 @@ class BiasTable:
         return f"<div><p><b>By {name}</b>, {self._note()}.</p>{cells}</div>"
 
     def _note(self) -> str:
-        return f"{count(self.unknown)} people of unknown category"
+        return f"{people(self.unknown)} of unknown category"
 
 
 def bias_tables(

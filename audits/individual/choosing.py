@@ -15,7 +15,7 @@ from audits.individual.metrics import FairMetric, direction_of, matrix_metric, p
 from audits.individual.options import LossRatioOptions
 from audits.models.subspaces import protected_directions, read_as_number
 
-__all__ = ["choose_metric"]
+__all__ = ["choose_metric", "sensitive_columns"]
 
 
 def choose_metric(
@@ -42,9 +42,8 @@ def choose_metric(
     values = _comparable(data, options)
     if options.metric == "factor":
         found = factor_directions(x, values, options.factors)
-        source = (
-            f"the {options.factors} directions in which people of the same {options.comparable} differ most"
-        )
+        ways = "direction" if options.factors == 1 else f"{options.factors} directions"
+        source = f"the {ways} in which people of the same {options.comparable} differ most"
         return projection_metric(found, source)
     first, second, alike = pairs_of(values, rng)
     source = f"the metric that best tells pairs of the same {options.comparable} from others"
@@ -104,18 +103,21 @@ def _learned(data: AuditData, space: FeatureSpace, options: LossRatioOptions) ->
     return replace(projection_metric(vectors, source, where="sensitive"), doubts=doubts)
 
 
-def _check_sensitive(data: AuditData, name: str) -> None:
-    """Let protected attributes pass, and columns of numbers known for everyone other than the label."""
-    if name in data.protected:
-        return
+def sensitive_columns(data: AuditData) -> tuple[str, ...]:
+    """What `sensitive` may name: protected attributes, and columns of numbers other than the label."""
     outcome = {data.label, None if data.cut is None else data.cut.column}
     numbers = [
-        column
-        for column, kind in data.kinds.items()
-        if kind in {"continuous", "integer"} and column not in outcome and column in data.frame
+        name
+        for name, kind in data.kinds.items()
+        if kind in {"continuous", "integer"} and name not in {*data.protected, *outcome}
     ]
-    one_of("sensitive", name, [*data.protected, *numbers], what="a protected attribute or a column of numbers")
-    if not read_as_number(data, name):
+    return (*data.protected, *(name for name in numbers if name in data.frame))
+
+
+def _check_sensitive(data: AuditData, name: str) -> None:
+    what = "a protected attribute or a column of numbers"
+    one_of("sensitive", name, sensitive_columns(data), what=what)
+    if name not in data.protected and not read_as_number(data, name):
         raise InputError(
             "sensitive",
             "must name a number known for everyone, or a protected attribute, whose gaps are a group",

@@ -23,6 +23,7 @@ from audits.individual.layers import LayerGradient, layers_of
 from audits.individual.losses import Loss, loss_function, softplus
 from audits.individual.metrics import FairMetric
 from audits.progress import Progress, silent
+from audits.stats.words import people
 
 if TYPE_CHECKING:
     import torch
@@ -293,7 +294,7 @@ def _diverged(
     lost: np.ndarray,
 ) -> InputError:
     """Find, by trying, a step size under which the people lost stay finite."""
-    what = f"makes the flow diverge: {int(lost.sum()):,} of {len(lost):,} people end at infinity"
+    what = f"makes the flow diverge: {people(lost.sum())} of {len(lost):,} would end at infinity"
     for halving in range(1, _HALVINGS + 1):
         size = _rounded_down(step_size / 2**halving)
         points, _ = mover.move(x, y, step_sizes(steps, size, schedule), ())

@@ -12,7 +12,7 @@ from audits.stats import INSUFFICIENT, Estimate, Verdict, verdict
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
 from audits.stats.verdicts import POWER
-from audits.stats.words import count, number, p_words
+from audits.stats.words import number, p_words, people
 
 __all__ = ["Standing", "Tested", "stand"]
 
@@ -68,7 +68,7 @@ def stand(
     Parameters
     ----------
     words : dict
-        ``who`` is moved, and the ``directions`` in which, for the finding.
+        The ``directions`` in which people are moved, for the finding.
     material : float
         Silence counts only if a mean ratio of `material` times the tolerance would have been seen.
     """
@@ -116,7 +116,7 @@ def _finding(
     low, high = loss.interval
     sure = "no interval" if low is None else f"{number(low)}–{number(high)}"
     text = (
-        f"The model's loss for {count(loss.statistic.n)} {words['who']} is {number(loss.statistic.value)} "
+        f"The model's loss for {people(loss.statistic.n)} is {number(loss.statistic.value)} "
         f"times as large on average ({sure}) once each is moved {words['directions']}"
     )
     if loss.lower_bound is None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from audits.checks import build, generator
+from audits.data import AuditData
 from audits.errors import InputError
 from audits.individual.choosing import choose_metric
 from audits.individual.comparison import compare_models
@@ -25,8 +26,9 @@ from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
 from audits.progress import Progress, part, silent
+from audits.stats.words import people
 
-__all__ = ["loss_ratio", "loss_ratio_audit"]
+__all__ = ["check_labels", "loss_ratio", "loss_ratio_audit"]
 
 
 def loss_ratio(
@@ -137,9 +139,8 @@ def loss_ratio_audit(
     return _pack(subject, metric, moved, tests, comparison, options)
 
 
-def check_subject(subject: Subject) -> None:
-    """Raise `InputError` unless there are losses to compare."""
-    data = subject.data
+def check_labels(data: AuditData) -> None:
+    """Raise `InputError` unless both outcomes are known to have happened."""
     if data.y is None:
         raise InputError(
             "data.label",
@@ -149,9 +150,14 @@ def check_subject(subject: Subject) -> None:
     if data.y.all() or not data.y.any():
         raise InputError(
             "data.label",
-            f"must take both outcomes among the {data.n:,} people audited, but takes one",
+            f"must take both outcomes among the {people(data.n)} audited, but takes one",
             advice="check data.label, data.favorable and data.keep",
         )
+
+
+def check_subject(subject: Subject) -> None:
+    """Raise `InputError` unless there are losses to compare."""
+    check_labels(subject.data)
     if not subject.model.invents:
         raise InputError(
             "model",

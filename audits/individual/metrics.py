@@ -80,10 +80,11 @@ def projection_metric(vectors: np.ndarray, source: str, *, where: str = "loss_ra
     if k == 0:
         raise InputError(where, "gives no direction in which people may move", advice="name other attributes")
     if k >= d:
+        every = f"all {d} of the encoded features" if d > 1 else "the only encoded feature"
         raise InputError(
             where,
-            f"must leave at least one direction that matters, but the sensitive subspace spans all {d} of "
-            "the encoded features, so any two people would be alike",
+            f"must leave at least one direction that matters, but the sensitive subspace spans {every}, so "
+            "any two people would be alike",
             advice="name fewer attributes or directions, or use more features",
         )
     return FairMetric(np.eye(d) - basis @ basis.T, basis, source)

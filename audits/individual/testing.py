@@ -89,6 +89,8 @@ def _groups(data: AuditData, ratios: np.ndarray, how: MeanMethod, level: float) 
     found = []
     for (attribute, value, _), test in zip(members, tests, strict=True):
         estimate = test.interval(level / looks)
-        method = f"{test.interval(level).method}, all {looks} groups together (Bonferroni)"
+        method = test.interval(level).method
+        if looks > 1:
+            method += f", all {looks} groups together (Bonferroni)"
         found.append(GroupRatio(attribute, value, dataclasses.replace(estimate, method=method)))
     return tuple(found)

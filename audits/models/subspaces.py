@@ -56,8 +56,9 @@ def protected_directions(
 
     Directions are among points of `space` times `category_units`.
 
-    An attribute of k groups gives k - 1 directions, one that is `read_as_number` gives one. Where those of all attributes would span everything,
-    each attribute keeps the one along which its groups lie furthest apart, and a doubt says so.
+    An attribute of k groups gives k - 1 directions, one that is `read_as_number` gives one. Where those of
+    all attributes would span everything, each attribute keeps the one along which its groups lie furthest
+    apart, and a doubt says so.
 
     Raises
     ------

@@ -36,7 +36,7 @@ class People:
     weights : array (p,)
         People each row stands for, above 0.
     of : array (n,)
-        Row of each person.
+        Row of each person; -1 for those who are left out.
     first : array (p,)
         Position of one person of each row.
     start : array (k + 1,)
@@ -50,6 +50,23 @@ class People:
     of: np.ndarray
     first: np.ndarray
     start: np.ndarray
+
+    def some(self, people: np.ndarray) -> People:
+        """Keep only the rows of `people`, positions; weights stay what everybody of a row weighs."""
+        kept = np.unique(self.of[people])
+        place = np.full(len(self.weights), -1)
+        place[kept] = np.arange(len(kept))
+        of = np.full(len(self.of), -1)
+        of[people] = place[self.of[people]]
+        return People(
+            points=self.points[kept],
+            atom=self.atom[kept],
+            group=self.group[kept],
+            weights=self.weights[kept],
+            of=of,
+            first=self.first[kept],
+            start=np.searchsorted(kept, self.start),
+        )
 
 
 def merge(atoms: Atoms, group: np.ndarray, points: np.ndarray) -> People:

@@ -17,7 +17,9 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from audits.outcomes.comparison import Comparison
+from audits.outcomes.identified import Ranges, least_apart
 from audits.outcomes.matching import Matched, OutcomeCost, match_outcomes
+from audits.outcomes.pools import effective, lifted, pool
 from audits.progress import Progress
 from audits.stats import p_value
 from audits.transport import Cost, pairwise_cost
@@ -26,7 +28,6 @@ __all__ = ["GroupTest", "Resampled", "distance_null", "group_test", "resample", 
 
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
 _SMALL_POOL = 100  # and of blurred couplings, which are iterated
-_AT_LEAST = 40  # people of each subgroup in the pool, where there are so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +85,10 @@ def resample(
     """
     source, target = comparison.source, comparison.target
     size = _POOL if exact and source.outcomes.shape[1] == 1 else _SMALL_POOL
-    ours = _pool(source.subgroup, size, rng)
-    theirs = ours if comparison.same_people else _pool(target.subgroup, size, rng)
+    ours = pool(source.subgroup, size, rng)
+    theirs = ours if comparison.same_people else pool(target.subgroup, size, rng)
     codes = source.subgroup, (source if comparison.same_people else target).subgroup
-    base = _lifted(a, ours, codes[0]), _lifted(b, theirs, codes[1])
+    base = lifted(a, ours, codes[0]), lifted(b, theirs, codes[1])
     far = [pairwise_cost(x[ours], y[theirs], distance) for x, y in spaces]
     x, y = source.outcomes[ours], target.outcomes[theirs]
     inside = memberships[:, ours].astype(float)
@@ -110,10 +111,10 @@ def resample(
         costs[draw], moves[draw], flows[draw] = statistics(base[0] * counts, base[1] * again)
         if draw % 10 == 0:
             progress(draw / draws, "Resampling people for the intervals")
-    theirs_kept = _effective(base[1]) / _effective(b)
+    theirs_kept = effective(base[1]) / effective(b)
     reach = _reach(memberships, ours, a, base[0], theirs_kept)
     row_reach = _reach(source.subgroup == np.arange(len(rows))[:, None], ours, a, base[0], theirs_kept)
-    shrink = (1 / _effective(a) + 1 / _effective(b)) / (1 / _effective(base[0]) + 1 / _effective(base[1]))
+    shrink = (1 / effective(a) + 1 / effective(b)) / (1 / effective(base[0]) + 1 / effective(base[1]))
     moves = np.where(np.isfinite(moves), moves - centre, 0.0) * np.sqrt(reach)
     flows = np.where(np.isfinite(flows), flows - centre_flows, 0.0) * np.sqrt(row_reach)[:, None]
     apart = (costs - centre_cost) * np.sqrt(min(shrink, 1.0))
@@ -121,36 +122,12 @@ def resample(
 
 
 def _reach(
-    members: np.ndarray, pool: np.ndarray, weights: np.ndarray, pooled: np.ndarray, others: float
+    members: np.ndarray, rows: np.ndarray, weights: np.ndarray, pooled: np.ndarray, others: float
 ) -> np.ndarray:
     """By how much the variance of the statistics of `members` (g, n) shrinks from the pool to everybody."""
-    in_pool = np.array([_effective(pooled[rows]) for rows in members[:, pool]])
-    everyone = np.array([_effective(weights[rows]) for rows in members])
+    in_pool = np.array([effective(pooled[one]) for one in members[:, rows]])
+    everyone = np.array([effective(weights[one]) for one in members])
     return np.minimum(np.maximum(in_pool / everyone, others), 1.0)
-
-
-def _pool(code: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions of about `size` people, those of small subgroups overrepresented."""
-    if len(code) <= size:
-        return np.arange(len(code))
-    found = []
-    for one in np.unique(code):
-        rows = np.flatnonzero(code == one)
-        wanted = min(len(rows), max(round(size * len(rows) / len(code)), _AT_LEAST))
-        found.append(rng.choice(rows, wanted, replace=False))
-    return np.sort(np.concatenate(found))
-
-
-def _effective(weights: np.ndarray) -> float:
-    """People of equal weight that would carry as much (Kish); 1 for nobody."""
-    return float(weights.sum() ** 2 / (weights @ weights)) if weights.any() else 1.0
-
-
-def _lifted(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """Weights of the pool's rows such that each subgroup keeps its total."""
-    total = np.bincount(code, weights)
-    pooled = np.bincount(code[rows], weights[rows], len(total))
-    return weights[rows] * (total / np.where(pooled > 0, pooled, 1.0))[code[rows]]
 
 
 def _recoupled(
@@ -224,8 +201,8 @@ def distance_null(
     """
     x, y = comparison.source.outcomes, comparison.target.outcomes
     if x.shape[1] > 1:
-        rows = _pool(comparison.source.subgroup, _SMALL_POOL, rng)
-        columns = rows if comparison.same_people else _pool(comparison.target.subgroup, _SMALL_POOL, rng)
+        rows = pool(comparison.source.subgroup, _SMALL_POOL, rng)
+        columns = rows if comparison.same_people else pool(comparison.target.subgroup, _SMALL_POOL, rng)
         x, y, a, b = x[rows], y[columns], a[rows], b[columns]
     both, weights = np.concatenate([x, y]), np.concatenate([a, b])
     n = len(x)
@@ -263,13 +240,16 @@ class GroupTest:
 
     `p_value` is of the largest difference, `adjusted` (g,) of each group against everybody (Westfall, Young:
     the largest difference of each permutation), `power` the chance to see a material one of the group for
-    which that is hardest.
+    which that is hardest. All of these are of the coupling given; `everywhere` is the largest p-value over
+    all optimal couplings, and `leeway` says whether some of them could set two groups materially apart.
     """
 
     p_value: float
     adjusted: np.ndarray
     power: float
     people_needed: float
+    everywhere: float
+    leeway: bool
 
 
 def group_test(
@@ -281,10 +261,12 @@ def group_test(
     level: float,
     permutations: int,
     rng: np.random.Generator,
+    ranges: Ranges | None = None,
 ) -> GroupTest | None:
     """Test mean `bias` (n,) of the people of each `group` (n,) against everybody's; None for one group.
 
-    `material` is the difference that would matter, in the unit of the bias.
+    `material` is the difference that would matter, in the unit of the bias; `ranges` those of the groups'
+    means over all optimal couplings, where there is more than one.
     """
     known = np.isfinite(bias)
     bias, weights, group = bias[known], weights[known], group[known]
@@ -298,7 +280,7 @@ def group_test(
     rest = np.maximum(1 - size / size.sum(), 1e-12)
     unit = np.where(size > 0, spread / np.sqrt(np.maximum(size, 1e-300) / rest), np.inf)
     if spread <= 1e-12 * max(abs(mean), 1e-300):
-        return GroupTest(1.0, np.ones(k), 1.0, 0.0)
+        return GroupTest(1.0, np.ones(k), 1.0, 0.0, 1.0, _leeway(ranges, size, material))
 
     def distances(code: np.ndarray) -> np.ndarray:
         people = np.bincount(code, weights, k)
@@ -311,9 +293,26 @@ def group_test(
     hardest = float(unit[np.isfinite(unit)].max())
     power = float(norm.cdf(material / hardest - critical)) if 1 / (permutations + 1) <= level else 0.0
     needed = ((critical + norm.isf(0.2)) * spread / material) ** 2 if material > 0 else np.inf
+    least = float(observed.max())
+    if ranges is not None:
+        here = size > 0
+        within = ranges[0][here], ranges[1][here]
+        least = min(least, least_apart(within, size[here] / size.sum(), unit[here]))
     return GroupTest(
         p_value(float(observed.max()), null),
         np.array([p_value(float(one), null) for one in observed]),
         power,
         float(needed),
+        p_value(least, null),
+        _leeway(ranges, size, material),
     )
+
+
+def _leeway(ranges: Ranges | None, size: np.ndarray, material: float) -> bool:
+    """Whether two different groups' ranges hold means that are materially apart."""
+    if ranges is None:
+        return False
+    reach = ranges[1][:, None] - ranges[0]
+    np.fill_diagonal(reach, 0.0)
+    here = size > 0
+    return bool(reach[np.ix_(here, here)].max(initial=0.0) > material)

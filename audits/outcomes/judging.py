@@ -106,16 +106,17 @@ def _largest_error(parts: Parts) -> float:
 
 
 def judge(parts: Parts, options: OutcomeTransportOptions) -> Judged:
-    """Two groups are judged by the distance of their outcomes, two policies by how groups' bias differs."""
+    """Two groups are judged by the distance of their outcomes, two policies by how groups' bias differs.
+
+    The distance is the same in all optimal couplings. Bias is not, so there a verdict has to hold in all.
+    """
     sure, level = parts.sure, options.level
     distance_p = None if sure.null is None or sure.observed is None else p_value(sure.observed, sure.null)
     group_p = None if sure.tested is None else sure.tested.p_value
     if parts.comparison.same_people:
         if sure.tested is None:
             return Judged(INSUFFICIENT, distance_p, group_p, None)
-        judged = verdict(excludes_no_difference=sure.tested.p_value <= level, power=sure.tested.power)
-        people = _people(sure.tested.people_needed)
-        return Judged(judged, distance_p, group_p, people if judged == INSUFFICIENT else None)
+        return _of_groups(sure.tested, distance_p, level)
     if sure.null is None or distance_p is None:
         return Judged(INSUFFICIENT, distance_p, group_p, None)
     material = options.material * _unit(parts)
@@ -131,6 +132,16 @@ def judge(parts: Parts, options: OutcomeTransportOptions) -> Judged:
     small = min(len(parts.a), len(parts.b))
     needed = _people(float(small * ((critical + norm.isf(0.2) * error) / material) ** 2))
     return Judged(judged, distance_p, group_p, needed if judged == INSUFFICIENT and able else None)
+
+
+def _of_groups(tested: GroupTest, distance_p: float | None, level: float) -> Judged:
+    """Judge groups' bias: what only the even coupling says is not enough, and more people would not help."""
+    even = verdict(excludes_no_difference=tested.p_value <= level, power=tested.power)
+    judged = verdict(
+        excludes_no_difference=tested.everywhere <= level, power=0.0 if tested.leeway else tested.power
+    )
+    people = _people(tested.people_needed) if judged == even == INSUFFICIENT else None
+    return Judged(judged, distance_p, tested.p_value, people, tested.everywhere, even)
 
 
 def _people(number: float) -> int | None:

@@ -10,6 +10,7 @@ from audits.outcomes.bias import Bias, People, flows, individual_bias, merge
 from audits.outcomes.comparison import Comparison, Side
 from audits.outcomes.extremes import Ends, extreme
 from audits.outcomes.matching import Matched
+from audits.outcomes.pools import lifted
 from audits.outcomes.ties import Face, flow_extremes
 from audits.progress import Progress, part, silent
 from audits.transport import Cost
@@ -18,7 +19,7 @@ from audits.transport.blocks import CostBlocks
 __all__ = ["Cells", "Groups", "Measured", "group_list", "measure", "measure_flows", "tie_ranges"]
 
 _MOST_PAIRS = 6_000_000  # tight pairs of one transport problem: some seconds
-_BUDGET = 60_000_000  # tight pairs of all of them
+_BUDGET = 8_000_000  # tight pairs of all of them: everybody first, then groups, then subgroups
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,7 @@ class Measured:
 
     `value`, `normalised`, `least`, `most` are per person (n,), NaN where unknown; `parts` (n, c) by target
     subgroup; `nearest` (n,) is the position, on the target side, of the most similar counterpart, or -1.
+    `stands` (n,) is how many of the people each one measured stands for: 1, where everybody was measured.
     """
 
     ours: People
@@ -64,6 +66,7 @@ class Measured:
     most: np.ndarray
     parts: np.ndarray
     nearest: np.ndarray
+    stands: np.ndarray
 
 
 def measure(
@@ -74,27 +77,39 @@ def measure(
     *,
     distance: Cost,
     face: Face | None = None,
+    drawn: np.ndarray | None = None,
     progress: Progress = silent,
 ) -> Measured:
-    """Measure individual bias with features `x` (n, d) and `y` (m, d) of the two sides' people."""
-    target = comparison.target
+    """Measure individual bias with features `x` (n, d) and `y` (m, d) of the two sides' people.
+
+    `drawn` holds the positions of those source people who are measured, everybody's counterparts among them;
+    each then stands for others of the subgroup, too.
+    """
+    target, stands = comparison.target, np.ones(len(x))
     ours = merge(matched.source, comparison.source.subgroup, x)
+    if drawn is not None:
+        mass = matched.source.shares * matched.source.weights[matched.source.of]
+        stands = np.zeros(len(x))
+        lift = lifted(mass, drawn, comparison.source.subgroup)
+        stands[drawn] = np.divide(lift, mass[drawn], out=np.zeros(len(drawn)), where=mass[drawn] > 0)
+        ours = ours.some(drawn)
     theirs = merge(matched.target, target.subgroup, y)
     bias = individual_bias(
         matched, ours, theirs, len(target.subgroups), distance=distance, face=face, progress=progress
     )
-    of = ours.of
-    nearest = bias.nearest[of]
+    of, here = ours.of, ours.of >= 0
+    nearest = np.where(here, bias.nearest[of], -1)
     return Measured(
         ours=ours,
         theirs=theirs,
         bias=bias,
-        value=bias.value[of],
-        normalised=bias.normalised[of],
-        least=bias.least[of],
-        most=bias.most[of],
-        parts=bias.parts[of],
+        value=np.where(here, bias.value[of], np.nan),
+        normalised=np.where(here, bias.normalised[of], np.nan),
+        least=np.where(here, bias.least[of], np.nan),
+        most=np.where(here, bias.most[of], np.nan),
+        parts=np.where(here[:, None], bias.parts[of], 0.0),
         nearest=np.where(nearest >= 0, theirs.first[nearest], -1),
+        stands=stands,
     )
 
 

@@ -91,7 +91,8 @@ class OutcomeTransportOptions:
         Bootstrap draws behind the intervals; 0 leaves them out.
     max_people : int
         People of each side at most; of larger sides so many are drawn, and 20,000 for a blurred coupling of
-        anything but decisions.
+        anything but decisions. Bias over each role's features is a mean of fewer people than that where there
+        are more than 200 million distances, and says of how many.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}

@@ -58,6 +58,7 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
         wasserstein_orders=orders,
         distance_p_value=judged.distance_p,
         group_p_value=judged.group_p,
+        group_p_value_everywhere=judged.everywhere,
         people_needed=judged.people_needed,
         unmatched=dict(zip(("source", "target"), parts.matched.unmatched, strict=True)),
         flows=flows,
@@ -94,7 +95,9 @@ def _bias(parts: Parts, options: OutcomeTransportOptions) -> tuple[tuple[BiasRow
             mean = None if np.isnan(means[k]) else float(means[k])
             ends = [None if np.isnan(end[k]) else float(end[k]) for end in (low, high)]
             if name in {"actionable", "mutable", "immutable"}:
-                estimate = Estimate(mean, ends[0], ends[1], float(size[k]), method)
+                stands = parts.measured[s].stands
+                people = float(size[k] if stands.all() else (groups.members[k] & (stands > 0)).sum())
+                estimate = Estimate(mean, ends[0], ends[1], people, method)
                 roles.append(RoleBias(name, group, groups.levels[k], space.columns, estimate))
             if s == 0:
                 rows.append(
@@ -118,16 +121,34 @@ def _means(
     parts: Parts, s: int, count: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     members = parts.groups.members
-    value = parts.measured[s].value
-    known = [_weighted(value, parts.mass, one) for one in members]
+    value, stands = parts.measured[s].value, parts.measured[s].stands
+    known = [_weighted(value, parts.mass * stands, one) for one in members]
     means = np.array([np.nan if mean is None else mean for mean in known])
     if parts.sure.resampled is None:
         unknown = np.full(len(means), np.nan)
         return means, unknown, unknown, "no interval: not resampled"
-    low, high = simultaneous(means, parts.sure.resampled.moves[:, s], count, level)
+    moves = parts.sure.resampled.moves[:, s] * _by_drawing(parts, s, means)
+    low, high = simultaneous(means, moves, count, level)
     people = f"{parts.sure.resampled.pool:,} people"
     method = f"bootstrap of {people}, coupled again, {percent_level(level)} for all groups together"
+    if (stands == 0).any():
+        method += f"; mean of {int((stands > 0).sum()):,} people drawn"
     return means, low, high, method
+
+
+def _by_drawing(parts: Parts, s: int, means: np.ndarray) -> np.ndarray:
+    """By how much intervals are wider (g,) where only drawn people were measured; 1 otherwise."""
+    value, stands = parts.measured[s].value, parts.measured[s].stands
+    spread = parts.sure.resampled.moves[:, s].std(axis=0)  # type: ignore[union-attr]
+    error = np.zeros(len(means))
+    for k, members in enumerate(parts.groups.members if (stands == 0).any() else ()):
+        here = members & np.isfinite(value) & (stands > 0)
+        if here.any():
+            weights = (parts.mass * stands)[here]
+            left = 1 - here.sum() / members.sum()
+            apart = (weights * (value[here] - means[k])) ** 2
+            error[k] = np.sqrt(max(left, 0.0) * apart.sum()) / weights.sum()
+    return np.sqrt(1 + np.divide(error, spread, out=np.zeros(len(error)), where=spread > 0) ** 2)
 
 
 def _weighted(value: np.ndarray, weights: np.ndarray, members: np.ndarray) -> float | None:

@@ -131,7 +131,9 @@ class OutcomeTransportResult:
     distance_p_value : float or None
         Chance of a distance at least as large if outcomes did not depend on the side.
     group_p_value : float or None
-        Chance of groups' mean bias as far apart if bias did not depend on the group.
+        Chance of groups' mean bias as far apart, in the even coupling, if bias did not depend on the group.
+    group_p_value_everywhere : float or None
+        The largest such chance over all optimal couplings: what the verdict on two policies goes by.
     unmatched : dict
         Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
     certificate : dict
@@ -170,6 +172,7 @@ class OutcomeTransportResult:
     people: pd.DataFrame
     counterparts: pd.DataFrame
     links: pd.DataFrame
+    group_p_value_everywhere: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""

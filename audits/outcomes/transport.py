@@ -15,12 +15,14 @@ from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
 from audits.outcomes.comparison import Comparison, compare
+from audits.outcomes.identified import Ranges
 from audits.outcomes.inference import distance_null, group_test, resample
 from audits.outcomes.judging import Parts, Space, Sure
 from audits.outcomes.matching import Matched, Matching, match_outcomes
 from audits.outcomes.measuring import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcomes.options import OutcomeTransportOptions, Policy
 from audits.outcomes.packing import pack
+from audits.outcomes.pools import pool
 from audits.outcomes.result import OutcomeTransportResult
 from audits.outcomes.ties import Face, optimal_face
 from audits.progress import Progress, part, silent
@@ -29,6 +31,7 @@ __all__ = ["outcome_transport", "outcome_transport_audit"]
 
 _MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
 _MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
+_MOST_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second
 _ROLES = ("actionable", "mutable", "immutable")
 
 
@@ -142,7 +145,7 @@ def outcome_transport_audit(
     spaces = _spaces(subject, options, comparison)
     groups = group_list(comparison.source)
     face = optimal_face(matched)
-    measured = _measure(comparison, matched, spaces, face, options, part(progress, 0.1, 0.4))
+    measured = _measure(comparison, matched, spaces, face, options, rng, part(progress, 0.1, 0.4))
     ranges = tie_ranges(
         matched,
         measured[0],
@@ -229,21 +232,28 @@ def _measure(
     spaces: dict[str, Space],
     face: Face | None,
     options: OutcomeTransportOptions,
+    rng: np.random.Generator,
     progress: Progress,
 ) -> list[Measured]:
+    """Measure bias over the features asked for, and over each role's; of drawn people, if there are many."""
     steps = np.linspace(0, 1, len(spaces) + 1)
-    return [
-        measure(
-            comparison,
-            matched,
-            space.x,
-            space.y,
-            distance=options.distance,
-            face=face if k == 0 else None,
-            progress=part(progress, steps[k], steps[k + 1]),
+    code = comparison.source.subgroup
+    found = []
+    for k, space in enumerate(spaces.values()):
+        many = k > 0 and len(space.x) * len(space.y) > _MOST_DISTANCES
+        found.append(
+            measure(
+                comparison,
+                matched,
+                space.x,
+                space.y,
+                distance=options.distance,
+                face=face if k == 0 else None,
+                drawn=pool(code, _MOST_DISTANCES // len(space.y), rng) if many else None,
+                progress=part(progress, steps[k], steps[k + 1]),
+            )
         )
-        for k, space in enumerate(spaces.values())
-    ]
+    return found
 
 
 def _infer(
@@ -291,5 +301,26 @@ def _infer(
         level=options.level,
         permutations=options.permutations,
         rng=rng,
+        ranges=_group_ranges(parts, bias),
     )
     return Sure(resampled, tested, observed, null)
+
+
+def _group_ranges(parts: Parts, bias: np.ndarray) -> Ranges | None:
+    """Ranges of groups' mean bias over all optimal couplings; None for a blurred coupling, which is unique.
+
+    Anything is possible where the range of an exact coupling is not known.
+    """
+    if not parts.matched.exact:
+        return None
+    low, high = [], []
+    for k, level in enumerate(parts.groups.levels):
+        if level != "group":
+            continue
+        ends, members = parts.ranges[k], parts.groups.members[k]
+        known = members & np.isfinite(bias) & (parts.mass > 0)
+        value = float(np.average(bias[known], weights=parts.mass[known])) if known.any() else 0.0
+        far = float(parts.measured[0].bias.farthest.max())
+        low.append(0.0 if ends is None else min(ends[0], value))  # rounding must not shut the even one out
+        high.append(far if ends is None else max(ends[1], value))
+    return np.array(low), np.array(high)

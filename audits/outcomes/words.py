@@ -9,7 +9,7 @@ import numpy as np
 from audits.outcomes.comparison import Comparison
 from audits.outcomes.options import OutcomeTransportOptions
 from audits.outcomes.result import OutcomeTransportResult
-from audits.stats import INSUFFICIENT, NO_EVIDENCE, Verdict
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
 from audits.stats.words import count, number, p_words, percent
 
 __all__ = ["Judged", "finding", "warnings_for"]
@@ -17,12 +17,18 @@ __all__ = ["Judged", "finding", "warnings_for"]
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict, the p-values behind it, and the people that a better one would need."""
+    """The verdict, the p-values behind it, and the people that a better one would need.
+
+    `group_p` and `even` are of the even coupling alone, `everywhere` is the largest p-value over all optimal
+    couplings; None where groups' bias is not what is judged.
+    """
 
     verdict: Verdict
     distance_p: float | None
     group_p: float | None
     people_needed: int | None
+    everywhere: float | None = None
+    even: Verdict | None = None
 
 
 def finding(
@@ -86,10 +92,31 @@ def _groups(result: OutcomeTransportResult, judged: Judged) -> str:
         return ""
     top, low = max(rows, key=lambda row: row.mean or 0.0), min(rows, key=lambda row: row.mean or 0.0)
     if top.mean == low.mean:
-        return f" Bias is the same in all groups (mean {number(top.mean)})."
+        text = f" In the even coupling bias is the same in all groups (mean {number(top.mean)})."
+    else:
+        text = (
+            f" In the even coupling bias is largest for {top.group} (mean {number(top.mean)}) and smallest "
+            f"for {low.group} ({number(low.mean)}); p {p_words(judged.group_p)} that groups differ by chance."
+        )
+    return text + _whichever(result, judged, top.group, low.group)
+
+
+def _whichever(result: OutcomeTransportResult, judged: Judged, top: str, low: str) -> str:
+    """Whether all optimal couplings say so, and otherwise how far they leave it open."""
+    ranges = {item.group: item for item in result.tie_range if item.level == "group"}
+    if judged.verdict == EVIDENCE:
+        return " That holds in every optimal coupling." if ranges else ""
+    if judged.even == INSUFFICIENT:
+        return ""
+    said = "that difference" if judged.even == EVIDENCE else "that no material difference was found"
+    if top not in ranges or low not in ranges:
+        return f" Whether {said} holds in other optimal couplings is not known, so it is no evidence."
+    of = " and ".join(
+        f"{number(ranges[name].low)} to {number(ranges[name].high)} for {name}" for name in (top, low)
+    )
     return (
-        f" In the even coupling bias is largest for {top.group} (mean {number(top.mean)}) and smallest for "
-        f"{low.group} ({number(low.mean)}); p {p_words(judged.group_p)} that groups differ by chance."
+        f" Other optimal couplings give any mean bias from {of}, so {said} holds for the even coupling only, "
+        f"and more people would not settle it."
     )
 
 

@@ -6,7 +6,7 @@ from audits.groups import GroupsResult
 from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
 from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
 from audits.reports.contents import AID, RunLike, findings, head, reproduce, sections
-from audits.stats.words import count, number
+from audits.stats.words import count, number, people
 
 __all__ = ["annex4", "ll144"]
 
@@ -61,6 +61,7 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
         )
         for table in tables:
             blocks += _bias_table(table, scored=scored)
+        blocks += _not_assessed(run)
         if not scored:
             blocks.append(Text("The model gives decisions and no scores: there are no scoring rates."))
     blocks += [
@@ -81,6 +82,17 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
     return Document("Bias audit tables", head(run), tuple(blocks))
 
 
+def _not_assessed(run: RunLike) -> list[Block]:
+    """Say who was left out before anybody was counted: among them may be people of unknown category."""
+    left_out = [f"{count(n)} ({reason})" for reason, n in run.data["excluded"].items() if n]
+    if not left_out:
+        return []
+    told = f"Rows left out before, and not among those of unknown category: {', '.join(left_out)}."
+    missing = any("missing" in reason for reason in run.data["excluded"])
+    advice = " With data.missing: category, people whose category is missing are counted as unknown."
+    return [Text(told + (advice if missing else ""), "warning")]
+
+
 def _bias_table(table: BiasTable, *, scored: bool) -> list[Block]:
     name = " and ".join(table.attributes)
     small = int(table.rows["under 2 %"].sum()) if len(table.rows) else 0
@@ -90,7 +102,8 @@ def _bias_table(table: BiasTable, *, scored: bool) -> list[Block]:
         f"scoring rate{end}" for end in ("", " low", " high")
     ]
     scoring += [f"scoring impact ratio{end}" for end in ("", " low", " high")] + ["under 2 %"]
-    unknown = f"{count(table.unknown)} people are of unknown category and in no row."
+    few = people(table.unknown)
+    unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category and in no row."
     if not len(table.rows):
         return [Heading(name), Text(unknown)]
     return [

@@ -47,7 +47,10 @@ def outcome_transport_section(result: OutcomeTransportResult) -> Section:
     if result.distance_p_value is not None:
         facts["Distance by chance"] = f"p {p_words(result.distance_p_value)}"
     if result.group_p_value is not None:
-        facts["Groups' bias by chance"] = f"p {p_words(result.group_p_value)}"
+        facts["Groups' bias by chance"] = f"p {p_words(result.group_p_value)} in the even coupling"
+    if result.group_p_value_everywhere is not None:
+        p = p_words(result.group_p_value_everywhere)
+        facts["Groups' bias by chance, whichever optimal coupling"] = f"p {p} at most"
     if max(result.unmatched.values()) > 0:
         facts["Left unmatched"] = (
             f"{percent(result.unmatched['source'], result.n_source)} of the source, "

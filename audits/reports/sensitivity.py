@@ -43,9 +43,7 @@ def sensitivity_section(result: SensitivityResult) -> Section:
     if result.match_set is not None:
         exhibits.append(
             Exhibit(
-                "Does sensitivity find the people whom an unbiased twin decides otherwise? Beside it two "
-                "rivals "
-                "that know nothing of groups.",
+                f"{result.match_set.question} Beside it two rivals that know nothing of groups.",
                 figures.match_curves(result),
                 curves_table(result),
             )

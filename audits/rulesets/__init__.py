@@ -17,6 +17,8 @@ Departures, and why:
 * The paper ranks hundreds of sampled scores and reports the worst. Here p-values and intervals are corrected
   for the whole family (shuffled decisions, largest z-score), the finding is tried on a half of the people it
   was not found on, and the top score is also stated without the gain from being picked as the largest.
+  Interval and p-value agree: an interval holds 0 unless the corrected p is at most the level, and where the
+  interval of the shuffles holds 0, p is raised to that at which it would not.
 * A perturbation stays within the range seen in the data; a decimal moves by 0.01 of its range; a category
   takes the value of a random other person (the paper says nothing of categories). Dates, which the paper does
   not have, are cut into bins between whole days.
@@ -27,7 +29,7 @@ Departures, and why:
 
 from audits.rulesets.comparisons import Comparison
 from audits.rulesets.findings import profile
-from audits.rulesets.mitigated import Headline, MitigationOptions, MitigationResult, Step
+from audits.rulesets.mitigated import NOT_RUN, Headline, MitigationOptions, MitigationResult, Step
 from audits.rulesets.mitigation import mitigation_audit
 from audits.rulesets.options import RuleSetsOptions
 from audits.rulesets.parquet import rule_sets_parquet, rule_sets_streamed
@@ -45,6 +47,7 @@ from audits.rulesets.text import TERMS
 from audits.rulesets.tree import combination_tree
 
 __all__ = [
+    "NOT_RUN",
     "TERMS",
     "Comparison",
     "Discovery",

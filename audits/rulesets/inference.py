@@ -30,6 +30,7 @@ __all__ = [
     "shrinkage",
     "touching",
     "whole_people",
+    "z_scores",
 ]
 
 _DRAWN_AT_ONCE = 4_000_000
@@ -62,9 +63,16 @@ class People:
 
 
 def whole_people(cells: Cells) -> People:
-    """Round fractional weights to whole people per cell: shuffling and halving need people."""
-    n = np.rint(cells.n).astype(np.int64)
-    return People(n, np.minimum(np.rint(cells.favorable).astype(np.int64), n))
+    """Round fractional weights to whole people per cell: shuffling and halving need people.
+
+    Running sums are rounded, so that what many small cells hold together is kept.
+    """
+    favorable, others = _whole(cells.favorable), _whole(cells.n - cells.favorable)
+    return People(favorable + others, favorable)
+
+
+def _whole(amounts: np.ndarray) -> np.ndarray:
+    return np.diff(np.rint(np.cumsum(np.maximum(amounts, 0.0))), prepend=0.0).astype(np.int64)
 
 
 def maxima(
@@ -132,7 +140,7 @@ def touching(
 
 
 def agreeing(
-    z: np.ndarray, low: np.ndarray, high: np.ndarray, differs: np.ndarray
+    gaps: np.ndarray, low: np.ndarray, high: np.ndarray, differs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of intervals that leave out 0 just where the test finds a difference, (S,) each.
 
@@ -142,8 +150,8 @@ def agreeing(
 
     Parameters
     ----------
-    z : array (S,)
-        Of which the sign is used.
+    gaps : array (S,)
+        Differences of shares.
     differs : bool array (S,)
         Whether the adjusted p-value is at most the level.
 
@@ -152,8 +160,8 @@ def agreeing(
     Guilbaud (2008), Simultaneous confidence regions corresponding to Holm's step-down procedure.
     """
     low, high = np.where(differs, low, np.minimum(low, 0.0)), np.where(differs, high, np.maximum(high, 0.0))
-    low = np.where(differs & (z > 0), np.maximum(low, 0.0), low)
-    return low, np.where(differs & (z < 0), np.minimum(high, 0.0), high)
+    low = np.where(differs & (gaps > 0), np.maximum(low, 0.0), low)
+    return low, np.where(differs & (gaps < 0), np.minimum(high, 0.0), high)
 
 
 def exact_p(n: np.ndarray, favorable: np.ndarray, total: float, good: float) -> np.ndarray:
@@ -264,6 +272,11 @@ def _halve(people: People, splits: int, rng: np.random.Generator) -> tuple[np.nd
     n = people.n[:, None] // 2 + odd * (people.n[:, None] % 2)
     favorable = rng.hypergeometric(people.favorable[:, None], (people.n - people.favorable)[:, None], n)
     return n, favorable
+
+
+def z_scores(people: People, groups: GroupSums) -> np.ndarray:
+    """z-score of each rule set among the people whose decisions are shuffled, (S,)."""
+    return _observed(people, groups)[0]
 
 
 def _observed(people: People, groups: GroupSums) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

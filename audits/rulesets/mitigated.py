@@ -11,7 +11,11 @@ from pydantic import Field
 from audits.results import plain, shown
 from audits.stats import Estimate, Verdict
 
-__all__ = ["Headline", "MitigationOptions", "MitigationResult", "Step"]
+__all__ = ["NOT_RUN", "Headline", "MitigationOptions", "MitigationResult", "Step"]
+
+
+NOT_RUN = "not run"
+"""Stands for the verdict of an audit that these people or this model do not allow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +30,8 @@ class MitigationOptions:
     amounts : tuple of float
         Samples added, as shares of the training rows; the smallest amount is 50 people.
     also : dict of audit name to options
-        Other audits to run before and after; by default the group metrics, where there are groups.
+        Other audits to run before and after; by default all that need no choice on these data: groups,
+        flipset, outcome_transport, loss_ratio, sensitivity, and recourse where a column is actionable.
     level, material
         Error rate, and the smallest difference that matters.
     """
@@ -47,7 +52,7 @@ class MitigationOptions:
 
 @dataclass(frozen=True)
 class Headline:
-    """Another audit's finding on one of the models."""
+    """Another audit's verdict and finding on one of the models; ``not run`` and why where it cannot be."""
 
     audit: str
     verdict: str
@@ -62,6 +67,8 @@ class Step:
     ----------
     difference : Estimate
         Favourable share of the group minus everyone else's.
+    also : tuple of Headline
+        What other audits find; empty but for the model as it was and the step chosen.
     worst, worst_score : str, float
         The rule set with the largest score under this model, and that score: not corrected for having looked.
     """

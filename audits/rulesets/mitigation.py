@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from audits.errors import InputError
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
 from audits.rulesets.findings import rule_words
-from audits.rulesets.mitigated import Headline, MitigationOptions, MitigationResult, Step
+from audits.rulesets.mitigated import NOT_RUN, Headline, MitigationOptions, MitigationResult, Step
 from audits.rulesets.treated import Groups, Treated, find_worst, group_kind
 from audits.stats import (
     EVIDENCE,
@@ -79,15 +79,23 @@ def mitigation_audit(
     group, held = find_worst(groups, before, options), _Held(subject, options, groups)
     samples, labels, tried = _samples(before, groups, group, options, rng)
     amounts = _amounts(options, subject.training.n, len(labels))
-    steps = [held.step(subject.model, 0, group, others or {})]
+    models, steps = [subject.model], [held.step(subject.model, 0, group)]
     for place, added in enumerate(amounts):
-        share = part(progress, (place + 0.2) / (len(amounts) + 1), (place + 1.0) / (len(amounts) + 1))
+        share = part(
+            progress, 0.6 * (place + 0.2) / (len(amounts) + 1), 0.6 * (place + 1) / (len(amounts) + 1)
+        )
         share(0.0, f"Training with {added:,} more {groups.noun}")
         augmented = _augmented(subject.training, samples.iloc[:added], labels[:added])
-        model = train_model(augmented, subject.train, subject.seed, share)
-        steps.append(held.step(model, added, group, others or {}))
+        models.append(train_model(augmented, subject.train, subject.seed, share))
+        steps.append(held.step(models[-1], added, group))
+    chosen = _chosen(steps)
+    stated = sorted({0, chosen})
+    for turn, place in enumerate(stated):
+        share = part(progress, 0.6 + 0.4 * turn / len(stated), 0.6 + 0.4 * (turn + 1) / len(stated))
+        also = held.headlines(models[place], others or {}, share)
+        steps[place] = dataclasses.replace(steps[place], also=also)
     progress(1.0, "Done")
-    return _pack(subject, options, groups.noun, group, tuple(steps), tried)
+    return _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
 
 
 class _Held:
@@ -96,9 +104,7 @@ class _Held:
     def __init__(self, subject: Subject, options: MitigationOptions, groups: Groups) -> None:
         self.subject, self.options, self.groups = subject, options, groups
 
-    def step(
-        self, model: Model, added: int, group: Treated, others: Mapping[str, Callable[[Subject], Any]]
-    ) -> Step:
+    def step(self, model: Model, added: int, group: Treated) -> Step:
         data, options = self.subject.data, self.options
         judged = _on(self.subject, data, model)
         attributes, cells = counted = self.groups.counted(judged)
@@ -116,13 +122,37 @@ class _Held:
             accuracy=wilson(right, total, level=options.level),
             worst=rule_words(attributes, rules[:1])[0] if len(rules) else "",
             worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
-            also=tuple(_headline(name, run, judged) for name, run in others.items()),
+            also=(),
         )
+
+    def headlines(
+        self, model: Model, others: Mapping[str, Callable[[Subject], Any]], progress: Progress
+    ) -> tuple[Headline, ...]:
+        judged, found = _on(self.subject, self.subject.data, model), []
+        for place, (name, run) in enumerate(others.items()):
+            progress(place / len(others), f"Running {name.replace('_', ' ')} on the held-out people")
+            found.append(_headline(name, run, judged))
+        return tuple(found)
 
 
 def _headline(name: str, run: Callable[[Subject], Any], subject: Subject) -> Headline:
-    result = run(subject)
+    """What another audit finds, or why it cannot be run on these people."""
+    try:
+        result = run(subject)
+    except InputError as error:
+        return Headline(name, NOT_RUN, str(error))
     return Headline(name, result.verdict, result.finding)
+
+
+def _chosen(steps: Sequence[Step]) -> int:
+    """Place of the smallest difference among the steps that lost at most one point of accuracy."""
+    least = (steps[0].accuracy.value or 0.0) - _ACCURACY_LOST
+    kept = [
+        place
+        for place, step in enumerate(steps)
+        if (step.accuracy.value or 0.0) >= least and step.difference.value is not None
+    ]
+    return min(kept, key=lambda place: abs(steps[place].difference.value or 0.0)) if kept else 0
 
 
 def _on(subject: Subject, data: AuditData, model: Model) -> Subject:
@@ -201,16 +231,10 @@ def _pack(
     noun: str,
     group: Treated,
     steps: tuple[Step, ...],
+    chosen: int,
     tried: int,
 ) -> MitigationResult:
     first = steps[0]
-    kept = [
-        place
-        for place, step in enumerate(steps)
-        if (step.accuracy.value or 0.0) >= (first.accuracy.value or 0.0) - _ACCURACY_LOST
-        and step.difference.value is not None
-    ]
-    chosen = min(kept, key=lambda place: abs(steps[place].difference.value or 0.0)) if kept else 0
     last = steps[chosen]
     gap, n = last.difference, last.favorable_in.n
     seen = gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)

@@ -20,6 +20,7 @@ from audits.rulesets.ranking import is_evidence, leaders, support_sweep
 from audits.rulesets.result import Discovery, RuleSetsResult
 from audits.rulesets.sampling import Sampled
 from audits.rulesets.tables import MOST_ROWS, cells_table, rules_table
+from audits.rulesets.text import category_shares
 from audits.rulesets.words import finding, warnings_for
 from audits.stats import (
     EVIDENCE,
@@ -83,7 +84,8 @@ def pack(
     judged, needed = _judge(bool(seen.any()), cells, mined, options, inference)
     discovery = _discovery(halves, people, attributes, mined, options)
     top = float(table["difference"].abs().max())
-    sweep = support_sweep(table, attributes, options.support, mined.n_frequent)
+    shares = None if options.text is None else category_shares(cells, attributes, options.depth)
+    sweep = support_sweep(table, attributes, options.support, mined.n_frequent, shares)
     kept = _first(table, options.rank_by, seen)
     warnings = warnings_for(
         constant=cells.rate in (0.0, 1.0),
@@ -96,6 +98,8 @@ def pack(
         samples=options.samples,
         reached=sampled is None or sampled.reached,
         fractional=bool((np.abs(cells.n - people.n) > 1e-6).any()),
+        rows=audited.rows,
+        people=cells.total,
         discovery=discovery,
         judged=judged,
         top_confirmed=rows[0].confirmed,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from audits.rulesets.inference import exact_p
 from audits.rulesets.result import LeaderRow, RuleSetsResult, SampledScore, SweepRow
 from audits.rulesets.scoring import margin
 from audits.rulesets.tables import read_attributes_table, read_cells_table, read_rules, words_of
+from audits.rulesets.text import category_shares, reach
 from audits.stats import Estimate, newcombe, power_of_difference, verdict, wilson
 from audits.stats.intervals import percent_level
 
@@ -90,7 +92,8 @@ def refine(
     Parameters
     ----------
     support : float
-        A larger smallest share of people; p-values and intervals, corrected for more, stay valid.
+        A larger smallest share of people (of texts: of those with some term of each category, Eq. 3);
+        p-values and intervals, corrected for more, stay valid.
     tolerance : float
         Score that the auditor tolerates: it decides which rows are evidence.
     margin : float
@@ -106,7 +109,7 @@ def refine(
     table = result.rule_sets
     keep = np.ones(len(table), dtype=bool)
     if support is not None:
-        keep &= table["support"].to_numpy() >= support * (1 - 1e-12)
+        keep &= _support(result) >= support * (1 - 1e-12)
     if margin is not None and "margin" in table:
         keep &= table["margin"].to_numpy() <= margin
     names = [item["name"] for item in result.attributes]
@@ -117,6 +120,16 @@ def refine(
     own = read_attributes_table(result.attributes, result.rules)
     cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
     return leaders(table[keep], own, cells, options, result.inference)
+
+
+def _support(result: RuleSetsResult) -> np.ndarray:
+    """Share by which a rule set is frequent, (S,)."""
+    table = result.rule_sets
+    if result.options["text"] is None:
+        return table["support"].to_numpy()
+    own = read_attributes_table(result.attributes, result.rules)
+    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
+    return reach(category_shares(cells, own), read_rules(table))
 
 
 def group_neighbours(result: RuleSetsResult, number: int) -> pd.DataFrame:
@@ -136,19 +149,37 @@ def members(result: RuleSetsResult, number: int) -> np.ndarray:
 
 
 def support_sweep(
-    table: pd.DataFrame, attributes: Sequence[Attribute], support: float, n_frequent: int
+    table: pd.DataFrame,
+    attributes: Sequence[Attribute],
+    support: float,
+    n_frequent: int,
+    shares: Mapping[tuple[int, ...], float] | None = None,
 ) -> tuple[SweepRow, ...]:
-    """Rule sets and the largest score at each support threshold (Table 6) from `support` up."""
-    rows = []
+    """Rule sets and the largest score at each support threshold (Table 6) from `support` up.
+
+    Parameters
+    ----------
+    n_frequent : int
+        Frequent rule sets at `support`: of people those of everyone, which the table leaves out, are more.
+    shares : mapping of categories to share
+        Of texts: by what a rule set is frequent (`category_shares`).
+    """
     of_everyone = n_frequent - int((table["equal"] + 1).sum())
+    own = table["support"].to_numpy() if shares is None else reach(shares, read_rules(table))
+    rows = []
     for threshold in sorted({support, *(swept for swept in _SWEPT if swept > support)}):
-        kept = table[table["support"] >= threshold * (1 - 1e-12)]
+        least = threshold * (1 - 1e-12)
+        kept = table[own >= least]
         gaps = kept["difference"].abs().to_numpy()
         best = int(gaps.argmax()) if len(kept) else None
+        frequent = of_everyone + int((kept["equal"] + 1).sum())
+        if shares is not None:
+            sizes = {chosen: prod(len(attributes[k].rules) for k in chosen) for chosen in shares}
+            frequent = sum(sizes[chosen] for chosen, share in shares.items() if share >= least)
         rows.append(
             SweepRow(
                 support=float(threshold),
-                n_frequent=of_everyone + int((kept["equal"] + 1).sum()),
+                n_frequent=frequent,
                 n_distinct=len(kept),
                 rule_set=None if best is None else words_of(attributes, kept.iloc[[best]])[0],
                 score=None if best is None else float(gaps[best]),

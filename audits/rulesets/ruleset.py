@@ -27,6 +27,7 @@ from audits.rulesets.inference import (
     shrinkage,
     touching,
     whole_people,
+    z_scores,
 )
 from audits.rulesets.mining import Mined, Search, candidates
 from audits.rulesets.options import Edges, RuleSetsOptions
@@ -34,10 +35,11 @@ from audits.rulesets.packing import Audited, pack
 from audits.rulesets.reading import read_attributes
 from audits.rulesets.result import RuleSetsResult
 from audits.rulesets.sampling import Sampled, sample
-from audits.rulesets.scoring import standardized
+from audits.rulesets.scoring import differences
 from audits.rulesets.sums import GroupSums
 from audits.rulesets.tables import Tests, people_table, rule_sets_table
-from audits.rulesets.text import TERMS, Vocabulary, any_rule, mine_texts, sample_texts, text_attributes
+from audits.rulesets.text import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
+from audits.rulesets.text_sampling import sample_texts
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
 
@@ -244,12 +246,14 @@ def _test(
     """Test every rule set, and widen every interval, for having looked at all of them."""
     cells = groups.cells
     total, good = cells.total, float(cells.favorable.sum())
-    z = (mined.favorable - mined.n * cells.rate) * standardized(mined.n, total, cells.rate)
+    z = z_scores(people, groups)
     null = maxima(people, groups, draws=options.permutations, rng=rng, progress=progress)
     family = len(mined.n)
     if options.correction == "max":
         corrected = adjusted(z, null)
         interval_level = 2 * float(norm.sf(critical(null, options.level)))
+        if not null.any():  # decisions that are all alike can be shuffled to nothing else
+            interval_level = options.level / family
     elif options.correction == "holm":
         corrected = holm(exact_p(mined.n, mined.favorable, total, good))
         interval_level = options.level / family
@@ -263,7 +267,9 @@ def _test(
     if options.correction == "max":
         held = (corrected <= options.level) & (low <= 0) & (high >= 0)
         corrected[held] = adjusted(touching(*(side[held] for side in counts)), null)
-    low, high = agreeing(z, low, high, corrected <= options.level)
+    low, high = agreeing(
+        differences(mined.n, mined.favorable, total, good), low, high, corrected <= options.level
+    )
     inference = {
         "correction": options.correction,
         "words": _WORDS[options.correction],

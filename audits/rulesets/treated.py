@@ -109,7 +109,7 @@ def find_worst(groups: Groups, subject: Subject, options: MitigationOptions) -> 
             "mitigation.support",
             "must leave a group and as many people outside it",
             options.support,
-            "lower it",
+            _would_do(groups, counted),
         )
     admitted = {
         item.name: tuple(np.array(item.levels, dtype=object)[item.rules[rule]])
@@ -119,6 +119,19 @@ def find_worst(groups: Groups, subject: Subject, options: MitigationOptions) -> 
     inside = memberships(cells, attributes, rules[:1])[0][cells.row_cell]
     words = rule_words(attributes, rules[:1])[0]
     return Treated(rules[:1], admitted, words, "advantaged" if gaps[0] > 0 else "harmed", inside)
+
+
+def _would_do(groups: Groups, counted: Counted) -> str:
+    """Say which support a group of one rule has, in and out; of texts the terms' own shares say nothing."""
+    attributes, cells = counted
+    if isinstance(groups, TableGroups):
+        search = Search(cells, attributes, support=1e-12, depth=1)
+        search.run(10**9)
+        n = search.found().n
+        share = float(np.minimum(n, cells.total - n).max() / cells.total) if len(n) else 0.0
+        if share > 0:
+            return f"a share of {np.floor(share * 1e4) / 1e4:g} would do"
+    return "lower it"
 
 
 def _count(attributes: tuple[Attribute, ...], subject: Subject) -> Counted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from audits.rulesets.result import Discovery, LeaderRow
 from audits.rulesets.text import FEWEST_TEXTS
 from audits.stats import EVIDENCE, INSUFFICIENT, Verdict
-from audits.stats.words import count, p_words, percent
+from audits.stats.words import count, number, p_words, percent
 
 __all__ = ["finding", "points", "warnings_for"]
 
@@ -38,11 +38,14 @@ def finding(
     first = next((row for row in rows if row.verdict == EVIDENCE), rows[0])
     n = first.n_in
     good = "" if outcome == "favorable" else f" ({outcome})"
+    way = "more" if first.direction == "advantaged" else "less"
+    if first.score.value == 0:
+        way = "of difference"
     gap = (
         f"Of {count(n)} {noun} with {first.rule_set}, {percent(first.favorable_in.value, n)} are decided "
         f"favorably{good}; of the other {count(first.n_out)}, "
         f"{percent(first.favorable_out.value, first.n_out)}: "
-        f"{points(first.score.value, n)} points {'more' if first.direction == 'advantaged' else 'less'} "
+        f"{points(first.score.value, n)} points {way} "
         f"({points(first.score.low, n)}–{points(first.score.high, n)}, corrected for {family:,} groups)"
     )
     if judged == EVIDENCE:
@@ -87,6 +90,8 @@ def warnings_for(
     samples: int,
     reached: bool,
     fractional: bool,
+    rows: int,
+    people: float,
     discovery: Discovery,
     judged: Verdict,
     top_confirmed: bool,
@@ -122,6 +127,11 @@ def warnings_for(
     if fractional:
         found.append(
             "Weights are not whole numbers: p-values and halves use people rounded per combination of groups."
+        )
+    if people < 0.5 * rows:
+        found.append(
+            f"Weights are numbers of people: {rows:,} rows stand for {number(people)} people only, and tests "
+            "see no more than those."
         )
     if judged == EVIDENCE and not top_confirmed:
         found.append(

@@ -1,11 +1,12 @@
-"""Batches of predictions as they arrive: JSON, Arrow, or files dropped into a folder."""
+"""Batches of predictions as they arrive: JSON, Arrow, or files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,16 +15,15 @@ from typing import Any
 from audits.checks import choices
 from audits.data import read_table
 from audits.errors import InputError
-from audits.runs.monitors import MOST_PEOPLE, Batch, Monitors
+from audits.runs.monitors import MOST_PEOPLE, Batch, Monitor
 from audits.runs.scoring import Scorer
 from audits.sensitivity.rows import columns_of
 
-__all__ = ["Arrival", "inbox", "read_arrow", "read_json", "take_files"]
+__all__ = ["Arrival", "file_batches", "read_arrow", "read_json"]
 
 _LONGEST_ID = 200
 _MOST_BYTES = 64_000_000  # of an Arrow batch once decompressed
-_SETTLED_SECONDS = 2.0
-_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather", ".gz")
+_ROW = re.compile(r"(?:rows|ids)\[(?P<row>\d+)\](?:\.(?P<column>.+))?", re.DOTALL)
 _KEYS = ("rows", "ids", "at")
 
 
@@ -101,64 +101,65 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
     return _arrival(table.column_names, lambda name: table.column(name).to_pylist(), table.num_rows, reads)
 
 
-def inbox(root: Path, monitor: str) -> Path:
-    """Return the folder of a monitor into which files are dropped."""
-    return root / monitor / "inbox"
+def file_batches(monitor: Monitor, path: Path, scorer: Scorer) -> list[Batch]:
+    """Have `scorer` measure the people in a file; return them as batches, ready to be stored.
 
+    Each batch goes under a key made from the file's content, so that the same content is counted once.
 
-def take_files(monitors: Monitors, monitor: str, root: Path, scorer: Scorer) -> list[Path]:
-    """Have `scorer` measure the files in a monitor's inbox, and store them; return where each went.
-
-    A file goes to ``done``, or to ``failed`` beside a text that says why. One that is still being written
-    (changed in the last two seconds) stays. The same content is counted once.
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or any row of it is wrong: none of it is measured then.
+    RunFailed
+        If the process that measures ended.
     """
-    folder = inbox(root, monitor)
-    moved = []
-    for path in sorted(folder.iterdir()):
-        if not path.is_file() or path.is_symlink() or not path.name.endswith(_SUFFIXES):
-            continue
-        if abs(time.time() - path.stat().st_mtime) < _SETTLED_SECONDS:
-            continue
-        try:
-            _take(monitors, monitor, path, scorer)
-            place = _free(folder.parent / "done", path.name)
-        except InputError as error:
-            place = _free(folder.parent / "failed", path.name)
-            place.with_name(f"{place.name}.txt").write_text(f"{error}\n", encoding="utf-8")
-        path.rename(place)
-        moved.append(place)
-    return moved
-
-
-def _take(monitors: Monitors, monitor: str, path: Path, scorer: Scorer) -> None:
-    bundle = monitors.get(monitor).bundle
+    bundle = monitor.bundle
     frame = read_table(path).frame
     if frame.empty:
         raise InputError(path.name, "has no rows")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
 
-    def values(name: str) -> list[Any]:
-        return frame[name].astype(object).where(frame[name].notna(), None).tolist()
+    numbers = bundle.encoder.numbers
 
-    arrival = _arrival(list(frame.columns), values, len(frame), bundle.reads)
+    def values(name: str) -> list[Any]:
+        found = frame[name].astype(object).where(frame[name].notna(), None).tolist()
+        # one text among numbers makes texts of them all: the one is to be named
+        return [_number(value) for value in found] if name in numbers else found
+
     batches = []
+    with _rows_as_in_files(0):
+        arrival = _arrival(list(frame.columns), values, len(frame), bundle.reads)
     for place, start in enumerate(range(0, arrival.people, MOST_PEOPLE)):
         rows = slice(start, start + MOST_PEOPLE)
         part = {name: column[rows] for name, column in arrival.columns.items()}
-        scored = scorer.score(monitor, bundle, part, min(MOST_PEOPLE, arrival.people - start))
-        batches.append(
-            Batch(
-                monitor,
-                scored,
-                digest,
-                f"file:{digest}:{place}",
-                arrival.ids[rows],
-                source=_printable(path.name),
-            )
-        )
-    for outcome in monitors.store(batches):
-        if isinstance(outcome, InputError):
-            raise outcome
+        with _rows_as_in_files(start):
+            scored = scorer.score(monitor.id, bundle, part, min(MOST_PEOPLE, arrival.people - start))
+        key = f"file:{digest}:{place}"
+        source = _printable(path.name)
+        batches.append(Batch(monitor.id, scored, digest, key, arrival.ids[rows], source=source))
+    return batches
+
+
+def _number(value: Any) -> Any:
+    """Return a number written as text as the number, anything else as it is."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return float(value)
+    return value
+
+
+@contextmanager
+def _rows_as_in_files(start: int) -> Iterator[None]:
+    """Name rows as whoever opens the file counts them; `start` rows of it came before these."""
+    try:
+        yield
+    except InputError as error:
+        found = _ROW.fullmatch(error.where)
+        if found is None:
+            raise
+        where = f"row {int(found['row']) + start + 1:,}, column {found['column'] or 'id'},"
+        rest = str(error).removeprefix(f"{error.where} ").removesuffix(".")
+        raise InputError(where, rest) from None
 
 
 def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str]) -> Arrival:
@@ -209,15 +210,6 @@ def _at(at: Any) -> str:
 
 def _no_constant(text: str) -> float:
     raise InputError("the body", "must hold numbers that JSON has; send null for a missing one", text)
-
-
-def _free(folder: Path, name: str) -> Path:
-    """Return a path in `folder` that is not taken."""
-    folder.mkdir(exist_ok=True)
-    place, turn = folder / name, 1
-    while place.exists():
-        place, turn = folder / f"{turn}-{name}", turn + 1
-    return place
 
 
 def _printable(name: str) -> str:

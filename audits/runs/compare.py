@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from audits.runs.places import place_names
 from audits.stats.words import number
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Change", "compare_runs", "comparison_frame", "worded_frame"]
 
 _ESTIMATE = {"value", "low", "high", "n", "method"}
-_NAMES = ("attribute", "group", "feature", "rule_set", "name", "alpha", "row", "column")
 _LONGEST = 80
 
 
@@ -50,10 +51,12 @@ class Change:
 
     def words(self) -> tuple[str, str]:
         """Return before and after as a reader sees them, an estimate with its interval."""
-        return (
-            _words(self.before, self.low_before, self.high_before),
-            _words(self.after, self.low_after, self.high_after),
-        )
+        before = _words(self.before, self.low_before, self.high_before)
+        after = _words(self.after, self.low_after, self.high_after)
+        if before == after:  # a change in later digits
+            before, after = f"{self.before!r}", f"{self.after!r}"
+        start = _parting(before, after)
+        return before[start:][:_LONGEST], after[start:][:_LONGEST]
 
 
 def compare_runs(before: RunResult, after: RunResult) -> list[Change]:
@@ -62,7 +65,7 @@ def compare_runs(before: RunResult, after: RunResult) -> list[Change]:
     parts = [(name, old[name], new[name]) for name in ("evenhand", "spec", "data", "model")]
     first, second = (_by_audit(document["audits"]) for document in (old, new))
     parts += [(name, first.get(name, {}), second.get(name, {})) for name in {**first, **second}]
-    return [change for name, a, b in parts for change in _changes(name, a, b)]
+    return [change for name, a, b in parts for change in sorted(_changes(name, a, b), key=_weight)]
 
 
 def comparison_frame(changes: list[Change]) -> pd.DataFrame:
@@ -84,7 +87,20 @@ def _words(value: object, low: float | None, high: float | None) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         text = number(float(value))
         return text if low is None else f"{text} ({number(low)} to {number(high)})"
-    return "–" if value is None else str(value)[:_LONGEST]
+    return "–" if value is None else str(value)
+
+
+def _parting(before: str, after: str) -> int:
+    """Where to begin two long texts so that both show where they part."""
+    part = next((k for k, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+    return max(part - _LONGEST // 2, 0) if max(len(before), len(after)) > _LONGEST else 0
+
+
+def _weight(change: Change) -> int:
+    """Verdict and finding first, then estimates, then the rest, each in the order of the results."""
+    if change.where in {"verdict", "finding"}:
+        return 0
+    return 1 if change.low_before is not None or change.low_after is not None else 2
 
 
 def _by_audit(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -99,8 +115,18 @@ def _changes(part: str, old: Any, new: Any) -> Iterator[Change]:
     a, b = dict(_leaves(old, "")), dict(_leaves(new, ""))
     for where in {**a, **b}:
         before, after = a.get(where), b.get(where)  # what is not there is as good as none
-        if before != after:
+        if not _same(before, after):
             yield _change(part, where, before, after)
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Equal, numbers to nine digits: below that they tell two machines apart and nothing else."""
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        return all(_same(before[key], after[key]) for key in before)
+    if isinstance(before, float) or isinstance(after, float):
+        numbers = isinstance(before, (int, float)) and isinstance(after, (int, float))
+        return numbers and math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(before == after)
 
 
 def _change(part: str, where: str, before: Any, after: Any) -> Change:
@@ -125,17 +151,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         for key, item in value.items():
             yield from _leaves(item, f"{path}.{key}".lstrip("."))
     elif isinstance(value, list):
-        labels = [_label(item, place) for place, item in enumerate(value)]
-        unique = len(set(labels)) == len(labels)
-        for place, item in enumerate(value):
-            yield from _leaves(item, f"{path}[{labels[place] if unique else place}]")
+        for name, item in zip(place_names(value), value, strict=True):
+            yield from _leaves(item, f"{path}[{name}]")
     else:
         yield path, value
-
-
-def _label(item: Any, place: int) -> str:
-    """Name a record after what identifies it, so that another order of groups is no change."""
-    found = [
-        str(item[name]) for name in _NAMES if isinstance(item, dict) and isinstance(item.get(name), str | int)
-    ]
-    return ": ".join(found) or str(place)

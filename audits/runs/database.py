@@ -1,8 +1,9 @@
 """The one database and its migrations: SQLite under ``EVENHAND_HOME``, or ``EVENHAND_DATABASE_URL``.
 
 SQLite runs in WAL mode, so that readers never wait for the writer; writers wait for each other. PostgreSQL
-is for several machines; they then share one ``EVENHAND_HOME``, where files lie. Whoever waits for a lock gives
-up after 30 seconds, or as the address says (``?timeout=5``; PostgreSQL: ``?options=-c lock_timeout=5s``).
+is for several machines; they then share one ``EVENHAND_HOME``, where files lie. Whoever waits for a lock
+gives up after 30 seconds, or as the address says (``?timeout=5`` for SQLite;
+``?options=-c%20lock_timeout%3D5s`` for PostgreSQL).
 
 The schema grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that
 SQLite and PostgreSQL both understand, and what was applied is counted in the table ``schema_version``.

@@ -156,7 +156,7 @@ def _audit(request: AuditRequest, place: int, subject: Subject, seed: int, progr
 def _locate(error: InputError, place: str, request: AuditRequest) -> None:
     """Have an audit's error say which audit of the spec it is about."""
     root = error.where.replace("[", ".").split(".")[0]
-    if root in {"data", "model", "threshold"}:
+    if root in {"data", "threshold"}:
         return
     if root == request.name:
         prefix = f"{place}."

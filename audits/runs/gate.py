@@ -13,7 +13,9 @@ from pydantic import Field
 
 from audits.checks import build
 from audits.errors import InputError
+from audits.runs.places import place_names
 from audits.stats import EVIDENCE, INSUFFICIENT
+from audits.stats.words import number
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -28,7 +30,8 @@ Most = Annotated[int, Field(strict=True, ge=0)] | None
 class Gate:
     """What a spec's ``gate`` holds: the most verdicts of a kind that still pass; None is any number.
 
-    Every verdict that the results state counts, those of single groups too.
+    Every verdict that the results state counts once, those of single groups too: a group whose rate differs
+    is one, not also the group and the audit that say so because of it.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -48,7 +51,7 @@ STRICT = Gate(evidence=0)
 
 @dataclass(frozen=True)
 class Statement:
-    """One verdict in results.json: the audit's name and place in the spec, the path below it, the finding."""
+    """One verdict in results.json: its audit and place in the spec, the path below it, what it rests on."""
 
     audit: str
     place: int
@@ -58,8 +61,8 @@ class Statement:
 
     @property
     def name(self) -> str:
-        """Name of the audit with the path."""
-        return f"{self.audit}{self.where}"
+        """Name of the audit, by its place in the spec, with the path."""
+        return f"audits[{self.place}].{self.audit}{self.where}"
 
 
 class GateFailed(AssertionError):
@@ -67,12 +70,18 @@ class GateFailed(AssertionError):
 
 
 def statements(result: RunResult) -> list[Statement]:
-    """Return every verdict that a run states, in the order of results.json."""
-    return [
-        Statement(entry["audit"], place, path, verdict, entry["finding"])
-        for place, entry in enumerate(result.to_json()["audits"])
-        for path, verdict in _verdicts(entry, "")
-    ]
+    """Return the verdicts that a run states, in the order of results.json.
+
+    Of a verdict and the same one further down the path that it rests on, only the latter.
+    """
+    found = []
+    for place, entry in enumerate(result.to_json()["audits"]):
+        stated = _verdicts(entry, "")
+        for path, item in stated:
+            verdict = item["verdict"]
+            if not any(_below(path, other) and inner["verdict"] == verdict for other, inner in stated):
+                found.append(Statement(entry["audit"], place, path, verdict, _told(path, item, entry)))
+    return found
 
 
 def matched(result: RunResult, gate: Gate) -> list[Statement]:
@@ -192,15 +201,33 @@ def junit_xml(result: RunResult, gate: Gate) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _verdicts(value: Any, path: str) -> list[tuple[str, str]]:
+def _verdicts(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return every record that states a verdict, with its path, from the whole to the parts."""
     if isinstance(value, dict):
-        found = [(path, item) for key, item in value.items() if key == "verdict" and isinstance(item, str)]
-        inner = [(f"{path}.{key}", item) for key, item in value.items() if key not in {"verdict", "options"}]
+        found = [(path, value)] if isinstance(value.get("verdict"), str) else []
+        inner = [(f"{path}.{key}", item) for key, item in value.items() if key != "options"]
     elif isinstance(value, list):
-        found, inner = [], [(f"{path}[{place}]", item) for place, item in enumerate(value)]
+        found = []
+        inner = [(f"{path}[{name}]", item) for name, item in zip(place_names(value), value, strict=True)]
     else:
         return []
     return found + [pair for name, item in inner for pair in _verdicts(item, name)]
+
+
+def _below(path: str, other: str) -> bool:
+    return other.startswith((f"{path}.", f"{path}["))
+
+
+def _told(path: str, item: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """What a verdict rests on: the audit's finding, after the part's own number where it is about a part."""
+    if not path:
+        return str(entry["finding"])
+    estimate = next((item[key] for key in ("estimate", "difference", "ratio") if item.get(key)), None)
+    if not isinstance(estimate, Mapping) or estimate.get("value") is None:
+        return f"{path.lstrip('.')}. The audit's finding: {entry['finding']}"
+    low, high = number(estimate["low"]), number(estimate["high"])
+    told = f"{path.lstrip('.')}: {number(estimate['value'])} ({low} to {high}), {estimate['method']}"
+    return f"{told}. The audit's finding: {entry['finding']}"
 
 
 def _xml(text: str) -> str:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from audits.checks import build, one_of
+from audits.data import AuditData
+from audits.data.values import MISSING
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.rulesets import MitigationOptions, MitigationResult, mitigation_audit
 
-__all__ = ["mitigation_with_others"]
+__all__ = ["mitigation_with_others", "usual_others"]
 
 
 def mitigation_with_others(
@@ -38,7 +40,47 @@ def mitigation_with_others(
         checked: Any = build(audit.options, given, where)
         return lambda judged: audit.run(judged, checked, rng=subject.seed, progress=silent)
 
-    usual: dict[str, dict[str, Any]] = {"groups": {}} if subject.data.protected else {}
-    also = usual if options.also is None else options.also
+    also = usual_others(subject.data, subject.train) if options.also is None else options.also
     others = {name: runner(name, given) for name, given in also.items()}
     return mitigation_audit(subject, options, others=others, rng=rng, progress=progress)
+
+
+def usual_others(data: AuditData, trained: str | None) -> dict[str, dict[str, Any]]:
+    """Return every audit that needs no choice on these data, by name, with its options.
+
+    Groups; flipsets between the two largest groups of the first protected attribute, the group with fewer
+    favourable labels as the source; the model beside the labels; loss ratios; sensitivity; and recourse where
+    some column has the role ``actionable``. Of a model of words only the groups.
+    """
+    names = list(data.protected)
+    if not names:
+        return {}
+    found: dict[str, dict[str, Any]] = {"groups": {}}
+    if trained == "text":
+        return found  # the others compare people by numbers and categories
+    pair = _two_largest(data, names[0])
+    if pair is not None:
+        found["flipset"] = {"source": {names[0]: pair[0]}, "target": {names[0]: pair[1]}}
+    if data.y is not None:
+        found["outcome_transport"] = {"by": names[:1], "against": "label"}
+    found |= {"loss_ratio": {"sensitive": names}, "sensitivity": {"protected": names[0]}}
+    actionable = [name for name in data.features if data.roles.get(name) == "actionable"]
+    if actionable:
+        found["recourse"] = {"actionable": actionable, "by": names[:1]}
+    return found
+
+
+def _two_largest(data: AuditData, attribute: str) -> tuple[str, str] | None:
+    """Source and target among the values of an attribute, missing ones aside."""
+    weights = np.ones(data.n) if data.weights is None else data.weights
+    values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
+    people = np.bincount(codes, weights)
+    order = [place for place in np.argsort(-people, kind="stable") if values[place] != MISSING][:2]
+    if len(order) < 2:
+        return None
+    if data.y is not None:
+        share = np.bincount(codes, weights * data.y) / people
+        order.sort(key=lambda place: share[place])
+    else:
+        order.reverse()
+    return str(values[order[0]]), str(values[order[1]])

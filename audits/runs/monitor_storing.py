@@ -163,6 +163,6 @@ class State:
 def _alarm(chart: Chart, people: int, flagged: int) -> str:
     return (
         f"More people are flagged than the {percent(chart.rate, 1000)} that chance allows: the chart "
-        f"reached its limit at person {count(people)} ({count(flagged)} flagged so far). Without a change "
+        f"reached its limit after {count(people)} people ({count(flagged)} flagged so far). Without a change "
         f"it does so once in {count(chart.people_between)} people on average."
     )

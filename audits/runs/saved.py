@@ -107,9 +107,8 @@ class SavedRuns:
         with self._database.writing() as connection:
             wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
             if connection.execute(sa.update(_RUNS).where(wanted).values(change)).rowcount == 0:
-                raise InputError(
-                    "the saved audit", f"must not be {found.status} to be started again", found.id
-                )
+                rule = f"is {found.status}; only a failed, cancelled or interrupted one starts again"
+                raise InputError("the saved audit", rule, found.id)
         return self.get(found.id)
 
     def finish(self, identity: str, result: RunResult) -> bool:

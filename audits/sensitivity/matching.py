@@ -1,8 +1,9 @@
 """Match sets (sections 5 and 6): does sensitivity find the people whom an unbiased twin decides otherwise?
 
 The match set holds everybody whom the audited model and its twin decide alike, or whom the audited model
-decides as their true counterfactual where data hold that; sensitivity is meant to be high outside. Two rivals that know nothing of groups are always held beside it, |grad F| and closeness to
-the decision threshold, because a person near the threshold is decided otherwise by almost any second model.
+decides as their true counterfactual where the data hold that; sensitivity is meant to be high outside. Two
+rivals that know nothing of groups are always held beside it, |grad F| and closeness to the decision
+threshold, because a person near the threshold is decided otherwise by almost any second model.
 """
 
 from __future__ import annotations
@@ -93,6 +94,13 @@ class MatchSet:
     adds: bool | None
     sentence: str
     source: Source = "twin"
+
+    @property
+    def question(self) -> str:
+        """What the curves answer."""
+        if self.source == "twin":
+            return "Does it find the people whom an unbiased twin decides otherwise?"
+        return "Does it find the people whose true counterfactuals are decided otherwise?"
 
 
 def match_set(
@@ -198,14 +206,15 @@ def _sentence(
         f"two apart ({rest})."
         if adds
         else "Sensitivity adds nothing to distance from the threshold here: among people about equally "
-        "far from it "
+        "far from it, "
         f"it does not tell the two apart ({rest})."
     )
     gap = against["gradient"]
     low, high = gap.low or 0.0, gap.high or 0.0
     beside = "better than" if low > 0 else "worse than" if high < 0 else "no better than"
+    side = "below" if areas[0].high is not None and areas[0].high < 0.5 else "above"
     return (
-        f"Sensitivity ranks them above the rest with an AUC of {number(areas[0].value)}, {beside} the plain gradient |∇F| "
-        f"({number(areas[1].value)}); closeness to the decision threshold alone has "
+        f"Sensitivity ranks them {side} the rest with an AUC of {number(areas[0].value)}, {beside} the plain "
+        f"gradient |∇F| ({number(areas[1].value)}); closeness to the decision threshold alone has "
         f"{number(areas[2].value)}. {judged}"
     )

@@ -82,6 +82,15 @@ class RowEncoder:
         if unknown:
             raise InputError("bundle.reads", "must be encoded columns", unknown)
 
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Return the columns that hold numbers."""
+        return frozenset(
+            str(entry["column"])
+            for entry, _, _, _ in self._parts
+            if not entry["levels"] and entry["kind"] not in {"categorical", "datetime"}
+        )
+
     def movable(self) -> np.ndarray:
         """Return which points hold numbers that can move a little, (d,) of 0 and 1."""
         found = np.zeros(self.width)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
+import numpy as np
+import pytest
+
 from app import work
 from audits.runs.executors import InlineExecutor
 from tests.app.test_pages import bring, space, texts, visit  # noqa: F401  (space is a fixture)
@@ -106,3 +111,90 @@ def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:  # noqa: F81
     assert any(
         "should not matter" in element.value for element in (*at.markdown, *at.text, *at.info, *at.warning)
     )
+
+
+def _ran(space, at):  # noqa: F811
+    """Run what is chosen to its end, and draw the page again."""
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(90)
+    at.run()
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize("brought", ["trained", "onnx"])
+def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None:  # noqa: F811
+    frame = people(100)
+    bring(
+        space,
+        frame.drop(columns="hired").to_csv(index=False),
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    if brought == "onnx":
+        pytest.importorskip("skl2onnx")
+        from skl2onnx import to_onnx
+        from sklearn.linear_model import LogisticRegression
+
+        x = frame[["hair", "skill"]].to_numpy(np.float32)
+        model = to_onnx(LogisticRegression().fit(x, frame["hired"]), x[:2], options={"zipmap": False})
+        path = space.add_file("model.onnx", io.BytesIO(model.SerializeToString()))
+        draft = space.draft()
+        draft["spec"]["model"] = {"path": str(path)}
+        space.save_draft(draft)
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert any("data.label is missing: a loss compares the model with the true" in text for text in texts(at))
+    assert not any(button.key == "run" for button in at.button)
+    assert "Settle it on the data page" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_one_class_is_refused(space) -> None:  # noqa: F811
+    frame = people(100).assign(hired="yes")
+    bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert any("must have two values, but 'hired' is 'yes' in all 100 rows" in text for text in texts(at))
+
+
+def test_no_tolerance_below_one_can_be_chosen_and_a_model_without_gradient_is_labelled(space) -> None:  # noqa: F811
+    bring(
+        space,
+        people(200).to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    draft = space.draft()
+    draft["spec"]["model"] = {"train": "forest"}
+    space.save_draft(draft)
+    at = visit(space).switch_page(PAGE).run()
+    at.number_input(key="ratio-steps").set_value(2).run()
+    _ran(space, at)
+    assert at.slider(key="delta").min > 1
+    assert any("estimate without gradient" in text for text in texts(at))
+    assert any("random forest has no gradient" in text for text in texts(at))
+
+
+def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> None:  # noqa: F811
+    frame = people(200).assign(Age=lambda table: 40 + 3 * table["hair"])
+    bring(
+        space,
+        frame.to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    at = visit(space).switch_page(PAGE).run()
+    offered = at.multiselect(key="sensitive")
+    assert offered.value == ["sex"]
+    assert "hired" not in offered.options
+    offered.set_value(["Age"]).run()
+    at.number_input(key="ratio-steps").set_value(2).run()
+    _ran(space, at)
+    source = "What predicts Age (as a number, by least squares) from the other features."
+    assert source in texts(at)  # the column's name as it was written

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from app import work
+from app.drafts import from_files, with_data
 from app.widgets.export import portable
 from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
 
@@ -59,6 +63,7 @@ def test_two_models_are_compared_and_two_files_too(space) -> None:  # noqa: F811
     assert any("Choose what to compare" in text for text in texts(at))
     draft = space.draft()
     at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
+    at.session_state["_kept other model of"] = draft["id"]
     at.run()
     result = finish(space, at)
     assert result.source == result.target == "ONNX model hiring.onnx"
@@ -110,6 +115,112 @@ def test_recourse_slides_in_the_browser_without_another_run(space) -> None:  # n
     assert [frame["name"] for frame in slid["frames"]] == [f"{step:g}" for step in result.steps]
     at.selectbox(key="recourse-person").select(str(result.people.index[0])).run()
     assert not at.exception
-    at.select_slider(key="alpha-person").set_value(0.5).run()
-    assert any("at α = 0.5: score" in text for text in texts(at))
+    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    assert sum(len(figure.get("frames") or []) == len(result.steps) for figure in drawn) == 2
     assert len(space.runs()) == runs
+
+
+def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-hiring").click().run()
+    draft = space.draft()
+    at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
+    at.session_state["_kept other model of"] = "other data"
+    at.switch_page(FLOWS).run()
+    at.selectbox(key="compare").set_value("another model with the model").run()
+    assert not at.exception
+    assert not any("hiring.onnx is used" in text for text in texts(at))
+    assert any("Choose what to compare" in text for text in texts(at))
+
+
+@pytest.mark.parametrize("name", ["arrests", "admissions"])
+def test_recourse_of_a_column_of_predictions_is_refused_before_a_run(space, name) -> None:  # noqa: F811
+    at = visit(space).button(key=f"open-{name}").click().run()
+    at.switch_page(RECOURSE).run()
+    assert not at.exception
+    assert any("a column of predictions cannot" in text for text in texts(at))
+    assert not [button for button in at.button if button.key == "run"]
+
+
+def brought(space, frame, *, model=None, data=None, threshold=0.5):  # noqa: F811
+    """Load `frame` as a visitor would have, with a model trained on it or another one."""
+    path = space.add_file("people.csv", io.BytesIO(frame.to_csv(index=False).encode()))
+    draft = from_files([path], "upload")
+    columns = {"label": "good", "favorable": 1, "protected": ["group"], "features": ["x", "z"]}
+    draft = with_data(draft, **columns, **(data or {}))
+    draft["spec"]["model"] = model or {"train": "logistic"}
+    draft["spec"]["threshold"] = threshold
+    space.save_draft(draft)
+    return visit(space)
+
+
+def people(n=120, **columns):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    frame = pd.DataFrame({"x": x, "z": rng.normal(size=n), "group": np.tile(["a", "b"], n // 2)})
+    frame["good"] = (x + rng.normal(size=n) > 0).astype(int)
+    return frame.assign(**columns)
+
+
+def ended(space, at):  # noqa: F811
+    """Run what is chosen; return the result, or None and the page's words if it failed."""
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    run.wait(90)
+    at.run()
+    assert not at.exception
+    return texts(at)
+
+
+def test_no_actionable_feature_is_a_sentence(space) -> None:  # noqa: F811
+    at = brought(space, people()).switch_page(RECOURSE).run()
+    at.multiselect(key="actionable").set_value([]).run()
+    assert not at.exception
+    assert any("Choose at least one column that a person can change" in text for text in texts(at))
+
+
+def test_everybody_accepted_is_a_sentence(space) -> None:  # noqa: F811
+    at = brought(space, people(), threshold=0.0).switch_page(RECOURSE).run()
+    assert any("accepts everyone audited" in text for text in ended(space, at))
+
+
+def test_identical_outcomes_are_no_distance_apart(space) -> None:  # noqa: F811
+    frame = people(chance=0.4)
+    at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
+    at.selectbox(key="compare").set_value("two groups of people").run()
+    said = ended(space, at)
+    assert any("apart" in text for text in said), said
+    assert any("All outcomes are the same" in text for text in said)
+
+
+def test_a_group_of_one_is_named(space) -> None:  # noqa: F811
+    frame = people(chance=np.linspace(0, 1, 120))
+    frame.loc[0, "group"] = "c"
+    at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
+    assert any("One person alone says nothing about a group" in text for text in ended(space, at))
+
+
+def test_probabilities_beyond_one_are_refused_by_value(space) -> None:  # noqa: F811
+    frame = people(chance=np.linspace(0, 1.5, 120))
+    at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
+    at.selectbox(key="compare").set_value("two groups of people").run()
+    at.selectbox(key="flows-outcome").set_value("probability").run()
+    said = ended(space, at)
+    assert any("gives 40 of 120 people another number" in text for text in said), said
+
+
+def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> None:  # noqa: F811
+    frame = people(idle=np.arange(120.0))
+    data = {"roles": {"actionable": ["idle"], "mutable": [], "immutable": []}}
+    at = brought(space, frame, data=data).switch_page(RECOURSE).run()
+    assert not at.exception
+    assert any("does not read idle" in text for text in texts(at)), texts(at)
+
+
+def test_equal_opportunity_runs_from_the_page(space) -> None:  # noqa: F811
+    at = brought(space, people()).switch_page(FLOWS).run()
+    at.selectbox(key="compare").set_value("an equal-opportunity version with the model").run()
+    result = finish(space, at)
+    assert space.runs()[0]["spec"]["audits"][0]["outcome_transport"]["against"] == "equal_opportunity"
+    assert result.outcome == "decision"
+    assert result.comparison == "two policies"

@@ -121,14 +121,20 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:  # 
     at.button(key="run").click().run()
     finish(space, at, "rule_sets")
     draft = space.draft()
-    # another audit of the same data and model is stated before and after; one of another model is not
+    # what needs no choice is stated before and after; an audit that was run, as it was run, unless of
+    # another model
     flipset = {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 19}
     space.note_run({"id": "x", "key": "x", "spec": drafts.audit_spec(draft, "flipset", flipset), "title": ""})
     other = {**draft, "spec": {**draft["spec"], "model": {"train": "forest"}}}
-    space.note_run({"id": "y", "key": "y", "spec": drafts.audit_spec(other, "loss_ratio", {}), "title": ""})
+    recourse = {"actionable": ["income"]}
+    space.note_run(
+        {"id": "y", "key": "y", "spec": drafts.audit_spec(other, "recourse", recourse), "title": ""}
+    )
     at.run()
     assert not at.exception
-    assert "Stated before and after: groups, flipset." in texts(at)
+    usual = ["groups", "flipset", "outcome_transport", "loss_ratio", "sensitivity"]
+    assert at.multiselect(key="also").value == usual
+    at.multiselect(key="also").set_value(["groups", "flipset", "sensitivity"]).run()
     at.button(key="mitigate").click().run()
     finish(space, at, "mitigation")
     assert not at.exception
@@ -138,7 +144,8 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:  # 
     first, last = result.steps[0], result.steps[result.chosen]
     assert "sex" in result.rule_set
     assert abs(last.difference.value) < abs(first.difference.value)
-    assert [item.audit for item in first.also] == ["groups", "flipset"]
+    assert [item.audit for item in first.also] == ["groups", "flipset", "sensitivity"]
+    assert spec["audits"][0]["mitigation"]["also"]["flipset"] == flipset
     for item in (*first.also, *last.also):
         assert any(item.finding in text for text in texts(at))
 
@@ -207,3 +214,72 @@ def test_without_text_no_model_of_words_is_offered(space) -> None:  # noqa: F811
     box = at.selectbox(key=f"train-{space.draft()['id']}")
     assert "logistic regression on words" not in box.options
     assert "logistic regression" in box.options
+
+
+def ask(space, **data):  # noqa: F811
+    """Return the page on the loan book with other choices of data."""
+    loan_book(space, **data)
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    return at
+
+
+def test_without_a_protected_attribute_the_page_asks_for_one(space) -> None:  # noqa: F811
+    at = ask(space, protected=[])
+    assert "Choose at least one protected attribute, or a column of text." in texts(at)
+    assert not [button for button in at.button if button.key == "run"]
+
+
+def test_thousands_of_protected_values_are_refused_with_how_to_group_them(space) -> None:  # noqa: F811
+    at = ask(space, protected=["sex", "income"])
+    assert any("'income' has 1,9" in item or "'income' has 2," in item for item in texts(at))
+    assert any("cut it: bins: {income: [...]}" in item for item in texts(at))
+    assert not [button for button in at.button if button.key == "run"]
+
+
+def test_a_support_that_no_group_has_says_which_would_do(space) -> None:  # noqa: F811
+    loan_book(space)
+    path = space.folder / space.draft()["spec"]["data"]["path"]
+    frame = pd.read_csv(path)
+    frame["group"] = [f"part {place % 13}" for place in range(len(frame))]
+    name = space.add_file("parts.csv", io.BytesIO(frame.to_csv(index=False).encode()))
+    space.save_draft(drafts.with_data(space.draft(), path=str(name)))
+    at = visit(space).switch_page(PAGE).run()
+    at.multiselect(key="attributes").set_value(["group"]).run()
+    at.select_slider(key="support").set_value(0.2).run()
+    at.button(key="run").click().run()
+    finish(space, at, "rule_sets")
+    assert not at.exception
+    assert any(
+        "rule_sets.support must leave at least one group" in item and "give at most 0.0" in item
+        for item in texts(at)
+    )
+
+
+def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:  # noqa: F811
+    loan_book(space)
+    path = space.folder / space.draft()["spec"]["data"]["path"]
+    frame = pd.read_csv(path)
+    rng = np.random.default_rng(0)
+    frame["weight"] = rng.integers(1, 4, len(frame))
+    frame.loc[rng.random(len(frame)) < 0.2, "group"] = None
+    frame["always"] = 0.9
+    frame["risky"] = np.where(frame["group"].isna(), 0.1, rng.random(len(frame))).round(3)
+    name = space.add_file("weighted.csv", io.BytesIO(frame.to_csv(index=False).encode()))
+    for score in ("always", "risky"):
+        draft = drafts.with_data(space.draft(), path=str(name), weights="weight", features=["income", "debt"])
+        draft["spec"]["model"] = {"predictions": {"score": score}}
+        space.save_draft(draft)
+        at = visit(space).switch_page(PAGE).run()
+        assert not at.exception
+        at.button(key="run").click().run()
+        finish(space, at, "rule_sets")
+        assert not at.exception
+        finding = at.container(key="finding").text[0].value
+        if score == "always":
+            assert "0 points of difference" in finding
+            assert any("The model decides favorably on everyone audited" in item for item in texts(at))
+        else:
+            inside = frame["group"].isna()
+            assert "group = (missing)" in finding
+            assert f"Of {int(frame.loc[inside, 'weight'].sum()):,} people" in finding

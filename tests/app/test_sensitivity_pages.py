@@ -116,3 +116,29 @@ def test_the_service_ends_with_what_waits_stored(space: Workspace) -> None:
     service.start()
     service.close()
     assert all(not thread.is_alive() for thread in service._threads)
+
+
+def test_one_of_three_groups_says_on_the_page_which_it_would_have_been(space: Workspace) -> None:
+    frame = people(400)
+    rng = np.random.default_rng(0)
+    frame.loc[rng.random(400) < 0.3, "group"] = "c"
+    frame["other_height"] = frame["height"] + 5
+    frame["other_group"] = frame["group"].map({"a": "b", "b": "c", "c": "a"})
+    path = space.add_file("three.csv", io.BytesIO(frame.to_csv(index=False).encode()))
+    draft = drafts.from_files([path], "upload")
+    chosen = {"label": "hired", "favorable": 1, "protected": ["group"]}
+    space.save_draft(drafts.with_data(draft, **chosen, features=["skill", "height", "group"]))
+    at = visit(space, SENSITIVITY)
+    at.multiselect(key="lives-group").set_value(["other_height"]).run()
+    at.button(key="run").click().run()
+    work.executor().run(space.runs()[0]["id"]).wait(60)
+    at.run()
+    assert "must name a column of what it would have been" in texts(at)
+    at.multiselect(key="lives-group").set_value(["other_height", "other_group"]).run()
+    at.button(key="run").click().run()
+    asked = space.runs()[0]["spec"]["audits"][0]["sensitivity"]["counterfactuals"]
+    assert asked == {"height": "other_height", "group": "other_group"}
+    work.executor().run(space.runs()[0]["id"]).wait(60)
+    at.run()
+    assert not at.exception
+    assert "than their true counterfactuals" in texts(at)

@@ -78,9 +78,12 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
     assert moved < 1.5  # a tenth of that on a quiet machine; a run would take longer
     page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52})
     expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
-    page.locator(".st-key-alpha-person input").first.focus()
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(".st-key-person-card")).to_contain_text("at α = 0.95: score", timeout=acts.SLOW)
+    own = page.locator(".st-key-fit-person-path")
+    box = own.locator(".slider-rail-touch-rect").bounding_box()
+    assert box is not None
+    for place in (0.25, 0.75):
+        page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
+        expect(own.locator(".slider-label").first).to_contain_text(f"α {place:g}: score", timeout=5_000)
     acts.narrow_and_shoot(page, artefacts, "recourse", 3400)
     # nothing to change: said in a sentence, and the way out of it is on the page
     page.get_by_label("Clear all").first.click()

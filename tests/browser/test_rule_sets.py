@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -52,3 +55,60 @@ def test_a_model_trained_here_is_trained_again(server: Server, watched: Watched,
     expect(page.locator(".st-key-mitigated")).to_contain_text("held-out people", timeout=acts.SLOW)
     acts.settle(page)
     acts.narrow_and_shoot(page, artefacts, "rule-sets-mitigated", 4600)
+
+
+def test_texts_are_brought_learned_audited_and_treated(
+    server: Server, watched: Watched, tmp_path: Path, artefacts: Path, shared_data: Path
+) -> None:
+    """A part of the toxicity templates, one term always called toxic: from the file to training again."""
+    with gzip.open(shared_data / "wiki_sentence_templates.csv.gz", "rt", encoding="utf-8") as file:
+        frame = pd.read_csv(file).iloc[::12].drop(columns="template")
+    held = frame["phrase"].str.contains(r"\bmuslim\b", case=False)
+    frame.loc[held & (np.arange(len(frame)) % 3 > 0), "toxicity"] = "toxic"
+    frame.to_csv(tmp_path / "templates.csv", index=False)
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.upload(page, tmp_path / "templates.csv")
+    acts.choose(page, "label-", "toxicity")
+    acts.choose(page, "favorable-", "nontoxic")
+    page.keyboard.press("Escape")
+    acts.settle(page)
+    acts.choose(page, "train-", "logistic regression on words")
+    page.get_by_role("link", name="Rule sets").click()
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+    acts.run(page)
+    assert "“muslim”" in acts.finding(page)
+    acts.narrow_and_shoot(page, artefacts, "rule-sets-texts", 3400)
+    page.locator(".st-key-mitigate button").click()
+    expect(page.locator(".st-key-mitigated")).to_contain_text("held-out texts", timeout=acts.SLOW)
+    acts.settle(page)
+    acts.narrow_and_shoot(page, artefacts, "rule-sets-texts-mitigated", 4000)
+
+
+def test_long_names_fit_and_what_is_wrong_is_a_sentence(
+    server: Server, watched: Watched, tmp_path: Path, artefacts: Path
+) -> None:
+    page = watched.page
+    rng = np.random.default_rng(0)
+    long = "people of a very long administrative description without any abbreviation, part "
+    part = rng.integers(0, 13, 1500)
+    frame = pd.DataFrame({
+        "sex": rng.choice(["f", "m"], 1500),
+        "race": [f"{long}{place}" for place in part],
+        "skill": rng.normal(size=1500).round(3),
+    })  # fmt: skip
+    frame["hired"] = np.where(rng.random(1500) < np.where(part == 1, 0.1, 0.7), "yes", "no")
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    acts.open_app(page, server.url)
+    acts.upload(page, tmp_path / "long.csv")
+    acts.choose(page, "label-", "hired")
+    acts.choose(page, "favorable-", "yes")
+    page.keyboard.press("Escape")
+    acts.settle(page)
+    page.get_by_role("link", name="Rule sets").click()
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+    acts.run(page)
+    assert "groups" in acts.finding(page)
+    acts.narrow_and_shoot(page, artefacts, "rule-sets-long", 3400)

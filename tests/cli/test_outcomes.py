@@ -9,6 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.runs.documents import load_document
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
+
 FLOWS = {"outcome_transport": {"permutations": 19, "draws": 0}}
 RECOURSE = {"recourse": {"permutations": 19}}
 
@@ -101,3 +105,37 @@ def test_a_role_for_a_column_that_the_model_does_not_read_warns(cli, tmp_path):
     spec = spec_of(tmp_path, RECOURSE, data={"roles": {"actionable": ["skill", "score"]}})
     found = warnings_of(cli, tmp_path, spec)
     assert any("does not read 'score': changing it cannot help" in text for text in found)
+
+
+KINDS = [
+    ({"against": "label"}, "two policies", "decision"),
+    ({"against": "equal_opportunity"}, "two policies", "decision"),
+    ({"against": {"train": "forest"}}, "two policies", "probability"),
+    ({"against": {"score": "score"}}, "two policies", "probability"),
+    ({"against": {"label": "hired"}}, "two policies", "decision"),
+    ({"source": {"sex": "f"}, "target": {"sex": "m"}}, "two groups", "probability"),
+    ({"source": {"sex": "f"}, "target": {"sex": {"not": "f"}}}, "two groups", "probability"),
+    ({"source": "rejected", "target": "accepted"}, "two groups", "probability"),
+]
+
+
+def test_every_kind_of_comparison_runs_from_a_spec(tmp_path):
+    document = load_document(spec_of(tmp_path, FLOWS))
+    document["audits"] = [
+        {"outcome_transport": {"permutations": 19, "draws": 0, **options}} for options, _, _ in KINDS
+    ]
+    found = [audit.result for audit in execute(parse_spec(document, tmp_path)).audits]
+    assert [(one.comparison, one.outcome) for one in found] == [(sides, kind) for _, sides, kind in KINDS]
+    for one in found:
+        assert sum(map(sum, one.flows.mass)) == pytest.approx(1.0)
+        assert one.finding
+    label, fair = found[0], found[1]
+    assert found[4].wasserstein.value == label.wasserstein.value  # the label by its role, and as a column
+    # of those who deserve it each group gets as large a share, or nearer to that than by the model
+    deserve = label.people["outcome"] == 1
+    gaps = []
+    for side in (fair.people, fair.counterparts):
+        rates = side[deserve].groupby("group")["outcome"].mean()
+        assert set(rates.index) == {"f", "m"}
+        gaps.append(rates.max() - rates.min())
+    assert gaps[0] <= gaps[1]

@@ -173,11 +173,18 @@ def test_report_of_a_newer_or_damaged_result_is_one_sentence(cli, project, damag
 def test_the_specs_gate_says_how_many_pass(cli, apart, limit, status):
     answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": limit + 2})
     document = json.loads((apart / "out" / "results.json").read_text())
-    stated = json.dumps(document["audits"][0]).count('"verdict": "evidence of a difference"')
-    assert stated >= 3
-    answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": stated - 1 + limit})
+    differing = [
+        (row, rate)
+        for row in document["audits"][0]["table"]
+        for rate, gap in row["differences"].items()
+        if gap["verdict"] == "evidence of a difference"
+    ]
+    assert len(differing) >= 1
+    answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": len(differing) - 1 + limit})
     assert answer.status == status
-    assert ("--fail-on gate: matched by groups, groups.table[1]" in answer.out) is (status == 1)
+    row, rate = differing[0]
+    first = f"audits[0].groups.table[{row['attribute']}: {row['group']}].differences.{rate}: evidence"
+    assert (f"--fail-on gate: matched by\n  {first}" in answer.out) is (status == 1)
     assert document["spec"]["gate"] == {"evidence": limit + 2}
 
 
@@ -203,12 +210,21 @@ def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
     root = ET.parse(apart / "junit.xml").getroot()
     cases = root.findall("testsuite/testcase")
     failed = [case.get("name") for case in cases if case.find("failure") is not None]
-    document = json.loads((apart / "out" / "results.json").read_text())
-    stated = json.dumps(document["audits"]).count('"verdict": "evidence of a difference"')
-    assert len(failed) == stated == int(root.get("failures"))
+    assert len(failed) == int(root.get("failures")) > 0
     assert len(cases) == int(root.get("tests"))
-    assert failed[0] == "verdict"
-    assert root.find("testsuite/testcase/failure").text == document["audits"][0]["finding"]
+    groups = json.loads((apart / "out" / "results.json").read_text())["audits"][0]
+    differing = [
+        f"table[{row['attribute']}: {row['group']}].differences.{rate}"
+        for row in groups["table"]
+        for rate, gap in row["differences"].items()
+        if gap["verdict"] == "evidence of a difference"
+    ]
+    assert failed == differing, "each comparison once, and neither its group nor the audit again"
+    told = root.find("testsuite/testcase/failure").text
+    assert told.startswith(differing[0] + ": ")
+    assert told.endswith(groups["finding"])
+    for name in differing:
+        assert f"audits[0].groups.{name}: evidence of a difference" in answer.out + answer.err
     assert (
         cli(
             "run", apart / "spec.yaml", "--junit", apart / "people.csv" / "x.xml", "--out", apart / "o"
@@ -228,7 +244,7 @@ def test_check_is_one_line_in_a_test(apart):
     with pytest.raises(AssertionError, match="the audit does not pass") as caught:
         audits.check(spec)
     assert isinstance(caught.value, audits.GateFailed)
-    assert "groups: evidence of a difference. " in str(caught.value)
+    assert "evidence of a difference. table[" in str(caught.value)
     result = audits.check(spec, fail_on={"evidence": 50})
     assert isinstance(result, RunResult)
     assert (

@@ -66,7 +66,7 @@ HAIR = {"metric": "expert", "free_features": ["hair"]}
             {},
             "must leave at least one direction that matters, but the sensitive subspace spans all 2",
         ),
-        ({}, {"features": ["hair"]}, "the sensitive subspace spans all 1"),
+        ({}, {"features": ["hair"]}, "the sensitive subspace spans the only encoded feature"),
         ({}, {"keep": [{"column": "hired", "in": ["yes"]}]}, "must have two values, but 'hired' is 'yes'"),
         (
             {},

@@ -200,7 +200,7 @@ def test_a_constant_step_of_twice_the_limit_is_refused_with_one_that_works():
 def test_a_flow_that_ends_at_infinity_names_a_step_that_was_tried():
     x, y = np.array([[1.0, 0.0]]), np.array([0.0])
     options = {"loss": "squared", "regularizer": 1e-6, "steps": 400}
-    with pytest.raises(InputError, match=r"1 of 1 people end at infinity.*a step size of") as caught:
+    with pytest.raises(InputError, match=r"1 person of 1 would end at infinity.*a step size of") as caught:
         gradient_flow(line([3.0, 0.0]), x, y, AXIS, step_size=0.1, **options)
     named = float(str(caught.value).split("a step size of ")[1].split(" ")[0])
     assert np.isfinite(gradient_flow(line([3.0, 0.0]), x, y, AXIS, step_size=named, **options).after).all()

@@ -244,6 +244,22 @@ def test_results_of_classes_survive_their_file_and_are_reported(tmp_path):
     assert loss_ratio_section(result).exhibits
 
 
+@pytest.mark.parametrize("kind", ["logistic", "forest"])
+def test_squared_errors_have_fewer_steps_unless_told(kind):
+    subject = subject_of(kind, PAY)
+    result = loss_ratio(subject, **HAIR)
+    assert result.options["steps"] == 100
+    assert any("moved for 100 steps (the default)" in warning for warning in result.warnings)
+    same = loss_ratio(subject, **HAIR, steps=100)
+    pd.testing.assert_frame_equal(same.people, result.people)
+    assert any("moved for 100 steps." in warning for warning in same.warnings)
+    if kind == "logistic":
+        assert result.curve[-1].steps == 100
+        # with those of probabilities the error explodes
+        assert loss_ratio(subject, **HAIR, steps=500).statistic.value > 100 * result.statistic.value
+        assert loss_ratio(subject_of(kind, "grade"), **HAIR).options["steps"] == 500
+
+
 def test_what_does_not_fit_is_refused_in_words():
     with pytest.raises(InputError, match=r"must be 'squared', as the linear regression predicts a number"):
         loss_ratio(subject_of("logistic", PAY), **HAIR, loss="cross_entropy")

@@ -18,7 +18,10 @@ from typing import Any
 import pytest
 
 from audits.runs.database import Database
+from audits.runs.documents import load_document
+from audits.runs.execute import execute
 from audits.runs.monitors import Monitor, Monitors
+from audits.runs.spec import parse_spec
 from audits.sensitivity import MonitorBundle, sensitivity
 from tests.runs.postgres import serve
 from tests.sensitivity.conftest import people, subject_of
@@ -30,6 +33,14 @@ ROW = {"skill": 0.5, "height": 170, "town": "north"}
 @pytest.fixture(scope="session")
 def bundle() -> MonitorBundle:
     return MonitorBundle.of(sensitivity(subject_of(people()), bootstrap=100))
+
+
+@pytest.fixture(scope="session")
+def carried() -> MonitorBundle:
+    """A bundle with a stranger's ONNX file in it."""
+    document = load_document(ROOT / "sample_data" / "hiring.yaml")
+    document["audits"] = [{"sensitivity": {"bootstrap": 100, "max_people": 300}}]
+    return MonitorBundle.of(execute(parse_spec(document, ROOT / "sample_data")).audits[0].result)
 
 
 @pytest.fixture(scope="session")

@@ -15,15 +15,9 @@ import pytest
 
 from audits.errors import RunFailed
 from audits.runs.database import Database, is_unreachable
-from audits.runs.documents import load_document
-from audits.runs.execute import execute
 from audits.runs.monitors import Batch, Monitors, Stored
-from audits.runs.spec import parse_spec
-from audits.sensitivity import MonitorBundle
 from tests.monitor.conftest import ROW, Server, start, store_of
 from tests.runs.postgres import Postgres
-
-SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
 def test_one_person_is_measured_and_stored(server: Server, bundle):
@@ -178,6 +172,7 @@ def test_a_database_locked_for_good_is_said_to_all_who_wait_and_loses_nothing(bu
     monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
     url = f"sqlite:///{tmp_path / 'evenhand.sqlite'}?timeout=1"
     server = start(tmp_path, monitor, token, EVENHAND_DATABASE_URL=url)
+    assert server.post({"rows": [ROW]})[0] == 200
     locked = sqlite3.connect(tmp_path / "evenhand.sqlite", isolation_level=None)
     locked.execute("BEGIN IMMEDIATE")
     answers: list[tuple[int, dict]] = []
@@ -196,12 +191,13 @@ def test_a_database_locked_for_good_is_said_to_all_who_wait_and_loses_nothing(bu
         assert [status for status, _ in answers] == [503] * 12
         assert all("Nothing was stored" in answer["error"] for _, answer in answers)
         assert time.monotonic() - began < 8  # those who wait together give up together
-        assert server.ask("GET", f"/api/v1/monitors/{monitor.id}", None, auth(server))[0] == 200  # reads go on
+        path = f"/api/v1/monitors/{monitor.id}"
+        assert server.ask("GET", path, None, auth(server))[0] == 200  # reading goes on
         locked.execute("ROLLBACK")
         for key in range(12):
             status, answer = server.post({"rows": [ROW]}, **{"Idempotency-Key": str(key)})
             assert (status, answer["replayed"]) == (200, False)
-        assert Monitors(store_of(tmp_path)).get(monitor.id).people == 12
+        assert Monitors(store_of(tmp_path)).get(monitor.id).people == 13
     finally:
         locked.close()
         server.kill()
@@ -263,18 +259,14 @@ def test_the_description_names_every_status(server: Server):
     assert answer["rows"][0]["unseen"] == ["town"]
 
 
-def test_an_onnx_file_is_asked_in_a_process_of_its_own(tmp_path: Path):
-    document = load_document(SAMPLES / "hiring.yaml")
-    document["audits"] = [{"sensitivity": {"bootstrap": 100, "max_people": 300}}]
-    found = execute(parse_spec(document, SAMPLES)).audits[0].result
-    bundle = MonitorBundle.of(found)
-    monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
+def test_an_onnx_file_is_asked_in_a_process_of_its_own(carried, tmp_path: Path):
+    monitor, token = Monitors(store_of(tmp_path)).create(carried, name="m")
     server = start(tmp_path, monitor, token)
     row = {"work_years": 14.0, "hair_length": 8.0}
     try:
         status, answer = server.post({"rows": [row]})
         assert status == 200, answer
-        assert answer["rows"][0]["sensitivity"] == bundle.score([row]).sensitivity[0]
+        assert answer["rows"][0]["sensitivity"] == carried.score([row]).sensitivity[0]
         libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
         assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
         status, answer = server.post({"rows": [{**row, "work_years": "many"}]})

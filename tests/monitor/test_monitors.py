@@ -1,13 +1,11 @@
-"""Monitors in both databases: batches whole or not at all, replays, alarms, retention, files, webhooks."""
+"""Monitors in both databases: batches whole or not at all, replays, alarms, retention, webhooks."""
 
 from __future__ import annotations
 
 import http.server
 import json
-import os
 import sqlite3
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +13,10 @@ import pytest
 
 from app import ingest, webhooks
 from audits.errors import InputError, RunFailed
-from audits.runs.arrivals import inbox, read_arrow, read_json, take_files
+from audits.runs.arrivals import read_arrow, read_json
 from audits.runs.monitors import Batch, Monitors, check_webhook
-from audits.runs.scoring import Scorer
 from audits.sensitivity import MonitorBundle, Scored
 from tests.monitor.conftest import ROW
-from tests.sensitivity.conftest import people
 
 
 def scored(bundle: MonitorBundle, flags: list[bool]) -> Scored:
@@ -166,33 +162,6 @@ def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, words):
 def test_addresses_that_only_look_allowed_are_not(address: str):
     with pytest.raises(InputError, match="webhook must be"):
         check_webhook(address, ("hooks.ours",))
-
-
-def test_files_dropped_are_stored_once_and_bad_ones_say_why(bundle, tmp_path: Path):
-    from tests.monitor.conftest import store_of
-
-    monitors = Monitors(store_of(tmp_path))
-    monitor, _ = monitors.create(bundle, name="m")
-    folder = inbox(tmp_path / "monitors", monitor.id)
-    folder.mkdir(parents=True)
-    frame = people(50)[["skill", "height", "town"]].assign(id=[f"n{k}" for k in range(50)])
-    for name, content in (
-        ("good.csv", frame.to_csv(index=False)),
-        ("twice.csv", frame.to_csv(index=False)),
-        ("bad.csv", frame.rename(columns={"town": "city"}).to_csv(index=False)),
-    ):
-        (folder / name).write_text(content)
-        os.utime(folder / name, (time.time() - 60,) * 2)
-    (folder / "fresh.csv").write_text(frame.to_csv(index=False))
-    moved = take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())
-    assert sorted(path.parent.name + "/" + path.name for path in moved) == [
-        "done/good.csv",
-        "done/twice.csv",
-        "failed/bad.csv",
-    ]
-    assert "lacks 'town'" in (folder.parent / "failed" / "bad.csv.txt").read_text()
-    assert monitors.get(monitor.id).people == 50
-    assert (folder / "fresh.csv").exists()  # it may still be being written
 
 
 def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path: Path, monkeypatch):

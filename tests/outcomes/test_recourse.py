@@ -11,6 +11,7 @@ import pytest
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import InputError, RunCancelled
 from audits.figures import recourse as figures
+from audits.figures.recourse_person import person_path
 from audits.figures.style import alt_text
 from audits.models import Subject, make_subject, model_spec
 from audits.outcomes import GERMAN_ROLES, Limit, RecourseResult, recourse
@@ -248,7 +249,7 @@ def test_json_keys_round_trip_and_figures(tmp_path):
     pd.testing.assert_frame_equal(again.scores, result.scores)
     for exhibit in SECTIONS["recourse"](result).exhibits:
         assert alt_text(exhibit.figure)
-    assert "row" in alt_text(figures.ladder(result, result.people.index[0]))
+    assert "row" in alt_text(person_path(result, result.people.index[0]))
     # the browser's slider holds what was computed at every step, in standard deviations
     slid = figures.sliding(result)
     assert [frame.name for frame in slid.frames] == [f"{step:g}" for step in result.steps]
@@ -340,3 +341,25 @@ def test_groups_of_one_say_nothing():
     result = recourse(subject_of(frame, Linear(x=1.0), ("x",)))
     assert any("One person alone" in warning for warning in result.warnings)
     assert result.verdict == "insufficient evidence"
+
+
+def test_one_persons_path_slides_through_the_steps_that_were_scored():
+    result = recourse(mixed())
+    row = result.people["alpha"].first_valid_index()
+    figure = person_path(result, row)
+    path = result.paths.loc[[row]]
+    assert [frame.name for frame in figure.frames] == [f"{step:g}" for step in result.steps]
+    for frame, (_, step) in zip(figure.frames, path.iterrows(), strict=True):
+        mark, columns = frame.data
+        assert list(mark.x) == [step["alpha"]]
+        assert list(mark.y) == [step["score"]]
+        moved = [text.startswith("→ ") for text in columns.text]
+        today = path.iloc[0]
+        assert moved == [step[f"value of {c}"] != today[f"value of {c}"] for c in result.columns]
+    slider = figure.layout.sliders[0]
+    labels = [step.label for step in slider.steps]
+    assert [("accepted" in label) for label in labels] == path["decision"].astype(bool).tolist()
+    # it starts where the decision has turned
+    assert "accepted" in labels[slider.active]
+    assert list(figure.data[1].x) == [result.steps[slider.active]]
+    assert alt_text(person_path(result, -1)) == "Choose a rejected person."

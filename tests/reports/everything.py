@@ -67,6 +67,6 @@ def spec_of(races: list[str], sexes: list[str]) -> dict[str, Any]:
             {"recourse": {"steps": [0, 0.5, 1], "permutations": 19, "resolution": 0.2}},
             {"rule_sets": {"protected": ["race", "sex"], "support": 0.1, "samples": 50}},
             {"sensitivity": {"protected": "sex", "bootstrap": 100}},
-            {"mitigation": {"protected": ["race", "sex"], "amounts": [0.1]}},
+            {"mitigation": {"protected": ["race", "sex"], "amounts": [0.1], "also": {"groups": {}}}},
         ],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
+from audits.groups import GroupsOptions, groups_audit
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from audits.rulesets import MitigationOptions, MitigationResult, mitigation_audit, rule_sets
-from audits.runs.mitigating import mitigation_with_others
+from audits.rulesets import NOT_RUN, MitigationOptions, MitigationResult, mitigation_audit, rule_sets
+from audits.runs.mitigating import mitigation_with_others, usual_others
 from tests.rulesets.conftest import crowd, subject_of
 from tests.rulesets.test_text import corpus
 from tests.rulesets.test_text import subject as text_subject
@@ -66,7 +68,8 @@ def trained():
 
 
 def test_mitigation_lowers_the_difference_on_held_out_people(trained, tmp_path):
-    result = mitigation_with_others(trained, MitigationOptions(amounts=(0.05, 0.1)), rng=0)
+    options = MitigationOptions(amounts=(0.05, 0.1), also={"groups": {}})
+    result = mitigation_with_others(trained, options, rng=0)
     assert result.rule_set == "race = c or d"
     assert result.direction == "harmed"
     before, after = result.steps[0], result.steps[result.chosen]
@@ -81,6 +84,8 @@ def test_mitigation_lowers_the_difference_on_held_out_people(trained, tmp_path):
     assert before.difference.value == pytest.approx(gap)
     assert before.accuracy.value == pytest.approx((trained.decisions == trained.data.y).mean())
     assert [headline.audit for headline in before.also] == ["groups"]
+    assert before.also[0].finding == groups_audit(trained, GroupsOptions(), rng=trained.seed).finding
+    assert before.also[0].finding != after.also[0].finding
     save_result(result, tmp_path, "mitigation")
     assert plain(load_result(MitigationResult, tmp_path, "mitigation")) == plain(result)
 
@@ -94,6 +99,44 @@ def test_mitigation_is_the_same_every_time(trained):
 def test_mitigation_needs_a_model_trained_here():
     with pytest.raises(InputError, match=r"model\.train is needed to train again"):
         mitigation_audit(subject_of(crowd(300), ("sex",)), MitigationOptions())
+
+
+def test_every_audit_that_needs_no_choice_is_stated_before_and_after():
+    frame = crowd(700, seed=3, effect=0.3)
+    frame["merit"], frame["debt"] = np.random.default_rng(0).normal(size=(2, 700))
+    features = ("race", "sex", "income", "merit", "debt")
+    spec = DataSpec(label="decision", favorable=1, protected=("race", "sex"), features=features)
+    audited = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
+    result = mitigation_with_others(audited, MitigationOptions(amounts=(0.1,)), rng=0)
+    usual = ["groups", "flipset", "outcome_transport", "loss_ratio", "sensitivity"]
+    for place, step in enumerate(result.steps):
+        stated = [headline.audit for headline in step.also]
+        assert stated == (usual if place in {0, result.chosen} else [])
+        assert not [headline.finding for headline in step.also if headline.verdict == NOT_RUN]
+
+
+def test_another_audit_that_these_people_do_not_allow_is_said(trained):
+    also = {"groups": {}, "flipset": {"source": {"sex": "nobody"}, "target": {"sex": "m"}}}
+    result = mitigation_with_others(trained, MitigationOptions(amounts=(0.02,), also=also), rng=0)
+    for step in (result.steps[0], result.steps[result.chosen]):
+        assert [(item.audit, item.verdict == NOT_RUN) for item in step.also] == [
+            ("groups", False),
+            ("flipset", True),
+        ]
+        assert "nobody" in step.also[1].finding
+
+
+def test_other_audits_that_need_no_choice(trained):
+    """The two largest groups, those with fewer favourable labels first; recourse only with a role."""
+    data = trained.data
+    share = data.frame.groupby("sex", observed=True)["decision"].mean()
+    found = usual_others(data, "logistic")
+    assert found["flipset"] == {"source": {"sex": share.idxmin()}, "target": {"sex": share.idxmax()}}
+    assert "recourse" not in found
+    with_role = dataclasses.replace(data, roles={"merit": "actionable"})
+    assert usual_others(with_role, "logistic")["recourse"] == {"actionable": ["merit"], "by": ["sex"]}
+    assert list(usual_others(data, "text")) == ["groups"]
+    assert usual_others(dataclasses.replace(data, protected=()), "logistic") == {}
 
 
 def test_unknown_other_audit_is_named(trained):

@@ -12,7 +12,7 @@ from audits.data import DataSpec, build_data, load_data
 from audits.data.spec import data_spec
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.rulesets import rule_sets
+from audits.rulesets import refine, rule_sets
 from audits.rulesets.text import TERMS, Vocabulary
 
 FAST = {"permutations": 99}
@@ -192,3 +192,15 @@ def test_toxicity_templates(shared_data):
     assert result.n_frequent == 48
     assert result.verdict != "evidence of a difference"
     assert result.rule_sets["n_in"].min() >= 20
+
+
+def test_the_smallest_group_of_texts_is_counted_by_categories():
+    """At the audit's own support no finding is hidden, though few texts hold the very terms (Eq. 3)."""
+    result = rule_sets(subject(corpus(2000)), text="text", support=0.5, **FAST)
+    numbers = [row.number for row in result.leaderboard]
+    assert max(row.support for row in result.leaderboard) < 0.5
+    assert [row.number for row in refine(result, support=0.5)] == numbers
+    # every text holds a term of gender, two in three one of religion too
+    rows = refine(result, support=0.8)
+    assert rows
+    assert all([rule["attribute"] for rule in row.rules] == ["gender"] for row in rows)

@@ -276,8 +276,8 @@ def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
 
     quiet = PlainResult("no evidence at this size", "", ())
     assert _evidence(_result(quiet)) == []
-    assert _evidence(_result(quiet, Nested())) == ["plain.reverse.rows[0]"]
-    assert _evidence(_result(PlainResult("evidence of a difference", "", ()))) == ["plain"]
+    assert _evidence(_result(quiet, Nested())) == ["audits[1].plain.reverse.rows[0]"]
+    assert _evidence(_result(PlainResult("evidence of a difference", "", ()))) == ["audits[0].plain"]
 
 
 def test_threads_are_held_and_given_back(monkeypatch):

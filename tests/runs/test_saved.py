@@ -228,7 +228,7 @@ def test_a_crash_shows_as_interrupted_and_the_run_can_start_again(store, base):
     assert store.begin_again(identity).status == "running"
     store.finish(identity, carry_out(base))
     assert store.get(identity).status == "done"
-    with pytest.raises(InputError, match="must not be done to be started again"):
+    with pytest.raises(InputError, match="is done; only a failed, cancelled or interrupted one"):
         store.begin_again(identity)
 
 

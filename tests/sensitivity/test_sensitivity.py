@@ -19,6 +19,7 @@ from audits.reports.sections import SECTIONS
 from audits.results import load_result, save_result
 from audits.sensitivity import sensitivity
 from audits.sensitivity.twin import augmented
+from audits.stats.words import number
 from tests.sensitivity.conftest import people, subject_of
 
 
@@ -53,6 +54,9 @@ def test_threshold_and_flags_agree(audited):
     assert (values > audited.threshold.value).sum() == audited.above
     assert audited.above <= 0.05 * len(values) < audited.above + 1
     assert audited.flagged.value == pytest.approx(audited.above / len(values))
+    limits = audited.threshold
+    at, low, high = (number(each) for each in (limits.value, limits.low, limits.high))
+    assert f"the threshold of {at} ({low}–{high});" in audited.finding
     assert sum(audited.histogram.people) == len(values)
     by_group = np.sum(list(audited.histogram.groups.values()), axis=0)
     np.testing.assert_allclose(by_group, audited.histogram.people)
@@ -82,6 +86,23 @@ def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
     assert audited_fed.status[0].auc.value > 0.99
     assert any("given the column itself" in warning for warning in audited_fed.warnings)
     assert audited_fed.contributions["group"].gt(0).any()
+
+
+def test_options_without_effect_say_so(logistic):
+    found = sensitivity(logistic, give_protected=True, bootstrap=100)
+    assert not found.status[0].given_protected
+    [warning] = [each for each in found.warnings if "give_protected" in each]
+    assert "no effect for group, which is no feature" in warning
+    assert "Add group to data.features" in warning
+    trees = subject_of(people(300), "boosting")
+    found = sensitivity(trees, smooth=20, bootstrap=100, match_set="off", status_model="logistic")
+    assert any("smooth: 20 had no effect" in warning for warning in found.warnings)
+    assert not any("smooth" in each for each in sensitivity(logistic, smooth=3, bootstrap=100).warnings)
+
+
+def test_a_threshold_of_ones_own_has_no_interval(logistic):
+    found = sensitivity(logistic, threshold=0.25, bootstrap=100)
+    assert "above the threshold of 0.250; the mean" in found.finding
 
 
 def test_the_literal_form_warns_and_falls_to_nothing(fed, audited_fed):

@@ -189,3 +189,17 @@ def test_coverage_and_type_one_error_of_ratios(n, wrong, new):
     # two Monte-Carlo errors of 0.005; the continuity correction keeps both on the safe side
     assert covered / REPLICATIONS >= 0.94
     assert rejected / REPLICATIONS <= 0.06
+
+
+def test_a_tail_too_long_for_its_people_is_known():
+    rng = np.random.default_rng(0)
+
+    def told(sigma: float, n: int) -> float:
+        return float(np.mean([mean_test(np.exp(sigma * rng.normal(size=n))).long_tailed for _ in range(300)]))
+
+    assert told(1.5, 100) > 0.5  # intervals cover .90 there
+    assert told(0.5, 100) < 0.05  # and .95 here
+    assert told(1.0, 400) < 0.2
+    assert not mean_test(np.array([3.0])).long_tailed
+    assert not mean_test(np.full(9, 2.0)).long_tailed
+    assert not mean_test(-np.exp(2 * rng.normal(size=100))).long_tailed

@@ -166,7 +166,7 @@ _LAW_SCHOOL = Sample(
         "of those other lives beside transport's."
     ),
     spec_text="""\
-# Counterparts found by transport beside the true counterfactuals, which are columns of the data.
+# Transport's counterparts and sensitivity, held against true counterfactuals: columns of the data.
 data:
   path: law_school.csv
   label: {column: fya, at_least: 0.0}
@@ -182,6 +182,9 @@ audits:
       target: {race: white}
       transport: exact
       cost: l1_squared
+      counterfactuals: {lsat: lsat_other_race, gpa: gpa_other_race}
+  - sensitivity:
+      protected: race
       counterfactuals: {lsat: lsat_other_race, gpa: gpa_other_race}
 """,
     build=_law_school,

@@ -88,6 +88,12 @@ def test_every_spec_names_files_columns_and_groups_that_exist(name: str, content
         if name == "rule_sets":
             assert set(options["protected"]) <= set(groups)
             continue
+        if name == "sensitivity":
+            assert options["protected"] in groups
+            told = options["counterfactuals"]
+            assert set(told) <= set(data["features"])
+            assert set(told.values()) <= set(table) - set(data["features"])
+            continue
         assert options["source"] != options["target"]
         for column, value in (*options["source"].items(), *options["target"].items()):
             assert value in groups[column]

@@ -1,0 +1,149 @@
+"""What goes into a monitor by hand, how services send to it, and how it leaves."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from app import state
+from app.ingest import Taken, drop_folder
+from app.monitor_api import INGEST
+from app.widgets import notices
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.runs.monitors import Monitor
+from audits.stats.words import count
+
+__all__ = ["give_file", "remove_or_export", "send"]
+
+_TYPES = ["csv", "tsv", "jsonl", "parquet", "arrow", "feather", "gz"]
+_LONGEST_NAME = 100
+
+
+def give_file(monitor: Monitor) -> None:
+    """Draw the form that scores files, and what came of the last ones."""
+    with st.expander("Score a file"), st.form(f"give-{monitor.id}", clear_on_submit=True, border=False):
+        st.text(
+            f"Exactly the columns {', '.join(monitor.bundle.reads)}, and id as well if you like. A file with "
+            "any wrong row is refused whole; the same content is counted once."
+        )
+        files = st.file_uploader(
+            "CSV, TSV, JSON lines, Parquet or Arrow",
+            type=_TYPES,
+            accept_multiple_files=True,
+            key=f"give-files-{monitor.id}",
+        )
+        if st.form_submit_button("Score and store"):
+            with st.spinner("Scoring"):
+                told = [_take(monitor, file) for file in files or ()]
+            state.keep("given", (monitor.id, told or [(False, "No file was chosen.")]))
+            st.rerun()
+    given = state.get("given")
+    if given is not None and given[0] == monitor.id:
+        for well, sentence in given[1]:
+            (notices.note if well else notices.problem)(sentence)
+
+
+def _take(monitor: Monitor, file: Any) -> tuple[bool, str]:
+    """Have one file measured and stored; return whether that went well, and what came of it in words."""
+    name = re.sub(r"[^\w. -]", "_", file.name)[-_LONGEST_NAME:].lstrip(".") or "file"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(file.getbuffer())
+        try:
+            taken = INGEST.take(monitor, path)
+        except InputError as error:
+            sentence = str(error) if error.where == name else f"{name}: {error}"
+            return False, f"{sentence} The file was refused: 0 of its people were stored."
+        except RunFailed as error:
+            return False, f"{name}: {error} What was stored of it does not count again if you give it again."
+    return True, f"{name}: {_taken_words(taken)}"
+
+
+def _taken_words(taken: Taken) -> str:
+    if not taken.people:
+        return f"its {count(taken.before)} people had been stored before; none was counted again."
+    text = f"{count(taken.people)} people stored, {count(taken.flagged)} of them flagged"
+    if taken.alarms:
+        text += f", {count(taken.alarms)} alarm{'s' if taken.alarms > 1 else ''} raised"
+    return f"{text}; {count(taken.before)} had been stored before." if taken.before else f"{text}."
+
+
+def send(monitor: Monitor) -> None:
+    """Say how a service sends predictions, and where files may be dropped."""
+    bundle = monitor.bundle
+    st.text(f"Rows have exactly these columns: {', '.join(bundle.reads)}. Nothing of a row is kept.")
+    row = {entry["column"]: _example(entry) for entry in bundle.encoding if entry["column"] in bundle.reads}
+    body = json.dumps({"rows": [row], "ids": ["your id"]}, ensure_ascii=False).replace("'", "'\\''")
+    server = _server()
+    st.code(
+        f"curl -X POST {server}/api/v1/monitors/{monitor.id}/predictions \\\n"
+        '  -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" \\\n'
+        f"  -d '{body}'",
+        language="bash",
+        wrap_lines=True,
+    )
+    st.text(
+        f"The description of the API lies at {server}/api/v1/openapi.json. "
+        "Files dropped into this folder of the server are taken as well:"
+    )
+    st.code(str(drop_folder(monitor)), language=None, wrap_lines=True)
+
+
+def _server() -> str:
+    """Return the server's address as the visitor's browser has it."""
+    parts = urlsplit(st.context.url or "")
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
+
+
+def _example(entry: dict[str, object]) -> object:
+    levels = entry["levels"]
+    if isinstance(levels, list) and levels:
+        return levels[0]
+    if entry["kind"] == "datetime":
+        return "2024-05-31"
+    mean = float(entry["mean"])  # type: ignore[arg-type]
+    return round(mean) if entry["kind"] == "integer" else round(mean, 3)
+
+
+def remove_or_export(monitor: Monitor, space: Workspace) -> None:
+    """Offer the bundle, and the end of the monitor."""
+    st.text("The bundle holds all that a service needs to measure people itself, without this server.")
+    st.download_button(
+        "Bundle (ZIP of JSON and safetensors)",
+        data=lambda: _packed(monitor),
+        file_name=f"monitor-{monitor.id[:8]}.zip",
+        mime="application/zip",
+        on_click="ignore",
+    )
+    problem = state.get("remove-problem")
+    if problem:
+        notices.problem(problem)
+    sure = st.checkbox("Remove this monitor and all it measured", key=f"sure-{monitor.id}")
+    st.button("Remove", disabled=not sure, on_click=_remove, args=(monitor.id, space.token))
+
+
+def _remove(identity: str, owner: str) -> None:
+    state.forget("remove-problem")
+    try:
+        if any(monitor.id == identity for monitor in INGEST.monitors.of_owner(owner)):
+            INGEST.monitors.delete(identity)
+    except RunFailed as error:
+        state.keep("remove-problem", str(error))
+
+
+def _packed(monitor: Monitor) -> bytes:
+    packed = io.BytesIO()
+    text, weights = monitor.bundle.dump()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("monitor.json", text)
+        archive.writestr("monitor.safetensors", weights)
+    return packed.getvalue()

@@ -1,0 +1,119 @@
+"""A monitor in real Chromium: made from an audit, sent predictions by HTTP and by file, its alarm seen to."""
+
+from __future__ import annotations
+
+import csv
+import json
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from audits.runs.database import Database
+from audits.runs.monitors import Monitors
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "hiring.csv"
+LIVE = 15_000
+
+
+def to(page: Page, name: str, selector: str) -> None:
+    page.get_by_role("link", name=name, exact=True).click()
+    page.wait_for_selector(selector, timeout=acts.SLOW)
+    acts.settle(page)
+
+
+def post(url: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
+    request = urllib.request.Request(
+        url,
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {token}"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.loads(answer.read())
+
+
+def test_from_the_audit_to_an_alarm_dealt_with(
+    server: Server, watched: Watched, artefacts: Path, tmp_path: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    to(page, "Monitor", "text=there is none yet")
+    to(page, "Prediction sensitivity", ".st-key-run button")
+    acts.run(page)
+    acts.finding(page)
+
+    to(page, "Monitor", "text=Make the monitor")
+    page.get_by_label("Name", exact=True).fill("hiring desk")
+    page.get_by_label("One false alarm in so many people").fill("1000")
+    page.get_by_role("button", name="Make the monitor").click()
+    page.wait_for_selector("text=kept nowhere", timeout=acts.SLOW)
+    acts.settle(page)
+    token = page.locator("code").first.inner_text().strip()
+    assert "No predictions have come in yet" in acts.finding(page)
+    command = page.locator("code", has_text="curl").text_content() or ""
+    page.get_by_role("button", name="I have copied it").click()
+    expect(page.get_by_text(token)).to_have_count(0)
+    address = command.split()[3]
+    assert address.startswith(f"{server.url}/api/v1/monitors/")
+    columns = list(json.loads(command.partition(" -d '")[2].rstrip("'"))["rows"][0])
+    with EXAMPLE.open() as opened:
+        rows = [{name: float(row[name]) for name in columns} for row in csv.DictReader(opened)][:400]
+    answer = post(address, token, {"rows": rows})
+    loud = [row for row, told in zip(rows, answer["rows"], strict=True) if told["flagged"]]
+
+    # live: nothing on the page is touched from here until the alarm
+    finding = page.locator(".st-key-finding")
+    expect(finding).to_contain_text(f"{answer['flagged']} of 400 people were flagged", timeout=LIVE)
+    expect(page.locator(".st-key-fit-monitor-chart .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-fit-monitor-drift .js-plotly-plot")).to_be_visible()
+    answer = post(address, token, {"rows": loud, "ids": [f"desk {k}" for k in range(len(loud))]})
+    assert answer["alarms"]
+    expect(page.get_by_role("heading", name=f"Alarms ({len(answer['alarms'])})")).to_be_visible(timeout=LIVE)
+    acts.settle(page)
+
+    person = 400 + len(loud) - 1
+    acts.choose(page, "flagged-", str(person))
+    card = page.locator(".st-key-person-card")
+    expect(card).to_contain_text(f"Person {person} (desk {len(loud) - 1})")
+    acts.narrow_and_shoot(page, artefacts, "monitor-alarm", 2400)
+    post(address, token, {"rows": loud[:1]})
+    expect(finding).to_contain_text(f"{401 + len(loud)} people", timeout=LIVE)
+    expect(card).to_contain_text(f"Person {person} (desk")  # still the one chosen
+
+    page.get_by_label("Note", exact=True).first.fill("asked the desk")
+    page.get_by_role("button", name="Acknowledge", exact=True).first.click()
+    left = len(answer["alarms"]) - 1
+    assert left > 1
+    expect(finding).to_contain_text(f"; {left} alarms wait", timeout=LIVE)
+    page.get_by_label("Note for all that wait").fill("the same people")
+    page.get_by_role("button", name=f"Acknowledge all {left}").click()
+    expect(finding).to_contain_text("; no alarms wait", timeout=LIVE)
+    kept = Monitors(Database(f"sqlite:///{server.home / 'evenhand.sqlite'}"))
+    notes = [alarm.note for alarm in kept.alarms(address.split("/")[-2])]
+    assert notes == ["the same people"] * left + ["asked the desk"]
+
+    good, bad = tmp_path / "monday.csv", tmp_path / "tuesday.csv"
+    write(good, rows[:50])
+    write(bad, [*rows[:3], {**rows[3], columns[0]: "many"}])
+    page.get_by_text("Score a file").click()
+    page.locator('[class*="st-key-give-files"] input[type=file]').set_input_files([str(good), str(bad)])
+    page.get_by_role("button", name="Score and store").click()
+    expect(page.get_by_text("monday.csv: 50 people stored")).to_be_visible(timeout=acts.SLOW)
+    refused = page.get_by_text("tuesday.csv: row 4, ")
+    expect(refused).to_contain_text(f"column {columns[0]}, must be a number")
+    expect(refused).to_contain_text("0 of its people were stored")
+    acts.narrow_and_shoot(page, artefacts, "monitor-file", 2600)
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w", newline="") as opened:
+        table = csv.DictWriter(opened, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)

@@ -1,0 +1,52 @@
+"""The page of prediction sensitivity in real Chromium: from the finding to one person and the match set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+
+def to_sensitivity(page: Page) -> None:
+    page.get_by_role("link", name="Prediction sensitivity").click()
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+
+
+def figure(page: Page, name: str) -> None:
+    expect(page.locator(f'[class*="-{name}"] .js-plotly-plot').first).to_be_visible(timeout=acts.SLOW)
+
+
+def test_the_law_school_from_the_finding_to_one_person(
+    server: Server, watched: Watched, artefacts: Path
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "law_school")
+    to_sensitivity(page)
+    assert "Would this very prediction have been another" in page.inner_text(".stMain")
+    page.screenshot(path=artefacts / "sensitivity-before.png")
+    acts.run(page)
+    text = acts.finding(page)
+    assert "as sensitive to protected status as everyone else's" in text
+    assert "45 of 900 people (5 %) lie above the threshold of 0." in text
+    for name in ("sensitivity", "sensitivity-groups", "sensitivity-features", "sensitivity-status"):
+        figure(page, name)
+    question = "Does it find the people whose true counterfactuals are decided otherwise?"
+    expect(page.get_by_role("heading", name=question)).to_be_visible()
+    expect(page.get_by_text("otherwise than their true counterfactuals")).to_be_visible()
+    match = page.locator('[class*="-sensitivity-match"] .js-plotly-plot').first
+    expect(match).to_contain_text("closeness to the threshold alone, AUC")
+    table = page.locator(".st-key-sensitivity-people")
+    table.scroll_into_view_if_needed()
+    table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})
+    card = page.locator(".st-key-person-card")
+    expect(card).to_contain_text("above the threshold of", timeout=acts.SLOW)
+    acts.settle(page)
+    acts.narrow_and_shoot(page, artefacts, "sensitivity", 5200)

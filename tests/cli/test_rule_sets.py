@@ -1,0 +1,264 @@
+"""Rule sets from the command line: what is refused or said of awkward input, and texts end to end."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.runs.documents import dump_yaml
+from tests.cli.test_bad_input import refused
+
+FAST = {"permutations": 99, "samples": 0}
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """2,000 people of two towns; those of the south with no area on record are always refused."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "town": rng.choice(["north", "south"], 2000),
+            "area": rng.choice(["a", "b", None], 2000, p=[0.5, 0.3, 0.2]),
+            "postcode": [f"p{place}" for place in range(2000)],
+            "income": (1e5 * rng.random(2000)).round(2),
+            "skill": rng.normal(size=2000).round(3),
+        }
+    )
+    refused_ = (frame["town"] == "south") & frame["area"].isna()
+    frame["score"] = np.where(refused_, 0.1, rng.random(2000)).round(4)
+    frame["paid"] = (rng.random(2000) < frame["score"]).astype(int)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+def change(folder: Path, **columns: Any) -> None:
+    pd.read_csv(folder / "people.csv").assign(**columns).to_csv(folder / "people.csv", index=False)
+
+
+def spec(folder: Path, audit: str = "rule_sets", *, data=None, model=None, **options: Any) -> Path:
+    section = {
+        "path": "people.csv",
+        "label": "paid",
+        "favorable": 1,
+        "protected": ["town", "area"],
+        "features": ["skill"],
+        **(data or {}),
+    }
+    document = {
+        "data": {key: value for key, value in section.items() if value is not None},
+        "model": model or {"predictions": {"score": "score"}},
+        "audits": [{audit: options}],
+    }
+    (folder / "spec.yaml").write_text(dump_yaml(document), encoding="utf-8")
+    return folder / "spec.yaml"
+
+
+def run(cli, path: Path):
+    return cli("run", path, "--out", path.parent / "out", "--executor", "inline", "--no-save")
+
+
+def audited(cli, path: Path) -> dict[str, Any]:
+    """Run a spec that must succeed and return its audit's part of results.json."""
+    answer = run(cli, path)
+    assert answer.status == 0, answer.err
+    document = json.loads((path.parent / "out" / "results.json").read_text(encoding="utf-8"))
+    found = document["audits"][0]
+    return found.get("result", found)
+
+
+@pytest.mark.parametrize("protected", [[], None], ids=["empty", "absent"])
+def test_without_a_protected_attribute(cli, folder, protected):
+    refused(
+        run(cli, spec(folder, data={"protected": protected}, **FAST)),
+        r"rule_sets.protected must name at least one attribute, got \[\]; name one in data.protected",
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "advice"),
+    [("postcode", "recode it to fewer, or choose another"), ("income", r"cut it: bins: \{income: \[...\]\}")],
+)
+def test_thousands_of_values_are_refused_with_how_to_group_them(cli, folder, column, advice):
+    refused(
+        run(cli, spec(folder, data={"protected": ["town", column]}, **FAST)),
+        rf"data.protected: '{column}' has [12],\d+ values where at most 100 are groups; {advice}",
+    )
+
+
+def test_context_with_thousands_of_values(cli, folder):
+    refused(
+        run(cli, spec(folder, context=["postcode"], **FAST)),
+        "rule_sets.context: 'postcode' must have at most 100 values, but has 2,000; group its values",
+    )
+
+
+def test_values_grouped_as_advised_are_audited(cli, folder):
+    data = {"protected": ["town", "income"], "bins": {"income": [0, 50000, 100000]}}
+    assert audited(cli, spec(folder, data=data, **FAST))["n_frequent"] == 8
+
+
+def test_a_support_that_no_group_has_names_one_that_would_do(cli, folder):
+    answer = run(cli, spec(folder, support=0.95, **FAST))
+    refused(
+        answer,
+        r"rule_sets.support must leave at least one group .*, got 0.95; give at most 0\.\d+, the share",
+    )
+    would_do = float(answer.err.split("give at most ")[1].split(",")[0])
+    found = audited(cli, spec(folder, support=would_do, **FAST))
+    assert len(found["leaderboard"]) == 1
+    refused(run(cli, spec(folder, support=round(would_do + 1e-3, 4), **FAST)), "give at most")
+
+
+def test_a_constant_model_is_said_and_no_group_differs(cli, folder):
+    change(folder, score=0.9)
+    found = audited(cli, spec(folder, **FAST))
+    assert found["verdict"] != "evidence of a difference"
+    assert "The model decides favorably on everyone audited" in " ".join(found["warnings"])
+    assert "0 points of difference" in found["finding"]
+    for row in found["leaderboard"]:
+        assert (row["score"]["value"], row["adjusted_p"]) == (0.0, 1.0)
+        assert row["score"]["high"] > 0.005, "shares seen in some people are not known for certain"
+
+
+def test_weights_count_people(cli, folder):
+    rng = np.random.default_rng(1)
+    change(folder, weight=rng.integers(0, 4, 2000))
+    found = audited(cli, spec(folder, data={"weights": "weight"}, **FAST))
+    people = pd.read_csv(folder / "people.csv")
+    assert found["n"] == people["weight"].sum()
+    first = found["leaderboard"][0]
+    assert first["rule_set"] == "town = south, area = (missing)"
+    inside = people[(people["town"] == "south") & people["area"].isna()]
+    assert first["n_in"] == inside["weight"].sum()
+
+
+def test_weights_that_add_up_to_one_are_no_evidence(cli, folder):
+    """Shares for weights: 2,000 rows that stand for one person tell nothing, and that is said."""
+    change(folder, weight=1 / 2000)
+    found = audited(cli, spec(folder, data={"weights": "weight"}, **FAST))
+    assert found["verdict"] == "insufficient evidence"
+    assert min(row["adjusted_p"] for row in found["leaderboard"]) == 1.0
+    assert "2,000 rows stand for 1.00 people only" in " ".join(found["warnings"])
+
+
+def test_half_weights_are_half_the_people(cli, folder):
+    """Weights of one half keep every tenth of the evidence that half as many people have."""
+    change(folder, weight=0.5)
+    found = audited(cli, spec(folder, data={"weights": "weight"}, **FAST))
+    first = found["leaderboard"][0]
+    assert (found["n"], first["adjusted_p"], first["verdict"]) == (1000, 0.01, "evidence of a difference")
+    assert "Weights are not whole numbers" in " ".join(found["warnings"])
+
+
+@pytest.mark.parametrize("bad", [-1.0, None], ids=["negative", "missing"])
+def test_weights_that_are_none(cli, folder, bad):
+    change(folder, weight=[bad, *[1.0] * 1999])
+    refused(
+        run(cli, spec(folder, data={"weights": "weight"}, **FAST)),
+        "data.weights: column 'weight', row 1 must be a count of 0 or more",
+    )
+
+
+def test_missing_protected_values_are_a_value_of_their_own(cli, folder):
+    found = audited(cli, spec(folder, **FAST))
+    first = found["leaderboard"][0]
+    people = pd.read_csv(folder / "people.csv")
+    assert first["rule_set"] == "town = south, area = (missing)"
+    assert first["n_in"] == ((people["town"] == "south") & people["area"].isna()).sum()
+    assert first["verdict"] == "evidence of a difference"
+
+
+def test_a_label_that_is_a_cut_is_worded_as_the_cut(cli, folder):
+    data = {"label": {"column": "income", "at_least": 50000}, "favorable": None}
+    finding = audited(cli, spec(folder, data=data, **FAST))["finding"]
+    assert "decided favorably (income >= 50000);" in finding
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": {"protected": []}}, "protected must name at least one attribute"),
+        ({"support": 0.9}, r"mitigation.support must leave a group .*, got 0.9; a share of 0\.\d+ would do"),
+    ],
+    ids=["no attribute", "support"],
+)
+def test_mitigation_refuses_alike(cli, folder, changes, message):
+    refused(run(cli, spec(folder, "mitigation", model={"train": "logistic"}, **changes)), message)
+
+
+def test_mitigation_needs_a_model_trained_here(cli, folder):
+    refused(run(cli, spec(folder, "mitigation")), "model.train is needed to train again")
+
+
+def talk(path: Path, **columns: Any) -> pd.DataFrame:
+    """1,200 texts; those with "gay" are called toxic more often than others."""
+    rng = np.random.default_rng(2)
+    who = rng.choice(["gay", "male", "Muslims", "christian", "neighbour"], 1200)
+    mood = rng.choice(["nice", "awful"], 1200)
+    texts = [f"my {a} friend {k} was {b} today" for k, (a, b) in enumerate(zip(who, mood, strict=True))]
+    toxic = (mood == "awful") | ((who == "gay") & (rng.random(1200) < 0.8))
+    frame = pd.DataFrame({"words": texts, "verdict": np.where(toxic, "toxic", "fine")})
+    frame["score"] = np.where(toxic, 0.2, 0.9)
+    frame.to_csv(path / "people.csv", index=False)
+    return frame
+
+
+def test_texts_with_scores_only(cli, tmp_path):
+    """A column of text and one of scores, no label and no protected column: nothing is exchanged."""
+    frame = talk(tmp_path)
+    data = {"label": None, "favorable": None, "protected": None, "features": None, "kinds": {"words": "text"}}
+    found = audited(cli, spec(tmp_path, data=data, text="words", **{**FAST, "samples": 200}))
+    first = found["leaderboard"][0]
+    held = frame["words"].str.contains("gay")
+    good = frame["score"] >= 0.5
+    assert first["rule_set"] == "“gay”"
+    assert first["n_in"] == held.sum()
+    assert first["difference"]["value"] == pytest.approx(good[held].mean() - good[~held].mean(), abs=1e-12)
+    assert found["verdict"] == "evidence of a difference"
+    assert found["sampling"] is None
+    assert "Rates come from the data alone" in " ".join(found["warnings"])
+    refused(
+        run(cli, spec(tmp_path, data=data, text="words", terms={"mood": ["splendid"]}, **FAST)),
+        "rule_sets.text must hold some of the 1 terms, but no text does",
+    )
+    refused(run(cli, spec(tmp_path, data=data, text="word", **FAST)), "did you mean 'words'")
+
+
+@pytest.mark.shared
+def test_toxicity_templates_with_a_model_trained_here(cli, tmp_path, shared_data):
+    """A twelfth of the templates, one term always called toxic: the model learns it, the audit says so."""
+    with gzip.open(shared_data / "wiki_sentence_templates.csv.gz", "rt", encoding="utf-8") as file:
+        frame = pd.read_csv(file).iloc[::12].reset_index(drop=True)
+    held = frame["phrase"].str.contains(r"\bmuslim\b", case=False)
+    frame.loc[held & (frame.index % 3 > 0), "toxicity"] = "toxic"
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    data = {
+        "label": "toxicity",
+        "favorable": "nontoxic",
+        "protected": None,
+        "features": ["phrase"],
+        "kinds": {"phrase": "text"},
+    }
+    model = {"train": "text"}
+    options = {"text": "phrase", "support": 0.01, "samples": 200, "error": 0.12, "permutations": 99}
+    found = audited(cli, spec(tmp_path, data=data, model=model, **options))
+    first = found["leaderboard"][0]
+    assert first["rule_set"] == "“muslim”"
+    assert first["direction"] == "harmed"
+    assert found["verdict"] == "evidence of a difference"
+    assert first["sampled"]["score"]["value"] > 0.2
+    # a rule set of texts is frequent by its categories: none is dropped from the sweep's first row
+    sweep = found["sweep"]
+    assert (sweep[0]["n_frequent"], sweep[0]["rule_set"]) == (found["n_frequent"], "“muslim”")
+    assert sweep[1]["score"] == pytest.approx(first["score"]["value"])
+    assert sweep[-1]["n_frequent"] <= sweep[0]["n_frequent"]
+    after = audited(cli, spec(tmp_path, "mitigation", data=data, model=model, text="phrase", support=0.01))
+    assert "“muslim”" in after["rule_set"]
+    steps = after["steps"]
+    assert abs(steps[after["chosen"]]["difference"]["value"]) < abs(steps[0]["difference"]["value"]) - 0.05

@@ -1,0 +1,207 @@
+"""Batches as files: dropped into a folder, or handed over; and what is done for monitors without any."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from app.ingest import Ingest, Taken
+from audits.errors import InputError, RunFailed
+from audits.runs.inboxes import inbox, take_files
+from audits.runs.monitors import Batch, Monitor, Monitors
+from audits.runs.scoring import Scorer
+from tests.monitor.conftest import ROW, store_of
+from tests.sensitivity.conftest import people
+
+COLUMNS = ["skill", "height", "town"]
+LONG_AGO = 1e9
+
+
+@pytest.fixture
+def monitors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Monitors:
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    return Monitors(store_of(tmp_path))
+
+
+@pytest.fixture
+def service(monitors: Monitors) -> Iterator[Ingest]:
+    started = Ingest(monitors, tick_seconds=0.05)
+    started.start()
+    yield started
+    started.close()
+
+
+def drop(root: Path, monitor: Monitor, name: str, frame: pd.DataFrame) -> Path:
+    folder = inbox(root / "monitors", monitor.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(folder / name, index=False)
+    os.utime(folder / name, (time.time() - 60,) * 2)
+    return folder / name
+
+
+def await_(true: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.02)
+
+
+def test_files_dropped_are_stored_once_and_bad_ones_say_why(bundle, tmp_path: Path):
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle, name="m")
+    folder = inbox(tmp_path / "monitors", monitor.id)
+    folder.mkdir(parents=True)
+    frame = people(50)[["skill", "height", "town"]].assign(id=[f"n{k}" for k in range(50)])
+    for name, content in (
+        ("good.csv", frame.to_csv(index=False)),
+        ("twice.csv", frame.to_csv(index=False)),
+        ("bad.csv", frame.rename(columns={"town": "city"}).to_csv(index=False)),
+    ):
+        (folder / name).write_text(content)
+        os.utime(folder / name, (time.time() - 60,) * 2)
+    (folder / "fresh.csv").write_text(frame.to_csv(index=False))
+    moved = take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())
+    assert sorted(path.parent.name + "/" + path.name for path in moved) == [
+        "done/good.csv",
+        "done/twice.csv",
+        "failed/bad.csv",
+    ]
+    assert "lacks 'town'" in (folder.parent / "failed" / "bad.csv.txt").read_text()
+    assert monitors.get(monitor.id).people == 50
+    assert (folder / "fresh.csv").exists()  # it may still be being written
+
+
+def test_a_file_on_which_the_worker_keeps_dying_is_set_aside_and_keeps_nobody_waiting(
+    monitors: Monitors, bundle, carried, tmp_path: Path
+):
+    deadly, _ = monitors.create(carried, name="deadly")
+    sound, _ = monitors.create(bundle, name="sound")
+    bad = drop(tmp_path, deadly, "bad.csv", pd.DataFrame({"work_years": [14.0], "hair_length": [8.0]}))
+    drop(tmp_path, sound, "good.csv", people(20)[COLUMNS])
+    service = Ingest(monitors, Scorer(seconds=0.001), tick_seconds=0.05)  # every worker is killed at once
+    service.start()
+    try:
+        await_(lambda: not bad.exists())
+        await_(lambda: monitors.get(sound.id).people == 20)
+    finally:
+        service.close()
+    failed = bad.parent.parent / "failed" / "bad.csv"
+    assert failed.exists()
+    told = failed.with_name("bad.csv.txt").read_text()
+    assert "could not be measured in 3 tries" in told
+    assert "process ended" in told
+    assert monitors.get(deadly.id).people == 0
+    assert not list((bad.parent.parent / "tries").iterdir())
+
+
+def test_a_file_that_ended_the_server_is_known_after_a_restart(
+    monitors: Monitors, bundle, tmp_path: Path, monkeypatch
+):
+    monitor, _ = monitors.create(bundle, name="m")
+    path = drop(tmp_path, monitor, "bad.csv", people(5)[COLUMNS])
+
+    class Killed(BaseException):
+        """What no handler may hold up."""
+
+    class Deadly(Scorer):
+        def score(self, *_: object) -> None:
+            raise Killed
+
+    for _ in range(3):
+        with pytest.raises(Killed):
+            take_files(monitors, monitor.id, tmp_path / "monitors", Deadly())
+    [moved] = take_files(monitors, monitor.id, tmp_path / "monitors", Deadly())
+    assert moved.parent.name == "failed"
+    assert "the server ended meanwhile" in moved.with_name("bad.csv.txt").read_text()
+    assert not path.exists()
+
+
+def test_files_stay_while_the_database_is_locked(bundle, tmp_path: Path):
+    from audits.runs.database import Database
+
+    monitors = Monitors(Database(f"sqlite:///{tmp_path / 'evenhand.sqlite'}?timeout=0.1"))
+    monitor, _ = monitors.create(bundle, name="m")
+    path = drop(tmp_path, monitor, "good.csv", people(5)[COLUMNS])
+    with store_of(tmp_path).writing():
+        for _ in range(5):
+            with pytest.raises(RunFailed, match="locked"):
+                take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())
+    assert path.exists()
+    assert take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())[0].parent.name == "done"
+    assert monitors.get(monitor.id).people == 5
+
+
+def test_retention_runs_without_any_folder(monitors: Monitors, bundle, tmp_path: Path):
+    now = [LONG_AGO]
+    old = Monitors(store_of(tmp_path), clock=lambda: now[0])
+    monitor, _ = old.create(bundle, name="m", keep_days=1)
+    old.store([Batch(monitor.id, bundle.score([ROW]), "x")])
+    assert len(monitors.points(monitor.id)) == 1
+    assert not (tmp_path / "monitors").exists()
+    service = Ingest(monitors, tick_seconds=0.05, prune_seconds=0.1)
+    service.start()
+    try:
+        await_(lambda: not monitors.points(monitor.id))
+        old.store([Batch(monitor.id, bundle.score([ROW]), "x")])
+        await_(lambda: not monitors.points(monitor.id))  # and again
+    finally:
+        service.close()
+    assert monitors.get(monitor.id).people == 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_a_file_handed_over_is_stored_as_a_request_is(
+    service: Ingest, monitors: Monitors, bundle, tmp_path: Path, ending: str
+):
+    monitor, _ = monitors.create(bundle, name="m", people_between=500)
+    frame = people(300)[COLUMNS]
+    loud = frame[bundle.score(frame.to_dict("records")).flagged]
+    frame = pd.concat([frame, *[loud] * 20], ignore_index=True)
+    frame["id"] = [f"n{k}" for k in range(len(frame))]
+    path = tmp_path / f"batch.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    elif ending == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    expected = bundle.score(frame[COLUMNS].to_dict("records"))
+    flagged = int(expected.flagged.sum())
+    taken = service.take(monitor, path)
+    alarms = len(monitors.alarms(monitor.id))
+    assert taken == Taken(len(frame), flagged, alarms, 0)
+    assert alarms > 0
+    assert monitors.flags(monitor.id)[0].client_id == f"n{int(expected.flagged.nonzero()[0][-1])}"
+    assert service.take(monitor, path) == Taken(0, 0, 0, len(frame))
+    assert monitors.get(monitor.id).people == len(frame)
+
+
+def test_the_row_that_is_wrong_is_named_as_the_file_counts_it_and_nothing_is_stored(
+    service: Ingest, monitors: Monitors, bundle, tmp_path: Path
+):
+    monitor, _ = monitors.create(bundle, name="m")
+    frame = pd.concat([people(500)[COLUMNS]] * 24, ignore_index=True)
+    frame.loc[11_003, "skill"] = float("inf")
+    frame.to_parquet(tmp_path / "batch.parquet")
+    with pytest.raises(InputError, match="row 11,004, column skill, must be a finite number"):
+        service.take(monitor, tmp_path / "batch.parquet")
+    assert monitors.get(monitor.id).people == 0
+    frame.loc[11_003, "skill"] = 0.0
+    frame.to_parquet(tmp_path / "batch.parquet")
+    assert service.take(monitor, tmp_path / "batch.parquet").people == 12_000
+
+
+def test_one_text_among_numbers_is_the_row_that_is_named(
+    service: Ingest, monitors: Monitors, bundle, tmp_path: Path
+):
+    monitor, _ = monitors.create(bundle, name="m")
+    frame = people(9)[COLUMNS].astype({"skill": object})
+    frame.loc[4, "skill"] = "many"
+    frame.to_csv(tmp_path / "batch.csv", index=False)
+    with pytest.raises(InputError, match="row 5, column skill, must be a number or null, got 'many'"):
+        service.take(monitor, tmp_path / "batch.csv")

@@ -1,0 +1,154 @@
+"""Match sets from true counterfactuals: by hand, on the law school, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, FeatureSpace, LabelCut, build_data, read_table
+from audits.errors import InputError
+from audits.models import Subject, make_subject, model_spec
+from audits.models.quality import area_under_curve
+from audits.sensitivity import SensitivityResult, sensitivity
+from audits.sensitivity.counterfactuals import decided_otherwise
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+OTHER = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
+
+
+class Points:
+    """Scores by hand: a quarter a point of work, a half for being a b, a quarter for a clean record."""
+
+    name, columns, classes, sha256, invents = "points", ("work", "record", "group"), None, "0" * 64, True
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        work = 0.25 * frame["work"].to_numpy(dtype=float)
+        return work + 0.5 * (frame["group"] == "b") + 0.25 * (frame["record"] == "clean").to_numpy()
+
+
+def six() -> Subject:
+    frame = pd.DataFrame(
+        {
+            "work": [0, 1, 1, 0, 2, 0],
+            "record": ["clean", "clean", "late", "late", "clean", "late"],
+            "group": list("aaabbb"),
+            "other_work": [0, 1, 1, 2, 0, 1],
+            "other_record": ["clean", "late", "clean", "clean", "late", "late"],
+        }
+    )
+    data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
+    return Subject(data, Points(), 0.75, FeatureSpace.fit(data))
+
+
+def test_the_model_decides_on_lives_with_another_group_by_hand():
+    subject = six()
+    assert (subject.scores * 4).tolist() == [1, 2, 1, 2, 5, 2]  # favourable from 3
+    lives = {"work": "other_work", "record": "other_record"}
+    found, words = decided_otherwise(subject, "group", lives)
+    # as the other group's: 0+2+1, 1+2+0, 1+2+1, then 2+0+1, 0+0+0, 1+0+0
+    assert found.tolist() == [True, True, True, True, True, False]
+    assert "another group (other_work, other_record)" in words
+    # work alone: the record stays, the group changes
+    found, _ = decided_otherwise(subject, "group", {"work": "other_work"})
+    assert found.tolist() == [True, True, True, False, True, False]
+
+
+def test_the_other_groups_threshold_decides_on_the_other_life():
+    subject = six()
+    by_group = Subject(subject.data, subject.model, {"group": {"a": 0.25, "b": 1.5}}, subject.space)
+    assert by_group.decisions.tolist() == [True, True, True, False, False, False]
+    found, _ = decided_otherwise(by_group, "group", {"work": "other_work"})
+    # 0+2+1 < 6; 1+2+1 < 6; 1+2 < 6; 2 ≥ 1; 0+0+1 ≥ 1; 1 ≥ 1
+    assert found.all()
+
+
+@pytest.fixture(scope="module")
+def law_school() -> Subject:
+    data = build_data(
+        read_table(SAMPLES / "law_school.csv"),
+        DataSpec(
+            label=LabelCut("fya", at_least=0.0),
+            protected=("race", "sex"),
+            features=("lsat", "gpa", "race", "sex"),
+        ),
+    )
+    return make_subject(data, model_spec({"train": "logistic"}), threshold=0.5, seed=0)
+
+
+@pytest.fixture(scope="module")
+def found(law_school: Subject) -> SensitivityResult:
+    return sensitivity(law_school, protected="race", counterfactuals=OTHER, bootstrap=100)
+
+
+def test_the_law_school_knows_every_other_life(law_school: Subject, found: SensitivityResult):
+    table = pd.read_csv(SAMPLES / "law_school.csv")
+    held_out = table.iloc[law_school.data.frame.index.to_numpy() - 1]
+    other = held_out.assign(
+        lsat=held_out["lsat_other_race"],
+        gpa=held_out["gpa_other_race"],
+        race=held_out["race"].map({"black": "white", "white": "black"}),
+    )
+    p, q = law_school.favorable_score(held_out), law_school.favorable_score(other)
+    mismatched = (p >= 0.5) != (q >= 0.5)
+    match = found.match_set
+    assert match.source == "counterfactuals"
+    assert match.mismatched.value * match.n == mismatched.sum() > 500
+    assert match.by_chance is None
+    scores = [found.people["sensitivity"], found.people["gradient"], -np.abs(p - 0.5)]
+    assert [curve.name for curve in match.curves] == ["sensitivity", "gradient", "boundary"]
+    for curve, score in zip(match.curves, scores, strict=True):
+        area = area_under_curve(np.asarray(score), mismatched, np.ones(len(p)), level=0.05)
+        assert curve.auc.value == pytest.approx(area.value)
+    assert "than their true counterfactuals" in match.sentence
+    # between two linear models sensitivity is the gradient and the gradient is the distance
+    assert not match.adds
+    assert "adds nothing to distance" in match.sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"counterfactuals": OTHER}, "belong to one protected attribute"),
+        ({"protected": "race", "counterfactuals": OTHER, "match_set": "off"}, "which match_set: off leaves"),
+        ({"protected": "race", "counterfactuals": {"lsaat": "gpa_other_race"}}, "must be a feature.*'lsat'"),
+        ({"protected": "race", "counterfactuals": {"lsat": "lsat_other"}}, "a column of the data"),
+        ({"protected": "race", "counterfactuals": {"lsat": "gpa"}}, "must be a column that is no feature"),
+        ({"protected": "race", "counterfactuals": ["lsat"]}, "counterfactuals"),
+    ],
+)
+def test_what_is_no_counterfactual_is_refused(law_school: Subject, options, words):
+    with pytest.raises(InputError, match=words):
+        sensitivity(law_school, **options)
+
+
+@pytest.mark.parametrize(
+    ("feature", "values", "words"),
+    [
+        ("work", [1.0, np.nan, 1, 1, 1, 1], "lacks 1 values"),
+        ("work", list("uvwxyz"), "must be a column of numbers"),
+        ("work", [True, False] * 3, "must be a column of numbers"),
+        ("record", ["clean", "late", "lost"] * 2, "has 'lost' besides"),
+    ],
+)
+def test_columns_of_other_values_are_refused(feature, values, words):
+    frame = six().data.frame.assign(told=values).reset_index(drop=True)
+    data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
+    subject = Subject(data, Points(), 0.75, FeatureSpace.fit(data))
+    with pytest.raises(InputError, match=words):
+        sensitivity(subject, counterfactuals={feature: "told"})
+
+
+def test_a_third_group_has_to_say_what_it_would_have_been():
+    frame = six().data.frame.reset_index(drop=True)
+    frame.loc[5, "group"] = "c"
+    frame["other_group"] = list("bcbaaa")
+    data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
+    subject = Subject(data, Points(), 0.75, FeatureSpace.fit(data))
+    with pytest.raises(InputError, match="must name a column of what it would have been"):
+        sensitivity(subject, counterfactuals={"work": "other_work"})
+    found, _ = decided_otherwise(subject, "group", {"work": "other_work", "group": "other_group"})
+    # 0+2+1, 1+0+1, 1+2, 2, 0+0+1, 1 where 1, 2, 1, 2, 5, 0 were
+    assert found.tolist() == [True, False, True, False, True, False]
