@@ -52,8 +52,8 @@ def finding(
     points = f"{100 * material:.3g}-point"
     if judged.verdict == INSUFFICIENT and judged.people_needed is None:
         return (
-            f"{text} So few permutations, or people in them, could not have seen a {points} difference: ask for "
-            "more permutations (199 or more), then for more noise_people."
+            f"{text} So few permutations, or people in them, could not have seen a {points} difference: ask "
+            "for 199 permutations or more, then for more noise_people."
         )
     if judged.verdict == INSUFFICIENT:
         needed = f"{judged.people_needed:,}"

@@ -129,7 +129,9 @@ def _finding(
         text += f" (p {'' if loss.p_value < 0.001 else '= '}{p_words(loss.p_value)})"
     text += "."
     if errors.statistic.value is not None:
-        text += f" Misclassifications become {number(errors.statistic.value)} times as many."
+        text += f" Misclassifications become {number(errors.statistic.value)} times as many"
+        low, high = errors.interval
+        text += "." if low is None or high is None else f" ({number(low)}–{number(high)})."
     larger = number(material * loss.tolerance)
     if judged == INSUFFICIENT:
         return f"{text} About {needed:,} people would be needed to see a ratio of {larger}."

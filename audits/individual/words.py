@@ -42,7 +42,8 @@ def warnings_for(
     if not moved.exact:
         found.append(
             f"The {subject.model.name} has no gradient: people were moved by finite differences on numbers "
-            "and the best single change of a category, so the ratio is an estimate and may be too small."
+            "and the best single change of a category, always within the observed ranges, so the ratio is an "
+            "estimate and may be too small."
         )
         if options.within_range or options.schedule != "constant":
             found.append("Ranges and step schedule do not apply to it: only observed values are scored.")

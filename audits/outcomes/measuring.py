@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,7 +173,7 @@ def tie_ranges(
             float(np.average(ends[members], weights=mass[members]))
             for ends in (measured.least, measured.most)
         )
-        found.append((low, high, False))
+        found.append((low, high, math.isclose(low, high, rel_tol=1e-12)))  # bounds that meet are exact
     return found
 
 

@@ -211,7 +211,10 @@ def level_counts(z: np.ndarray, space: FeatureSpace) -> dict[str, list[float]]:
 
 def _owners(own: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return who has which value of a column, (n, width) and (levels, width) -> (levels, n) bool."""
-    return np.array([np.all(own == code, axis=1) for code in codes])
+    owners = np.zeros((len(codes), len(own)), dtype=bool)  # a column without values has no level at all
+    for level, code in enumerate(codes):
+        owners[level] = np.all(own == code, axis=1)
+    return owners
 
 
 def _gradient(z: np.ndarray, status: Status, literal: bool) -> np.ndarray:

@@ -98,7 +98,8 @@ def test_fail_on_evidence(cli, project, gap, status):
     verdict = read(project / "out")["audits"][0]["verdict"]
     assert (verdict == EVIDENCE) is (status == 1), verdict
     assert answer.status == status
-    assert ("--fail-on evidence: matched by flipset" in answer.out) is (status == 1)
+    told = "--fail-on evidence: matched by\n  audits[0].flipset: evidence of a difference"
+    assert (told in answer.out) is (status == 1)
     assert cli(*arguments).status == 0
 
 

@@ -139,3 +139,11 @@ def test_nobody_is_measured_too(subject: Subject, status: Status):
         counts=level_counts(space.encode(subject.data.frame), space),
     )
     assert found.contributions.shape == (0, 5)
+
+
+def test_a_column_of_which_no_value_is_known_has_no_owners():
+    """As where one person's value of a boolean column is known, and that person was trained on."""
+    assert blackbox._owners(np.zeros((5, 1)), np.zeros((0, 1))).sum(axis=1).tolist() == []
+    assert blackbox._owners(np.array([[0.0], [1.0], [1.0]]), np.array([[0.0], [1.0]])).sum(
+        axis=1
+    ).tolist() == [1, 2]
