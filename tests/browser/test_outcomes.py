@@ -79,9 +79,12 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
     page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52})
     expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
     own = page.locator(".st-key-fit-person-path")
-    box = own.locator(".slider-rail-touch-rect").bounding_box()
-    assert box is not None
+    acts.settle(page)
+    own.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)  # the figure below the table takes its place
     for place in (0.25, 0.75):
+        box = own.locator(".slider-rail-touch-rect").bounding_box()
+        assert box is not None
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
         expect(own.locator(".slider-label").first).to_contain_text(f"α {place:g}: score", timeout=5_000)
     acts.narrow_and_shoot(page, artefacts, "recourse", 3400)
