@@ -10,10 +10,10 @@ import streamlit as st
 
 from app import state, work
 from app.widgets import notices
-from app.widgets.export import export_section
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
 from app.widgets.people import people_section
+from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.figures import flipset_comparisons, flipset_maps
@@ -21,10 +21,8 @@ from audits.figures import flipsets as figures
 from audits.figures.flipsets import Part
 from audits.flipsets import FlipsetResult
 from audits.flipsets.words import DISTRUST
-from audits.runs.documents import dump_yaml
 from audits.runs.handle import RunProgress
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE
 from audits.stats.words import number, percent_interval
 
 __all__ = ["live_curve", "show_earlier", "show_result"]
@@ -45,7 +43,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         for warning in result.warnings:
             show = notices.problem if warning.startswith(DISTRUST) else notices.note
             show(warning)
-    headline(result)
+    _headline(result)
     figure_card("flipset-sizes", figures.sizes(result), result.to_frame)
     for warning in () if distrusted else result.warnings:
         notices.note(warning)
@@ -75,16 +73,13 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         _trust(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     people_section(result, part, data)
-    with st.expander("How to read this"):
-        st.markdown(page_text("flipsets_reading"))
-    with st.expander("How stable a counterpart is"):
-        st.markdown(page_text("flipsets_stability"))
-    with st.expander("What it cannot tell you"):
-        st.markdown(page_text("flipsets_limits"))
-    with st.expander("Settings used"):
-        st.code(dump_yaml(_settings(found)), language="yaml", wrap_lines=True)
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
+    fine_print(
+        found,
+        draft,
+        "flipsets",
+        beside={"How stable a counterpart is": lambda: st.markdown(page_text("flipsets_stability"))},
+        **{"people compared": result.rows, "certificate": result.certificate},
+    )
 
 
 def live_curve(now: RunProgress) -> None:
@@ -156,21 +151,16 @@ def _trust(result: FlipsetResult) -> None:
         st.markdown(page_text("flipsets_trust"))
 
 
-def headline(result: FlipsetResult) -> None:
-    """Write the finding, its verdict, and how sure it is."""
-    with st.container(key="finding"):
-        st.text(result.finding)
+def _headline(result: FlipsetResult) -> None:
     larger = result.positive if result.positive.size > result.negative.size else result.negative
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-        st.text(f"{percent_interval(larger.share)} · {larger.share.method} · {result.certificate['method']}")
+    how = f"{percent_interval(larger.share)} · {larger.share.method} · {result.certificate['method']}"
+    headline(result.finding, result.verdict, how)
 
 
 def show_earlier(result: FlipsetResult) -> None:
     """Draw the head of an earlier result."""
-    headline(result)
-    config = {"displayModeBar": False}
-    st.plotly_chart(figures.sizes(result), key="figure-earlier", theme=None, config=config)
+    _headline(result)
+    earlier_figure(figures.sizes(result))
 
 
 def _part(result: FlipsetResult) -> Part:
@@ -184,17 +174,3 @@ def _part(result: FlipsetResult) -> Part:
         width=420,
         **state.choice("part"),
     )
-
-
-def _settings(found: RunResult) -> dict[str, Any]:
-    document = found.to_json()
-    return {
-        "evenhand": found.evenhand,
-        "audit": found.audits[0].options,
-        "threshold": found.spec["threshold"],
-        "seed": found.spec["seed"],
-        "data": document["data"],
-        "model": document["model"],
-        "people compared": document["audits"][0]["rows"],
-        "certificate": document["audits"][0]["certificate"],
-    }

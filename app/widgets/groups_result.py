@@ -12,15 +12,13 @@ import streamlit as st
 
 from app import state, work
 from app.widgets import notices
-from app.widgets.export import export_section
 from app.widgets.figure_card import figure_card, number_columns
-from app.widgets.frame import page_text
+from app.widgets.result_frame import fine_print, headline
 from app.widgets.verdict_cards import verdict_cards
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.figures import groups as figures
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside
-from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number
@@ -47,7 +45,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     attribute = _attribute(stored)
     result = _moved(found, stored, attribute)
     with top:
-        headline(result, changed=result is not stored)
+        _headline(result, changed=result is not stored)
     metrics = st.pills(
         "Rates",
         [name for name in _METRICS if getattr(result.table[0], name) is not None],
@@ -74,25 +72,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
-    with st.expander("How to read this"):
-        st.markdown(page_text("overview_reading"))
-    with st.expander("What it cannot tell you"):
-        st.markdown(page_text("overview_limits"))
-    with st.expander("Settings used"):
-        st.code(dump_yaml(_settings(found)), language="yaml", wrap_lines=True)
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
+    fine_print(found, draft, "overview")
 
 
-def headline(result: GroupsResult, *, changed: bool = False) -> None:
-    """Write the finding, its verdict, and how sure it is."""
-    with st.container(key="finding"):
-        st.text(result.finding)
+def _headline(result: GroupsResult, *, changed: bool = False) -> None:
     gap = result.widest.demographic_parity_difference
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-        words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
-        st.text(f"Largest difference of selection rates, by {result.widest.attribute}: {words}")
+    words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
+    how = f"Largest difference of selection rates, by {result.widest.attribute}: {words}"
+    headline(result.finding, result.verdict, how)
     if changed:
         notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
 
@@ -270,15 +257,3 @@ def _comparable(record: Mapping[str, Any], found: RunResult) -> bool:
     same = spec.get("data", {}).get("path") == found.spec["data"]["path"]
     other = spec.get("model") != found.spec["model"] or spec.get("threshold") != found.spec["threshold"]
     return "groups" in audits[0] and same and other
-
-
-def _settings(found: RunResult) -> dict[str, Any]:
-    document = found.to_json()
-    return {
-        "evenhand": found.evenhand,
-        "audit": found.audits[0].options,
-        "threshold": found.spec["threshold"],
-        "seed": found.spec["seed"],
-        "data": document["data"],
-        "model": document["model"],
-    }

@@ -11,17 +11,15 @@ import streamlit as st
 
 from app import state, work
 from app.widgets import notices
-from app.widgets.export import export_section
-from app.widgets.figure_card import csv_bytes, figure_card, number_columns
-from app.widgets.frame import page_text
+from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
 from audits.figures import individual as figures
 from audits.individual import LossRatioResult, Standing
-from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE
 
 __all__ = ["show_earlier", "show_result"]
 
@@ -35,7 +33,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     top = st.container()
     tolerance = _tolerance(result)
     with top:
-        headline(result, result.at(tolerance))
+        _headline(result, result.at(tolerance))
     figure_card(
         "loss-ratio", figures.against_tolerance(result, tolerance), lambda: result.to_frame(tolerance)
     )
@@ -54,30 +52,17 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
-    with st.expander("How to read this"):
-        st.markdown(page_text("individual_reading"))
-    with st.expander("What it cannot tell you"):
-        st.markdown(page_text("individual_limits"))
-    with st.expander("Settings used"):
-        st.code(dump_yaml(_settings(found, result)), language="yaml", wrap_lines=True)
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
+    fine_print(found, draft, "individual", method=result.method, metric=result.metric)
 
 
-def headline(result: LossRatioResult, standing: Standing) -> None:
-    """Write the finding, its verdict, and how sure it is."""
-    with st.container(key="finding"):
-        st.text(standing.finding)
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(standing.verdict, color="primary" if standing.verdict == EVIDENCE else "gray")
-        st.text(f"{result.statistic.method} · {result.method}")
+def _headline(result: LossRatioResult, standing: Standing) -> None:
+    headline(standing.finding, standing.verdict, f"{result.statistic.method} · {result.method}")
 
 
 def show_earlier(result: LossRatioResult) -> None:
     """Draw the head of an earlier result."""
-    headline(result, result.at(result.tolerance))
-    config = {"displayModeBar": False}
-    st.plotly_chart(figures.against_tolerance(result), key="figure-earlier", theme=None, config=config)
+    _headline(result, result.at(result.tolerance))
+    earlier_figure(figures.against_tolerance(result))
 
 
 def _tolerance(result: LossRatioResult) -> float:
@@ -142,42 +127,16 @@ def _people(result: LossRatioResult, data: AuditData) -> None:
     table = pd.concat(
         [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
     )
-    table.index.name = "row"
-    shown = table.head(_MOST_PEOPLE)
-    rows = [str(row) for row in shown.index]
-    st.dataframe(
-        shown,
-        key="ratio-people",
-        height=min(38 + 35 * len(shown), 388),
-        column_config=number_columns(shown),
-        on_select=lambda: _open(rows),
-        selection_mode="single-row",
+    chosen = choose_row(
+        table,
+        "ratio-people",
+        "person",
         alt="People moved, largest ratio first; a click shows one person before and after",
+        of=list(result.worst),
+        label=f"One of the {len(result.worst):,} largest ratios, by row number",
     )
-    kept = [str(row) for row in result.worst]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox(
-            f"One of the {len(kept):,} largest ratios, by row number",
-            kept,
-            index=None,
-            placeholder="Click a row above, or choose one here",
-            width=360,
-            **state.choice("person"),
-        )
-        st.download_button(
-            "People (CSV)",
-            data=lambda: csv_bytes(table),
-            file_name="loss-ratio-people.csv",
-            mime="text/csv",
-            on_click="ignore",
-        )
     if chosen is not None:
-        _person(result, result.worst[kept.index(chosen)])
-
-
-def _open(rows: list[str]) -> None:
-    selected = state.widget("ratio-people")["selection"]["rows"]
-    state.set_widget("person", rows[selected[0]] if selected and selected[0] < len(rows) else None)
+        _person(result, chosen)
 
 
 def _person(result: LossRatioResult, row: Any) -> None:
@@ -191,17 +150,3 @@ def _person(result: LossRatioResult, row: Any) -> None:
             )
         figure_card("loss-ratio-person", figures.moved_person(result, row), lambda: moves)
         st.dataframe(moves, column_config=number_columns(moves), alt=f"Row {row} before and after the move")
-
-
-def _settings(found: RunResult, result: LossRatioResult) -> dict[str, Any]:
-    document = found.to_json()
-    return {
-        "evenhand": found.evenhand,
-        "audit": found.audits[0].options,
-        "threshold": found.spec["threshold"],
-        "seed": found.spec["seed"],
-        "data": document["data"],
-        "model": document["model"],
-        "method": result.method,
-        "metric": result.metric,
-    }

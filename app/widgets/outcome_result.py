@@ -10,21 +10,19 @@ import streamlit as st
 
 from app import state, work
 from app.widgets import notices
-from app.widgets.export import export_section
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
+from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
-from app.widgets.settings import settings_section
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
 from audits.figures import outcomes as figures
 from audits.outcomes import OutcomeTransportResult, blue_college
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE
 from audits.stats.words import count, number
 
-__all__ = ["headline", "show_earlier", "show_result"]
+__all__ = ["show_earlier", "show_result"]
 
 _MOST_PEOPLE = 1000
 
@@ -32,7 +30,7 @@ _MOST_PEOPLE = 1000
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom."""
     result: OutcomeTransportResult = found.audits[0].result
-    headline(result)
+    _headline(result)
     for warning in result.warnings:
         notices.note(warning)
     figure_card("flows", figures.sankey(result), result.flows_frame, wide=True)
@@ -48,35 +46,29 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         )
     if result.by_role:
         figure_card("bias-roles", figures.roles(result), lambda: _role_table(result))
-    with st.expander("How to read this"):
-        st.markdown(page_text("flows_reading"))
-    with st.expander("What it cannot tell you"):
-        st.markdown(page_text("flows_limits"))
-    with st.expander("Why equal rates are not enough: Blue College"):
-        _simulation()
-    settings_section(found, coupling=result.certificate)
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
+    fine_print(
+        found,
+        draft,
+        "flows",
+        beside={"Why equal rates are not enough: Blue College": _simulation},
+        coupling=result.certificate,
+    )
 
 
-def headline(result: OutcomeTransportResult) -> None:
-    """Write the finding, its verdict, and how sure it is."""
-    with st.container(key="finding"):
-        st.text(result.finding)
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-        distance = result.wasserstein
-        st.text(
-            f"distance {number(distance.value)} ({number(distance.low)} to {number(distance.high)}) · "
-            f"{result.certificate['method']} · outcomes: {result.outcome}"
-        )
+def _headline(result: OutcomeTransportResult) -> None:
+    distance = result.wasserstein
+    headline(
+        result.finding,
+        result.verdict,
+        f"distance {number(distance.value)} ({number(distance.low)} to {number(distance.high)}) · "
+        f"{result.certificate['method']} · outcomes: {result.outcome}",
+    )
 
 
 def show_earlier(result: OutcomeTransportResult) -> None:
     """Draw the head of an earlier result."""
-    headline(result)
-    config = {"displayModeBar": False}
-    st.plotly_chart(figures.sankey(result), key="figure-earlier", theme=None, config=config)
+    _headline(result)
+    earlier_figure(figures.sankey(result))
 
 
 def _flows(result: OutcomeTransportResult) -> None:
@@ -160,7 +152,8 @@ def _beside(
     with st.container(border=True, key="person-card"):
         st.text("A counterpart is a statistical match, not the same person's other life.")
         st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
-        st.text(f"Counterparts in {target}: {count(found['people'].sum())}")
+        first = f" (the first {_MOST_PEOPLE:,} are shown)" if len(found) > _MOST_PEOPLE else ""
+        st.text(f"Counterparts in {target}: {count(found['people'].sum())}{first}")
         near = pd.concat(
             [found[["share"]], data.frame.loc[found.index, columns].add_suffix(" ")], axis=1
         ).head(_MOST_PEOPLE)

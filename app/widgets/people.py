@@ -7,10 +7,9 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
-from app import state
 from app.people import compare, flipped_people
 from app.widgets import notices
-from app.widgets.figure_card import csv_bytes, number_columns
+from app.widgets.row_choice import choose_row
 from audits.data import AuditData
 from audits.figures.flipsets import Part
 from audits.flipsets import FlipsetResult
@@ -18,7 +17,6 @@ from audits.stats.words import count
 
 __all__ = ["people_section"]
 
-_MOST_SHOWN = 10
 _MARK = "background-color: #E8F1F8"
 
 
@@ -30,40 +28,15 @@ def people_section(result: FlipsetResult, part: Part, data: AuditData) -> None:
     if table.empty:
         st.text("Nobody.")
         return
-    key = f"people-{part}"
-    rows = [str(row) for row in table.index]
-    st.dataframe(
+    chosen = choose_row(
         table,
-        key=key,
-        height="content" if len(table) <= _MOST_SHOWN else 388,
-        column_config={**number_columns(table), "flips": st.column_config.NumberColumn(format="percent")},
-        on_select=lambda: _open(key, rows),
-        selection_mode="single-row",
+        f"people-{part}",
+        "person",
         alt=f"People in the {part} flipset, surest first",
+        formats={"flips": st.column_config.NumberColumn(format="percent")},
     )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox(
-            "One person, by row number",
-            rows,
-            index=None,
-            placeholder="Click a row above, or choose one here",
-            width=320,
-            **state.choice("person"),
-        )
-        st.download_button(
-            "People (CSV)",
-            data=lambda: csv_bytes(table),
-            file_name=f"flipset-{part}-people.csv",
-            mime="text/csv",
-            on_click="ignore",
-        )
     if chosen is not None:
-        _person(result, table.index[rows.index(chosen)], data)
-
-
-def _open(key: str, rows: list[str]) -> None:
-    selected = state.widget(key)["selection"]["rows"]
-    state.set_widget("person", rows[selected[0]] if selected and selected[0] < len(rows) else None)
+        _person(result, chosen, data)
 
 
 def _person(result: FlipsetResult, row: Hashable, data: AuditData) -> None:

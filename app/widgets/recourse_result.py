@@ -9,20 +9,17 @@ import pandas as pd
 import streamlit as st
 
 from app.widgets import notices
-from app.widgets.export import export_section
 from app.widgets.figure_card import figure_card
-from app.widgets.frame import page_text
+from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
-from app.widgets.settings import settings_section
 from app.workspace import Workspace
 from audits.figures import recourse as figures
 from audits.figures.recourse_person import person_path
 from audits.outcomes import RecourseResult
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE
 from audits.stats.words import count, number, p_words
 
-__all__ = ["headline", "show_earlier", "show_result"]
+__all__ = ["show_earlier", "show_result"]
 
 _HEADS = {
     "alpha": "smallest α",
@@ -36,7 +33,7 @@ _HEADS = {
 def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom; the slider moves through what was scored once."""
     result: RecourseResult = found.audits[0].result
-    headline(result)
+    _headline(result)
     for warning in result.warnings:
         notices.note(warning)
     figure_card("recourse", figures.reclassified(result), result.to_frame)
@@ -45,30 +42,19 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     st.subheader("Who has further to go?", anchor=False)
     figure_card("burden", figures.burden(result), result.groups_frame)
     _people(result)
-    with st.expander("How to read this"):
-        st.markdown(page_text("recourse_reading"))
-    with st.expander("What it cannot tell you"):
-        st.markdown(page_text("recourse_limits"))
-    settings_section(found, coupling=result.certificate)
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
+    fine_print(found, draft, "recourse", coupling=result.certificate)
 
 
-def headline(result: RecourseResult) -> None:
-    """Write the finding, its verdict, and how sure it is."""
-    with st.container(key="finding"):
-        st.text(result.finding)
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-        p = "" if result.burden_p_value is None else f" · burden p {p_words(result.burden_p_value)}"
-        st.text(f"{count(result.n_rejected)} rejected, {count(result.n_accepted)} accepted{p}")
+def _headline(result: RecourseResult) -> None:
+    p = "" if result.burden_p_value is None else f" · burden p {p_words(result.burden_p_value)}"
+    how = f"{count(result.n_rejected)} rejected, {count(result.n_accepted)} accepted{p}"
+    headline(result.finding, result.verdict, how)
 
 
 def show_earlier(result: RecourseResult) -> None:
     """Draw the head of an earlier result."""
-    headline(result)
-    config = {"displayModeBar": False}
-    st.plotly_chart(figures.reclassified(result), key="figure-earlier", theme=None, config=config)
+    _headline(result)
+    earlier_figure(figures.reclassified(result))
 
 
 def _people(result: RecourseResult) -> None:

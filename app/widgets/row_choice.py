@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,8 +23,12 @@ def choose_row(
     *,
     alt: str,
     formats: Mapping[str, Any] | None = None,
+    of: Sequence[Hashable] | None = None,
+    label: str = "One person, by row number",
 ) -> Hashable | None:
     """Draw `table`, whose index is the user's row number, and return the row chosen, if one is.
+
+    Of a long table the first 1,000 people are drawn; all are in the choice below it and in the file.
 
     Parameters
     ----------
@@ -34,26 +38,31 @@ def choose_row(
         Key of the choice, kept in the address.
     formats : mapping, optional
         Column configuration beyond that of numbers.
+    of : sequence, optional
+        The rows that can be opened; all by default.
     """
     table.index.name = "row"
     shown = table.head(_MOST_SHOWN)
-    rows = [str(row) for row in table.index]
+    rows = [str(row) for row in shown.index]
+    opened = {str(row): row for row in (table.index if of is None else of)}
     st.dataframe(
         shown,
         key=key,
         height=min(38 + 35 * len(shown), 388),
         column_config={**number_columns(shown), **(formats or {})},
-        on_select=lambda: _open(key, person, rows),
+        on_select=lambda: _open(key, person, rows, opened),
         selection_mode="single-row",
         alt=alt,
     )
+    if len(table) > len(shown):
+        st.text(f"The first {len(shown):,} of {len(table):,} people are shown; the file holds them all.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
-            "One person, by row number",
-            rows,
+            label,
+            list(opened),
             index=None,
             placeholder="Click a row above, or choose one here",
-            width=320,
+            width=360,
             **state.choice(person),
         )
         st.download_button(
@@ -64,9 +73,10 @@ def choose_row(
             on_click="ignore",
             key=f"csv-{key}",
         )
-    return None if chosen is None else table.index[rows.index(chosen)]
+    return None if chosen is None else opened[chosen]
 
 
-def _open(key: str, person: str, rows: list[str]) -> None:
+def _open(key: str, person: str, rows: list[str], opened: Mapping[str, Hashable]) -> None:
     selected = state.widget(key)["selection"]["rows"]
-    state.set_widget(person, rows[selected[0]] if selected and selected[0] < len(rows) else None)
+    row = rows[selected[0]] if selected and selected[0] < len(rows) else None
+    state.set_widget(person, row if row in opened else None)

@@ -10,10 +10,9 @@ import streamlit as st
 
 from app import state, work
 from app.widgets import notices
-from app.widgets.export import export_section
 from app.widgets.figure_card import csv_bytes, figure_card, number_columns
-from app.widgets.frame import page_text
 from app.widgets.mitigation import mitigation_section
+from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
@@ -28,9 +27,7 @@ from audits.rulesets import (
     profile,
     refine,
 )
-from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE
 from audits.stats.words import count, number, percent
 
 __all__ = ["show_earlier", "show_result"]
@@ -58,7 +55,7 @@ _POINTS = ["score (points)", "low", "high", "on perturbed people", "margin"]
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom."""
     result: RuleSetsResult = found.audits[0].result
-    headline(result)
+    _headline(result)
     for warning in result.warnings:
         notices.note(warning)
     rows = _chosen_rows(result)
@@ -70,36 +67,25 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _overview(result, rows)
     _comparisons(result)
     mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
-    with st.expander("How to read this"):
-        st.markdown(page_text("rule_sets_reading"))
-    with st.expander("What it cannot tell you"):
-        st.markdown(page_text("rule_sets_limits"))
-    with st.expander("Settings used"):
-        st.code(dump_yaml(_settings(found, result)), language="yaml", wrap_lines=True)
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
+    fine_print(found, draft, "rule_sets", inference=result.inference, sampling=result.sampling)
 
 
-def headline(result: RuleSetsResult) -> None:
-    """Write the finding, its verdict, and how sure it is."""
-    with st.container(key="finding"):
-        st.text(result.finding)
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-        st.text(
-            f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
-            f"{result.n_candidates:,} · "
-            f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
-            f"{number(100 * result.top_score)} points, {number(100 * result.shrunken_score)} without the "
-            "luck of being picked"
-        )
+def _headline(result: RuleSetsResult) -> None:
+    headline(
+        result.finding,
+        result.verdict,
+        f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
+        f"{result.n_candidates:,} · "
+        f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
+        f"{number(100 * result.top_score)} points, {number(100 * result.shrunken_score)} without the "
+        "luck of being picked",
+    )
 
 
 def show_earlier(result: RuleSetsResult) -> None:
     """Draw the head of an earlier result."""
-    headline(result)
-    config = {"displayModeBar": False}
-    st.plotly_chart(figures.leaderboard(result), key="figure-earlier", theme=None, config=config)
+    _headline(result)
+    earlier_figure(figures.leaderboard(result))
 
 
 def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
@@ -298,17 +284,3 @@ def _methods(result: RuleSetsResult) -> pd.DataFrame:
     ends = [(*row[:-1], row[-1].value, row[-1].low, row[-1].high, row[-1].method) for row in rows]
     columns = ["method", "group", "people", "against", "people against", "score", "low", "high", "interval"]
     return _whole(pd.DataFrame(ends, columns=columns))
-
-
-def _settings(found: RunResult, result: RuleSetsResult) -> dict[str, Any]:
-    document = found.to_json()
-    return {
-        "evenhand": found.evenhand,
-        "audit": found.audits[0].options,
-        "threshold": found.spec["threshold"],
-        "seed": found.spec["seed"],
-        "data": document["data"],
-        "model": document["model"],
-        "inference": result.inference,
-        "sampling": result.sampling,
-    }

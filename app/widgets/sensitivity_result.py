@@ -8,13 +8,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import work
+from app import state, work
 from app.widgets import notices
-from app.widgets.export import export_section
 from app.widgets.figure_card import figure_card, number_columns
-from app.widgets.frame import page_text
+from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
-from app.widgets.settings import settings_section
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
@@ -22,7 +20,6 @@ from audits.figures import sensitivity as figures
 from audits.reports.sensitivity import curves_table
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult
-from audits.stats import EVIDENCE
 from audits.stats.words import count, number, percent_interval
 
 __all__ = ["show_earlier", "show_result"]
@@ -31,7 +28,7 @@ __all__ = ["show_earlier", "show_result"]
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom."""
     result: SensitivityResult = found.audits[0].result
-    headline(result)
+    _headline(result)
     figure_card("sensitivity", figures.histogram(result), result.histogram_frame)
     for warning in result.warnings:
         notices.note(warning)
@@ -51,33 +48,24 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         figure_card("sensitivity-match", figures.match_curves(result), lambda: curves_table(result))
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
-    if not result.estimated:
+    if result.carried is not None or not result.estimated:
         st.page_link(
-            "views/monitor.py", label="Watch the deployed model with this", query_params={"w": space.token}
+            "views/monitor.py",
+            label="Watch the deployed model with this",
+            query_params=state.address("Monitor"),
         )
-    with st.expander("How to read this"):
-        st.markdown(page_text("sensitivity_reading"))
-    with st.expander("What it cannot tell you"):
-        st.markdown(page_text("sensitivity_limits"))
-    settings_section(found, method=result.method)
-    with st.expander("Export"):
-        export_section(found, draft["source"].get("sample"))
+    fine_print(found, draft, "sensitivity", method=result.method)
 
 
-def headline(result: SensitivityResult) -> None:
-    """Write the finding, its verdict, and how sure it is."""
-    with st.container(key="finding"):
-        st.text(result.finding)
-    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
-        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-        st.text(f"{percent_interval(result.flagged)} flagged · {result.method}")
+def _headline(result: SensitivityResult) -> None:
+    how = f"{percent_interval(result.flagged)} flagged · {result.method}"
+    headline(result.finding, result.verdict, how)
 
 
 def show_earlier(result: SensitivityResult) -> None:
     """Draw the head of an earlier result."""
-    headline(result)
-    config = {"displayModeBar": False}
-    st.plotly_chart(figures.histogram(result), key="figure-earlier", theme=None, config=config)
+    _headline(result)
+    earlier_figure(figures.histogram(result))
 
 
 def _status(result: SensitivityResult) -> None:

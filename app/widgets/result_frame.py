@@ -1,0 +1,77 @@
+"""What every result page shares: the finding with its verdict on top, and what stands closed at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.widgets.export import export_section
+from app.widgets.frame import page_text
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE, Verdict
+
+__all__ = ["earlier_figure", "fine_print", "headline"]
+
+
+def headline(finding: str, verdict: Verdict, how: str) -> None:
+    """Write the finding, its verdict, and how sure it is."""
+    with st.container(key="finding"):
+        st.text(finding)
+    with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
+        st.badge(verdict, color="primary" if verdict == EVIDENCE else "gray")
+        st.text(how)
+
+
+def earlier_figure(figure: go.Figure) -> None:
+    """Draw the first figure of an earlier result, without controls."""
+    st.plotly_chart(figure, key="figure-earlier", theme=None, config={"displayModeBar": False})
+
+
+def fine_print(
+    found: RunResult,
+    draft: Mapping[str, Any],
+    texts: str,
+    *,
+    beside: Mapping[str, Callable[[], object]] | None = None,
+    **settings: Any,
+) -> None:
+    """Draw what stands closed below a result.
+
+    Parameters
+    ----------
+    texts
+        The page texts ``TEXTS_reading`` and ``TEXTS_limits`` are shown.
+    beside
+        Further sections by title.
+    settings
+        What else belongs to the settings used.
+    """
+    sections: dict[str, Callable[[], object]] = {
+        "How to read this": lambda: st.markdown(page_text(f"{texts}_reading")),
+        "What it cannot tell you": lambda: st.markdown(page_text(f"{texts}_limits")),
+        **(beside or {}),
+        "Settings used": lambda: st.code(
+            dump_yaml(_settings(found) | settings), language="yaml", wrap_lines=True
+        ),
+        "Export": lambda: export_section(found, draft["source"].get("sample")),
+    }
+    for title, draw in sections.items():
+        with st.expander(title):
+            draw()
+
+
+def _settings(found: RunResult) -> dict[str, Any]:
+    """Options, threshold, seed, data and model of a run with one audit."""
+    document = found.to_json()
+    return {
+        "evenhand": found.evenhand,
+        "audit": found.audits[0].options,
+        "threshold": found.spec["threshold"],
+        "seed": found.spec["seed"],
+        "data": document["data"],
+        "model": document["model"],
+    }
