@@ -49,7 +49,9 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     acts.run(page)
     acts.finding(page)
 
-    to(page, "Monitor", "text=Make the monitor")
+    page.get_by_role("link", name="Watch the deployed model with this").click()
+    page.wait_for_selector("text=Make the monitor", timeout=acts.SLOW)
+    acts.settle(page)
     page.get_by_label("Name", exact=True).fill("hiring desk")
     page.get_by_label("One false alarm in so many people").fill("1000")
     page.get_by_role("button", name="Make the monitor").click()
