@@ -54,7 +54,8 @@ class Change:
         before = _words(self.before, self.low_before, self.high_before)
         after = _words(self.after, self.low_after, self.high_after)
         if before == after:  # a change in later digits
-            before, after = f"{self.before!r}", f"{self.after!r}"
+            before = _exactly(self.before, self.low_before, self.high_before)
+            after = _exactly(self.after, self.low_after, self.high_after)
         start = _parting(before, after)
         return before[start:][:_LONGEST], after[start:][:_LONGEST]
 
@@ -90,6 +91,10 @@ def _words(value: object, low: float | None, high: float | None) -> str:
     return "–" if value is None else str(value)
 
 
+def _exactly(value: object, low: float | None, high: float | None) -> str:
+    return repr(value) if low is None else f"{value!r} ({low!r} to {high!r})"
+
+
 def _parting(before: str, after: str) -> int:
     """Where to begin two long texts so that both show where they part."""
     part = next((k for k, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
@@ -115,8 +120,22 @@ def _changes(part: str, old: Any, new: Any) -> Iterator[Change]:
     a, b = dict(_leaves(old, "")), dict(_leaves(new, ""))
     for where in {**a, **b}:
         before, after = a.get(where), b.get(where)  # what is not there is as good as none
-        if not _same(before, after):
+        if _same(before, after):
+            continue
+        if _states_the_same(before, after):
+            yield from _changes(part, _beside(before, where), _beside(after, where))
+        else:
             yield _change(part, where, before, after)
+
+
+def _states_the_same(before: Any, after: Any) -> bool:
+    """Whether two estimates agree in value and interval, and so differ in people or method only."""
+    both = isinstance(before, dict) and isinstance(after, dict)
+    return both and all(_same(before[key], after[key]) for key in ("value", "low", "high"))
+
+
+def _beside(estimate: Any, where: str) -> dict[str, Any]:
+    return {f"{where}.{key}": estimate[key] for key in ("n", "method")}
 
 
 def _same(before: Any, after: Any) -> bool:

@@ -86,10 +86,11 @@ def run(page: Page) -> None:
 
 
 def finding(page: Page) -> str:
-    """Wait for the finding and return it."""
-    page.wait_for_selector('.st-key-finding, .main [class*="st-key-problem-"]', timeout=SLOW)
+    """Wait for the finding and return it; that of an earlier result, shown greyed, is not it."""
+    own = ".st-key-finding:not(.st-key-earlier *)"
+    page.wait_for_selector(f'{own}, .main [class*="st-key-problem-"]', timeout=SLOW)
     settle(page)
-    return page.locator(".st-key-finding").inner_text()
+    return page.locator(own).inner_text()
 
 
 def narrow_and_shoot(page: Page, folder: Path, name: str, height: int = 2600) -> None:

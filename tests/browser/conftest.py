@@ -51,9 +51,12 @@ class Watched:
     foreign: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start the app as `make run` does, on a free port, and end it after the last test."""
+    """Start the app as `make run` does, on a free port, and end it after the module's last test.
+
+    Each module has its own, with a home of its own: what another has run would be known already.
+    """
     home = tmp_path_factory.mktemp("home")
     outside = tmp_path_factory.mktemp("outside")
     folder = tmp_path_factory.mktemp("data")

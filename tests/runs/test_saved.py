@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -22,6 +23,7 @@ from audits.runs.executors import ProcessExecutor
 from audits.runs.inline import InlineExecutor
 from audits.runs.result import RunResult
 from audits.runs.saved import SavedRuns
+from audits.stats.estimate import Estimate
 from tests.runs.conftest import make_spec
 from tests.runs.postgres import serve
 
@@ -179,6 +181,7 @@ from pathlib import Path
 from audits.errors import RunFailed
 from audits.runs.inline import InlineExecutor
 from audits.runs.saved import SavedRuns
+from audits.stats.estimate import Estimate
 store, base = SavedRuns(), Path(sys.argv[1])
 result = InlineExecutor().submit(json.loads(sys.argv[2]), base).result()
 identity = store.begin(result.spec, base)
@@ -207,6 +210,7 @@ _CRASH = """
 import os, sys
 from pathlib import Path
 from audits.runs.saved import SavedRuns
+from audits.stats.estimate import Estimate
 spec = {"audits": [{"rates": {}}], "data": {"path": "people.csv"}}
 print(SavedRuns().begin(spec, Path(sys.argv[1])), flush=True)
 os._exit(9)
@@ -236,6 +240,7 @@ _MANY = """
 import sys
 from pathlib import Path
 from audits.runs.saved import SavedRuns
+from audits.stats.estimate import Estimate
 store = SavedRuns()
 for place in range(15):
     name = store.begin({"audits": [], "data": {"path": "x"}}, Path("."), title=f"{sys.argv[1]} {place}")
@@ -371,6 +376,36 @@ def test_what_one_run_does_not_have_is_a_change_only_if_the_other_has_it(base):
     rate = next(change for change in changes if change.where.endswith("differences.selection_rate.estimate"))
     assert "–" in rate.words(), "only one of the two runs holds this group against the other"
     assert any(" to " in word for word in rate.words())
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "where", "words"),
+    [
+        ({"n": 7.0, "method": "bootstrap 95 %"}, (".n", ".method"), None),
+        ({"high": 0.50001}, ("",), ("0.4 (0.3 to 0.5)", "0.4 (0.3 to 0.50001)")),
+    ],
+    ids=["other people and method", "a later digit of one end"],
+)
+def test_a_changed_estimate_shows_what_changed_in_it(base, otherwise, where, words):
+    found = InlineExecutor().submit(make_spec({"groups": {"by": ["group"]}}), base).result()
+
+    def with_rate(**fields) -> RunResult:
+        audit = found.audits[0]
+        first, *others = audit.result.table
+        first = replace(first, selection_rate=Estimate(**fields))
+        return replace(found, audits=(replace(audit, result=replace(audit.result, table=(first, *others))),))
+
+    written = {"value": 0.4, "low": 0.3, "high": 0.5, "n": 9.0, "method": "Wilson 95 %"}
+    changes = compare_runs(with_rate(**written), with_rate(**written | otherwise))
+    place = f"table[group: {found.audits[0].result.table[0].group}].selection_rate"
+    assert [change.where for change in changes] == [place + end for end in where]
+    if words:
+        assert changes[0].words() == words
+    else:
+        assert [(change.before, change.after) for change in changes] == [
+            (9.0, 7.0),
+            ("Wilson 95 %", "bootstrap 95 %"),
+        ]
 
 
 def test_process_names_tell_a_reused_id_apart(monkeypatch):
