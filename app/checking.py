@@ -65,7 +65,9 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     except InputError as error:
         found.add(error)
     try:
-        model_spec(_whole(spec["model"]))
+        model = model_spec(_whole(spec["model"]))
+        if model.endpoint is not None:
+            model.endpoint.check_host()
     except InputError as error:
         found.add(error)
     if found.summary is not None:
@@ -80,6 +82,8 @@ def _whole(model: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError("model", "needs an ONNX file", advice="choose one")
     if model.get("predictions") == {}:
         raise InputError("model", "needs the column that holds the predictions", advice="choose one")
+    if model.get("endpoint") == {}:
+        raise InputError("model", "needs the address of the endpoint", advice="enter it")
     return dict(model)
 
 

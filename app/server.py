@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +12,9 @@ from typing import Any
 import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts only this folder on the path
+
+# visitors must not have the server ask its own machine: nothing is allowed unless its owner says so
+os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 
 from app import api, monitor_api, work
 from app.promptness import answer_at_once, take_turns

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -14,7 +16,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["build", "choices", "finite", "generator", "one_of"]
+__all__ = ["allowed_address", "build", "choices", "finite", "generator", "one_of"]
 
 T = TypeVar("T")
 
@@ -35,6 +37,26 @@ def one_of(where: str, value: T, options: Iterable[T], *, what: str = "") -> T:
     near = difflib.get_close_matches(str(value), [str(option) for option in options], n=1)
     advice = f"did you mean {near[0]!r}?"[:-1] if near else f"choose {choices(options)}"
     raise InputError(where, f"must be {what or 'one of its options'}", value, advice)
+
+
+def allowed_address(where: str, address: str, hosts: Iterable[str], variable: str) -> None:
+    """Raise `InputError` unless `address` is http(s) on one of `hosts`, a port named as there.
+
+    `variable` is the environment variable that lists the hosts, for the message.
+    """
+    hosts = list(hosts)
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(address)
+        place = parts.netloc.lower()
+        allowed = {host.lower() for host in hosts}
+        if parts.scheme in {"http", "https"} and "@" not in place and place in allowed:
+            return
+    raise InputError(
+        where,
+        "must be an http(s) address on an allowed host",
+        address,
+        f"allowed are {', '.join(hosts)}" if hosts else f"{variable} names none",
+    )
 
 
 def finite(where: str, values: np.ndarray) -> np.ndarray:

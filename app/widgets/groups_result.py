@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 import pandas as pd
@@ -14,6 +13,7 @@ from app import state, work
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
+from app.widgets.subject import model_words
 from app.widgets.verdict_cards import verdict_cards
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
@@ -241,13 +241,9 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
 
 def _model_words(spec: Mapping[str, Any]) -> str:
     """Name a run's model and threshold in a line."""
-    model = dict(spec["model"])
-    kind, value = next(iter(model.items()))
-    name = (
-        value if kind == "train" else PurePosixPath(str(value)).name if kind == "path" else json.dumps(value)
-    )
     threshold = spec["threshold"]
-    return f"{name} at {threshold if isinstance(threshold, float) else json.dumps(threshold)}"
+    words = str(threshold) if isinstance(threshold, float) else json.dumps(threshold)
+    return f"{model_words(spec['model'])} at {words}"
 
 
 def _comparable(record: Mapping[str, Any], found: RunResult) -> bool:

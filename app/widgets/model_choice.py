@@ -14,11 +14,16 @@ from app.widgets import notices
 from app.widgets.subject import TRAINED
 from app.workspace import MAX_FILE_MB, Workspace
 from audits.errors import InputError
-from audits.models.spec import PREDICT_LABELS
+from audits.models.spec import PREDICT_LABELS, endpoint_hosts
 
 __all__ = ["model_section"]
 
-_WAYS = {"train": "Train one here", "path": "ONNX file", "predictions": "Predictions in a column"}
+_WAYS = {
+    "train": "Train one here",
+    "path": "ONNX file",
+    "predictions": "Predictions in a column",
+    "endpoint": "HTTP endpoint",
+}
 _COLUMNS = {
     "score, higher is better": ("score", "favorable"),
     "score, higher is worse": ("score", "unfavorable"),
@@ -40,7 +45,7 @@ def model_section(
     old = draft["spec"]["model"]
     way = st.segmented_control(
         "Model",
-        list(_WAYS),
+        [name for name in _WAYS if name != "endpoint" or endpoint_hosts() or name in old],
         format_func=_WAYS.__getitem__,
         default=next((name for name in _WAYS if name in old), "train"),
         required=True,
@@ -50,9 +55,11 @@ def model_section(
         model = _file(space, draft)
     elif way == "predictions":
         model = _column(draft, names)
+    elif way == "endpoint":
+        model = _address(draft)
     else:
         draft, model = _trained(draft, texts)
-    if more and (way == "path" or model.get("train") in PREDICT_LABELS):
+    if more and (way in {"path", "endpoint"} or model.get("train") in PREDICT_LABELS):
         model |= _predicts(draft)
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
     if way == "train":
@@ -185,6 +192,31 @@ def _uploaded(space: Workspace, key: str, turn: int) -> None:
         return
     state.forget("model problem")
     space.save_draft({**draft, "spec": {**draft["spec"], "model": {"path": str(path)}}})
+
+
+def _address(draft: dict[str, Any]) -> dict[str, Any]:
+    old = draft["spec"]["model"].get("endpoint") or {}
+    with st.container(horizontal=True):
+        url = st.text_input(
+            "Address",
+            value=old.get("url", ""),
+            key=f"address-{draft['id']}",
+            placeholder=f"http://{endpoint_hosts()[0]}/score" if endpoint_hosts() else None,
+            width=420,
+            help="It is sent the features of people as JSON and answers with their scores. Allowed hosts: "
+            f"{', '.join(endpoint_hosts()) or 'none'}.",
+        )
+        version = st.text_input(
+            "Version",
+            value=old.get("version", ""),
+            key=f"version-{draft['id']}",
+            width=200,
+            help="Results are kept under it: change it when another model answers there, to ask again.",
+        )
+    if not url.strip():
+        return {"endpoint": {}}
+    kept = {key: value for key, value in old.items() if key not in {"url", "version"}}
+    return {"endpoint": {**kept, "url": url.strip()} | ({"version": version} if version else {})}
 
 
 def _column(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Models that predict a number, trained here by least squares or read from an ONNX file.
+"""Models that predict a number: trained here by least squares, read from an ONNX file, or asked over HTTP.
 
 The label of the data is a cut of that number (``{column: gpa, at_least: 3}``): a person's decision is
 favourable where the number predicted lies on the favourable side of the same cut. The score is the number,
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from audits.data import AuditData
+    from audits.models.spec import Endpoint
 
-__all__ = ["load_onnx_number", "train_number"]
+__all__ = ["load_endpoint_number", "load_onnx_number", "train_number"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,18 @@ class OnnxNumbers(_Numbers):
         return check_scores(values.reshape(-1), frame, self.name)
 
 
+@dataclass(frozen=True, eq=False)
+class EndpointNumbers(_Numbers):
+    """A service with one number a person as its answer."""
+
+    service: Any  # an audits.models.endpoint.Service
+    notes: tuple[str, ...]
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64."""
+        return _answered(self.service.ask(frame), frame, self.name) if len(frame) else np.empty(0)
+
+
 def train_number(
     data: AuditData, kind: str, *, seed: int = 0, progress: Progress = silent
 ) -> PipelineNumbers | NetworkNumbers:
@@ -212,3 +225,28 @@ def load_onnx_number(path: Path, data: AuditData) -> OnnxNumbers:
     digest = hashlib.sha256(content).hexdigest()
     notes = tuple(input_notes(inputs, data))
     return OnnxNumbers(name, columns, digest, sign, session, inputs, scores, notes)
+
+
+def load_endpoint_number(options: Endpoint, data: AuditData) -> EndpointNumbers:
+    """Ask a service that gives one number a person, as `load_endpoint` asks a classifier.
+
+    Raises
+    ------
+    InputError
+        If the label is no cut of a number, the service cannot be asked, or it gives anything else.
+    """
+    from audits.models.endpoint import open_service, service_digest
+
+    label_numbers(data)
+    service, answers, notes = open_service(options, data)
+    sample = data.frame.iloc[: len(answers)]
+    digest = service_digest(options, _answered(answers, sample, service.name))
+    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
+    return EndpointNumbers(service.name, service.columns, digest, sign, service, tuple(notes))
+
+
+def _answered(answers: Any, frame: pd.DataFrame, name: str) -> np.ndarray:
+    """Return the answers of a service as numbers (n,)."""
+    if isinstance(answers, list) or answers.dtype == object or answers.size != len(frame):
+        raise InputError(name, "must give one number a person", answers[0])
+    return check_scores(answers.reshape(-1), frame, name)

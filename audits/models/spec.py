@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
-from audits.checks import build, choices
+from audits.checks import allowed_address, build, choices
 from audits.errors import InputError
 from audits.models.predictions import HigherIs
 
-__all__ = ["PREDICT_LABELS", "ModelSpec", "Predictions", "Train", "check_format", "model_path", "model_spec"]
+__all__ = [
+    "PREDICT_LABELS",
+    "Endpoint",
+    "ModelSpec",
+    "Predictions",
+    "Train",
+    "check_format",
+    "endpoint_hosts",
+    "model_path",
+    "model_spec",
+]
 
 Train = Literal["logistic", "mlp", "forest", "boosting", "text", "project", "sensr", "reductions"]
 PREDICT_LABELS = ("logistic", "mlp", "forest", "boosting")
@@ -44,6 +57,19 @@ _REFUSED: dict[str, tuple[str, str]] = {
 _MLFLOW = ("is an MLflow artefact, refused because loading it can run code hidden in its pickles", _SKLEARN)
 
 
+_HOSTS = "EVENHAND_ENDPOINT_HOSTS"
+_THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
+
+
+def endpoint_hosts() -> tuple[str, ...]:
+    """Return the hosts that may be asked for scores: ``EVENHAND_ENDPOINT_HOSTS``, separated by commas.
+
+    Where the variable is not set at all, this machine alone may be asked, under any port.
+    """
+    text = os.environ.get(_HOSTS, "")
+    return tuple(host.strip() for host in text.split(",") if host.strip())
+
+
 @dataclass(frozen=True)
 class Predictions:
     """A column of the data that holds scores or predicted labels.
@@ -65,8 +91,55 @@ class Predictions:
 
 
 @dataclass(frozen=True)
+class Endpoint:
+    """A service that scores people over HTTP: see `audits.models.endpoint`.
+
+    Attributes
+    ----------
+    url : str
+        Its address; the host must be one of ``EVENHAND_ENDPOINT_HOSTS`` (unset: this machine).
+    rows_under : str
+        The key of the request under which the rows stand.
+    rows_at_once : int
+        Most rows in a request, at least 1.
+    timeout : float
+        Seconds to wait for an answer, above 0 and at most 600.
+    version : str
+        Whatever tells one model behind the address from the next: results are kept under it.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    url: str
+    rows_under: str = "instances"
+    rows_at_once: int = 1000
+    timeout: float = 30.0
+    version: str = ""
+
+    def check(self, where: str = "model.endpoint") -> None:
+        """Raise `InputError` for a value out of range."""
+        if not self.url.startswith(("http://", "https://")):
+            raise InputError(f"{where}.url", "must begin with http:// or https://", self.url)
+        if not self.rows_under:
+            raise InputError(f"{where}.rows_under", "must not be empty")
+        if isinstance(self.rows_at_once, bool) or not 1 <= self.rows_at_once <= 100_000:
+            raise InputError(f"{where}.rows_at_once", "must be from 1 to 100,000", self.rows_at_once)
+        if not 0 < self.timeout <= 600:
+            raise InputError(f"{where}.timeout", "must be above 0 and at most 600 seconds", self.timeout)
+
+    def check_host(self, where: str = "model.endpoint") -> None:
+        """Raise `InputError` unless the host may be asked."""
+        hosts = endpoint_hosts()
+        if _HOSTS not in os.environ:
+            with contextlib.suppress(ValueError):
+                parts = urlsplit(self.url)
+                hosts = (parts.netloc,) if parts.hostname in _THIS_MACHINE else ("127.0.0.1", "localhost")
+        allowed_address(f"{where}.url", self.url, hosts, _HOSTS)
+
+
+@dataclass(frozen=True)
 class ModelSpec:
-    """Where the model comes from: exactly one of `train`, `path` and `predictions`.
+    """Where the model comes from: exactly one of `train`, `path`, `predictions` and `endpoint`.
 
     Attributes
     ----------
@@ -79,14 +152,14 @@ class ModelSpec:
         An ``.onnx`` file, relative to the spec file.
     predictions : Predictions or None
         A column of the data.
-    endpoint : mapping or None
-        Always refused: scores of a service come as a predictions column.
+    endpoint : Endpoint or None
+        A service that is asked for scores.
     classes : tuple or None
-        Label values in the order of a file's outputs, where the file does not say or says it wrong.
+        Label values in the order of the outputs, where a file or service does not say or says it wrong.
     predict : {"label"} or None
-        What a model trained here learns, or a file gives: by default whether the outcome is favourable;
-        ``"label"`` is the label itself, each of its values where there are more than two, or the number
-        that `data.label` cuts.
+        What a model trained here learns, or a file or service gives: by default whether the outcome is
+        favourable; ``"label"`` is the label itself, each of its values where there are more than two, or the
+        number that `data.label` cuts.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -94,7 +167,7 @@ class ModelSpec:
     train: Train | None = None
     path: str | None = None
     predictions: Predictions | None = None
-    endpoint: Mapping[str, Any] | str | None = None
+    endpoint: Endpoint | None = None
     classes: tuple[bool | int | float | str, ...] | None = None
     predict: Literal["label"] | None = None
 
@@ -103,23 +176,22 @@ class ModelSpec:
         sources = ("train", "path", "predictions", "endpoint")
         given = [name for name in sources if getattr(self, name) is not None]
         if len(given) != 1:
-            advice = f"give one of {choices(sources[:3])}"
+            advice = f"give one of {choices(sources)}"
             found = f"has {' and '.join(given)}" if given else "has none"
             raise InputError(
                 where, f"must say in exactly one way where the model comes from, but {found}", advice=advice
             )
         if self.endpoint is not None:
+            self.endpoint.check(f"{where}.endpoint")
+        if self.classes is not None and self.path is None and self.endpoint is None:
             raise InputError(
-                f"{where}.endpoint",
-                "is not called: no request leaves this machine",
-                advice="score people with the service and bring its scores as predictions: {score: column}",
+                f"{where}.classes", "has a meaning for a model file or endpoint only", advice="leave it out"
             )
-        if self.classes is not None and self.path is None:
-            raise InputError(f"{where}.classes", "has a meaning for a model file only", advice="leave it out")
         if self.predict is not None and self.train not in {None, *PREDICT_LABELS}:
             raise InputError(
                 f"{where}.predict",
-                f"is for {choices(PREDICT_LABELS)} and model files; {self.train!r} learns favourable or not",
+                f"is for {choices(PREDICT_LABELS)}, model files and endpoints; {self.train!r} learns "
+                "favourable or not",
                 advice="leave it out",
             )
         if self.predict is not None and self.predictions is not None:
@@ -146,10 +218,10 @@ def model_spec(section: Mapping[str, Any], where: str = "model") -> ModelSpec:
     'decile_score'
     """
     made = section
-    if isinstance(section, Mapping) and isinstance(section.get("predictions"), Mapping):
-        # built first, so that a message names the key inside it
-        predictions = build(Predictions, section["predictions"], f"{where}.predictions")
-        made = {**section, "predictions": predictions}
+    for key, kind in {"predictions": Predictions, "endpoint": Endpoint}.items():
+        if isinstance(made, Mapping) and isinstance(made.get(key), Mapping):
+            # built first, so that a message names the key inside it
+            made = {**made, key: build(kind, made[key], f"{where}.{key}")}
     spec = build(ModelSpec, made, where)
     spec.check(where)
     return spec

@@ -239,6 +239,17 @@ def make_subject(
         model = load_onnx(model_path(model_spec.path, base_dir), data, classes=model_spec.classes)
         notes += model.notes
         kind = "probability" if model.labels is None else "label"
+    elif model_spec.endpoint is not None and learns == "number":
+        from audits.models.numbers import load_endpoint_number
+
+        model = load_endpoint_number(model_spec.endpoint, data)
+        notes += model.notes
+    elif model_spec.endpoint is not None:
+        from audits.models.endpoint import load_endpoint
+
+        model = load_endpoint(model_spec.endpoint, data, classes=model_spec.classes)
+        notes += model.notes
+        kind = "probability" if model.labels is None else "label"
     elif model_spec.predictions is not None:
         higher_is = model_spec.predictions.higher_is
         kind = "number" if model_spec.predictions.label is None else "label"

@@ -71,7 +71,10 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
         if spec.streamed:
             return _execute_large(spec, expected, progress)
         key = f"{spec.subject_key(expected)} {spec.base_dir}"  # audits can name files beside the spec
-        prepared = _prepared.get(key, lambda: _prepare(spec, expected, progress))
+        if spec.asks_a_service:
+            prepared = _prepare(spec, expected, progress)
+        else:
+            prepared = _prepared.get(key, lambda: _prepare(spec, expected, progress))
         audits = []
         for place, request in enumerate(spec.audits):
             width = (1 - _PREPARED) / len(spec.audits)

@@ -7,7 +7,6 @@ the score, the parts by feature and the sender's own id.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import hmac
@@ -18,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
+from audits.checks import allowed_address
 from audits.errors import InputError
 from audits.runs.database import Database
 from audits.runs.monitor_history import History
@@ -255,20 +254,8 @@ class Monitors(History):
 
 def check_webhook(address: str, hosts: Sequence[str]) -> None:
     """Raise `InputError` unless `address` is empty, or http(s) on one of `hosts` (maybe with a port)."""
-    if not address:
-        return
-    with contextlib.suppress(ValueError):
-        parts = urlsplit(address)
-        place = parts.netloc.lower()
-        allowed = {host.lower() for host in hosts}
-        if parts.scheme in {"http", "https"} and "@" not in place and place in allowed:
-            return
-    raise InputError(
-        "webhook",
-        "must be an http(s) address on an allowed host",
-        address,
-        f"allowed are {', '.join(hosts)}" if hosts else "EVENHAND_WEBHOOK_HOSTS names none",
-    )
+    if address:
+        allowed_address("webhook", address, hosts, "EVENHAND_WEBHOOK_HOSTS")
 
 
 def _digest(token: str) -> str:

@@ -124,6 +124,11 @@ class Spec:
             return False
         return beyond_limits([path for where, _, path in self.paths() if where.startswith("data.path")])
 
+    @property
+    def asks_a_service(self) -> bool:
+        """Whether scores come from an address, where another model may answer the next time."""
+        return self.model.endpoint is not None
+
     def key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides the run's numbers: spec, file contents, versions."""
         return digest_of({"spec": self._addressless(digests), "stamp": stamp()})

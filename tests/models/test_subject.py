@@ -191,7 +191,7 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
 @pytest.mark.parametrize(
     ("section", "match"),
     [
-        ({}, r"model must say in exactly one way .* has none; give one of 'train', 'path' or 'predictions'"),
+        ({}, r"model must say in exactly one way .* has none; give one of 'train', 'path', .* or 'endpoint'"),
         ({"train": "mlp", "path": "m.onnx"}, "but has train and path"),
         ({"train": "svm"}, r"model\.train must be 'logistic', 'mlp', .*'sensr' or 'reductions'"),
         ({"trian": "mlp"}, r"model\.trian is not a known key; did you mean 'train'"),
@@ -204,12 +204,18 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
         ({"path": "m.safetensors"}, "weights alone are no model"),
         ({"path": "models/MLmodel"}, "is an MLflow artefact"),
         ({"path": "m.exe"}, "must name an .onnx file"),
-        ({"endpoint": {"url": "http://127.0.0.1/score"}}, r"model\.endpoint is not called: .* predictions"),
+        ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, r"model\.endpoint\.url must begin with http"),
+        ({"endpoint": "http://127.0.0.1/score"}, r"model\.endpoint"),
+        ({"endpoint": {}}, r"model\.endpoint\.url is missing"),
+        ({"endpoint": {"url": "http://h/s", "rows_at_once": 0}}, r"rows_at_once must be from 1 to"),
+        ({"endpoint": {"url": "http://h/s", "timeout": 0}}, r"timeout must be above 0"),
+        ({"endpoint": {"url": "http://h/s", "rows_under": ""}}, r"rows_under must not be empty"),
+        ({"endpoint": {"url": "http://h/s", "token": "secret"}}, r"endpoint\.token is not a known key"),
         ({"predictions": {"scor": "a"}}, r"model\.predictions\.scor is not a known key"),
         ({"predictions": {}}, r"model\.predictions must name exactly one column"),
         ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"has a meaning for scores only"),
         ({"predictions": {"score": "a", "higher_is": "good"}}, r"'favorable' or 'unfavorable', got"),
-        ({"train": "mlp", "classes": [0, 1]}, r"model\.classes has a meaning for a model file only"),
+        ({"train": "mlp", "classes": [0, 1]}, "a meaning for a model file or endpoint only"),
     ],
 )  # fmt: skip
 def test_a_wrong_model_section_is_one_sentence(section, match):

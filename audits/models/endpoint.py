@@ -1,0 +1,199 @@
+"""A classifier behind an HTTP address.
+
+What the service answers for a person is read as an ONNX file's output would be: a probability of the second
+class, probabilities of all classes as a list or as ``{class: probability}``, or a label.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from audits.checks import choices
+from audits.errors import InputError
+from audits.models.onnx_outputs import (
+    name_classes,
+    named_by_data,
+    one_hot,
+    read_probabilities,
+    zipmap_keys,
+)
+from audits.models.protocol import class_text, label_values
+from audits.models.service import Service
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from audits.data import AuditData
+    from audits.models.spec import Endpoint
+
+__all__ = ["EndpointModel", "load_endpoint", "open_service", "service_digest"]
+
+_TRIED_FIRST = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class EndpointModel:
+    """A classifier behind an address.
+
+    Attributes
+    ----------
+    service : Service
+        What is asked.
+    classes : tuple
+        Label values in the order of `score`'s columns.
+    labels : mapping or None
+        Column of each label, where the service gives labels.
+    sha256 : str
+        Digest of the address, the version, and the scores that the first 1,000 people got.
+    notes : tuple of str
+        What the user should know.
+    """
+
+    service: Service
+    classes: tuple[object, ...]
+    labels: Mapping[str, int] | None
+    sha256: str
+    notes: tuple[str, ...]
+    invents: bool = True
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.service.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What is sent of each person."""
+        return self.service.columns
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of each class, (n, k) in [0, 1], rows summing to 1.
+
+        Raises
+        ------
+        InputError
+            If the service cannot be asked, or what it answers is no probabilities or labels.
+        """
+        if frame.empty:
+            return np.empty((0, len(self.classes)))
+        return _scores(self.service.ask(frame), frame, self.labels, len(self.classes), self.name)
+
+
+def open_service(options: Endpoint, data: AuditData) -> tuple[Service, Any, list[str]]:
+    """Return the service, its answers for the first people of `data`, and notes on how it behaves.
+
+    Raises
+    ------
+    InputError
+        If its host is not allowed, or it cannot be asked.
+    """
+    options.check_host()
+    whole = frozenset(name for name in data.features if data.kinds[name] == "integer")
+    service = Service(options, tuple(data.features), whole)
+    sample = data.frame.iloc[:_TRIED_FIRST]
+    answers = service.ask(sample)
+    again = service.ask(sample.iloc[::-1])
+    notes = [
+        f"The {service.name} was asked for each score while the audit ran; another model may answer there "
+        "later."
+    ]
+    if not _alike(answers, again[::-1]):
+        notes.append(
+            "Asked twice about the same people, it gave them other scores: the audit cannot be repeated, and "
+            "its differences between people are partly noise of the service."
+        )
+    return service, answers, notes
+
+
+def load_endpoint(
+    options: Endpoint, data: AuditData, *, classes: Sequence[object] | None = None
+) -> EndpointModel:
+    """Ask a service about the first people of `data`, and match its answers to the label.
+
+    Parameters
+    ----------
+    options : Endpoint
+        From the spec.
+    data : AuditData
+        Its features are sent; its label values name the classes where the service does not.
+    classes : sequence, optional
+        Label values in the order of the service's probabilities; for a single one the "negative" value
+        first, the one whose probability it gives second. Default: the keys of its answers if they are
+        dictionaries, else the sorted label values of the data.
+
+    Raises
+    ------
+    InputError
+        If the host is not allowed, the service cannot be asked, or its answers are no probabilities or
+        labels.
+    """
+    service, answers, notes = open_service(options, data)
+    sample = data.frame.iloc[:_TRIED_FIRST]
+    labels = None
+    if _are_labels(answers, data):
+        found = tuple(classes) if classes is not None else named_by_data(data, service.name)
+        labels = {class_text(value): column for column, value in enumerate(found)}
+        notes.append("The service gives labels only: its scores are 0 or 1.")
+    else:
+        probabilities = read_probabilities(answers, sample, service.name)
+        width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
+        stated = zipmap_keys(answers)
+        found = name_classes(width, classes, stated, data, service.name)
+        if classes is None and found is not stated:
+            notes.append(
+                f"The service does not name its classes: they were taken to be {choices(found)}, in this "
+                "order."
+            )
+    scores = _scores(answers, sample, labels, len(found), service.name)
+    return EndpointModel(service, found, labels, service_digest(options, scores), tuple(notes))
+
+
+def service_digest(options: Endpoint, scores: np.ndarray) -> str:
+    """Return the SHA-256 of the address, the version, and scores (n,) or (n, k) that it gave."""
+    said = hashlib.sha256(json.dumps([options.url, options.version]).encode())
+    said.update(np.ascontiguousarray(scores, dtype="<f8").tobytes())
+    return said.hexdigest()
+
+
+def _scores(
+    answers: Any, frame: pd.DataFrame, labels: Mapping[str, int] | None, width: int, name: str
+) -> np.ndarray:
+    if labels is not None:
+        return one_hot(answers, labels, width, name)
+    scores = read_probabilities(answers, frame, name)
+    if scores.ndim == 1:
+        scores = np.column_stack([1.0 - scores, scores])
+    if scores.shape[1] != width:
+        raise InputError(name, f"must give {width} probabilities a person", scores.shape[1])
+    return scores
+
+
+def _are_labels(answers: Any, data: AuditData) -> bool:
+    """Whether answers are label values: text, truth values, or integers that are no probabilities."""
+    if isinstance(answers, list) or answers.ndim == 2:
+        return False
+    if answers.dtype == object:
+        return True
+    known = {class_text(value) for value in label_values(data)}
+    levels = np.unique(answers)
+    return (
+        answers.dtype == np.int64
+        and not set(levels.tolist()) <= {0, 1}
+        and {class_text(level) for level in levels.tolist()} <= known
+    )
+
+
+def _alike(first: Any, second: Any) -> bool:
+    if isinstance(first, list) or isinstance(second, list):
+        return bool(first == second)
+    if first.shape != second.shape or (first.dtype == object) != (second.dtype == object):
+        return False
+    if first.dtype == object:
+        return bool((first == second).all())
+    return np.allclose(first, second, rtol=1e-9, atol=1e-12, equal_nan=True)

@@ -1,0 +1,59 @@
+"""A model behind an address, on the page: offered where the owner allows hosts, and asked by a worker."""
+
+from __future__ import annotations
+
+import pytest
+
+from app import work
+from app.workspace import Workspace
+from audits.runs.inline import InlineExecutor
+from tests.app.test_pages import FLIPSETS, bring, space, texts, visit
+from tests.models.conftest import make_people
+from tests.models.scorer import serve
+
+__all__ = ["space"]  # the fixture
+
+
+def bring_people(space: Workspace) -> None:
+    bring(space, make_people(80).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+
+
+def test_no_host_is_offered_unless_the_owner_allows_one(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", "")
+    bring_people(space)
+    at = visit(space)
+    (way,) = (group for group in at.segmented_control if group.label == "Model")
+    assert "HTTP endpoint" not in way.options
+
+
+def test_an_endpoint_is_asked_and_its_finding_shown(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve() as scorer:
+        monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", scorer.url.split("/")[2])
+        bring_people(space)
+        at = visit(space)
+        (way,) = (group for group in at.segmented_control if group.label == "Model")
+        way.set_value("endpoint").run()
+        assert any("needs the address" in text for text in texts(at))
+        (address,) = (field for field in at.text_input if field.label == "Address")
+        address.set_value("http://elsewhere.example.org/score").run()
+        assert any("allowed host" in text for text in texts(at))
+        (address,) = (field for field in at.text_input if field.label == "Address")
+        address.set_value(scorer.url).run()
+        assert not at.exception
+        assert not at.button(key="next").disabled, texts(at)
+        assert not scorer.requests, "the web process itself asks nobody"
+        at.switch_page(FLIPSETS).run()
+        at.button(key="run").click().run()
+        record = space.runs()[0]
+        run = work.executor().run(record["id"])
+        assert run is not None
+        assert run.wait(240)
+        assert run.error is None, run.error
+        at.run()
+        expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
+        assert at.container(key="finding").text[0].value == expected.finding
+        assert scorer.requests
