@@ -45,8 +45,9 @@ class EndpointModel:
     ----------
     service : Service
         What is asked.
-    classes : tuple
-        Label values in the order of `score`'s columns.
+    classes : tuple or None
+        Label values in the order of `score`'s columns; None where the data have no label and `score` is the
+        probability of the favourable outcome.
     labels : mapping or None
         Column of each label, where the service gives labels.
     sha256 : str
@@ -56,7 +57,7 @@ class EndpointModel:
     """
 
     service: Service
-    classes: tuple[object, ...]
+    classes: tuple[object, ...] | None
     labels: Mapping[str, int] | None
     sha256: str
     notes: tuple[str, ...]
@@ -73,16 +74,17 @@ class EndpointModel:
         return self.service.columns
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of each class, (n, k) in [0, 1], rows summing to 1.
+        """Return the probability of each class, (n, k) in [0, 1], rows summing to 1; (n,) without classes.
 
         Raises
         ------
         InputError
             If the service cannot be asked, or what it answers is no probabilities or labels.
         """
+        width = 1 if self.classes is None else len(self.classes)
         if frame.empty:
-            return np.empty((0, len(self.classes)))
-        return _scores(self.service.ask(frame), frame, self.labels, len(self.classes), self.name)
+            return np.empty((0, width)) if width > 1 else np.empty(0)
+        return _scores(self.service.ask(frame), frame, self.labels, width, self.name)
 
 
 def open_service(options: Endpoint, data: AuditData) -> tuple[Service, Any, list[str]]:
@@ -135,7 +137,8 @@ def load_endpoint(
     """
     service, answers, notes = open_service(options, data)
     sample = data.frame.iloc[:_TRIED_FIRST]
-    labels = None
+    labels: dict[str, int] | None = None
+    found: tuple[object, ...] | None
     if _are_labels(answers, data):
         found = tuple(classes) if classes is not None else named_by_data(data, service.name)
         labels = {class_text(value): column for column, value in enumerate(found)}
@@ -144,13 +147,20 @@ def load_endpoint(
         probabilities = read_probabilities(answers, sample, service.name)
         width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
         stated = zipmap_keys(answers)
-        found = name_classes(width, classes, stated, data, service.name)
-        if classes is None and found is not stated:
+        if data.label is None and classes is None and probabilities.ndim == 1:
+            found = None
+            notes.append(
+                "The data have no label: what the service answers is taken to be the probability of the "
+                "favourable outcome."
+            )
+        else:
+            found = name_classes(width, classes, stated, data, service.name)
+        if classes is None and found is not None and found is not stated:
             notes.append(
                 f"The service does not name its classes: they were taken to be {choices(found)}, in this "
                 "order."
             )
-    scores = _scores(answers, sample, labels, len(found), service.name)
+    scores = _scores(answers, sample, labels, 1 if found is None else len(found), service.name)
     return EndpointModel(service, found, labels, service_digest(options, scores), tuple(notes))
 
 
@@ -167,6 +177,8 @@ def _scores(
     if labels is not None:
         return one_hot(answers, labels, width, name)
     scores = read_probabilities(answers, frame, name)
+    if scores.ndim == 1 and width == 1:
+        return scores
     if scores.ndim == 1:
         scores = np.column_stack([1.0 - scores, scores])
     if scores.shape[1] != width:

@@ -98,6 +98,16 @@ def test_classes_can_be_put_in_order(make_data, people, scorer):
     np.testing.assert_allclose(subject.scores, 1 - expected(data.frame), atol=1e-15)
 
 
+def test_without_a_label_the_answer_is_the_chance_of_the_favourable_outcome(make_data, people, scorer):
+    data = make_data(people.drop(columns="hired"), label=None, favorable=None)
+    subject = make_subject(data, spec(scorer), threshold=0.7)
+    np.testing.assert_array_equal(subject.scores, expected(data.frame))
+    np.testing.assert_array_equal(subject.decisions, expected(data.frame) >= 0.7)
+    assert subject.score_kind == "probability"
+    assert any("have no label" in note for note in subject.notes)
+    assert subject.favorable_score(data.frame.head(0)).shape == (0,)
+
+
 def test_a_number_that_the_label_is_cut_from(make_data, people, scorer):
     scorer.answer = lambda rows: [row["age"] * 1.5 for row in rows]
     data = make_data(people, label=LabelCut("income", at_least=50.0), favorable=None)
