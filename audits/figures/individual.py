@@ -145,6 +145,9 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
     labels = distinct([item.group if len(attributes) == 1 else _both(item) for item in shown])
     values = [item.statistic.value for item in shown]
 
+    # hollow: too few people for an interval, which must not look like one of no width
+    symbols = ["circle-open" if item.statistic.low is None else "circle" for item in shown]
+
     def reach(item: Any, end: float | None) -> float:
         return 0.0 if end is None else abs(end - item.statistic.value)
 
@@ -153,7 +156,7 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
             x=values,
             y=labels,
             mode="markers",
-            marker={"color": ACCENT, "size": 9},
+            marker={"color": ACCENT, "size": 9, "symbol": symbols},
             error_x={
                 "type": "data",
                 "symmetric": False,

@@ -109,12 +109,14 @@ def groups(result: SensitivityResult) -> go.Figure:
         return empty("No two groups could be compared.")
     labels = [f"{describe(item.attribute)}: {describe(item.group)} ({count(item.n)})" for item in shown]
     values = [item.ratio.value or 0.0 for item in shown]
+    # hollow: too few people for an interval, which must not look like one of no width
+    symbols = ["circle-open" if item.ratio.low is None else "circle" for item in shown]
     figure = go.Figure(
         go.Scatter(
             x=values,
             y=labels,
             mode="markers",
-            marker={"color": ACCENT, "size": 9},
+            marker={"color": ACCENT, "size": 9, "symbol": symbols},
             error_x={
                 "type": "data",
                 "symmetric": False,

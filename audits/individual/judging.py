@@ -120,7 +120,7 @@ def _finding(
         f"times as large on average ({sure}) once each is moved {words['directions']}"
     )
     if loss.lower_bound is None:
-        return f"{text}; one person alone allows no test."
+        return f"{text}; so few people allow no test."
     text += (
         f"; with {100 * (1 - level):.4g} % confidence at least {number(loss.lower_bound)} times, "
         f"{'above' if loss.reject else 'not above'} the tolerance of {number(loss.tolerance)}"

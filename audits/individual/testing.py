@@ -77,7 +77,7 @@ def _curve(
 
 
 def _groups(data: AuditData, ratios: np.ndarray, how: MeanMethod, level: float) -> tuple[GroupRatio, ...]:
-    """Ratios by group of every protected attribute; Bonferroni over the groups that allow an interval."""
+    """Ratios by group of every protected attribute; Bonferroni over those with people enough."""
     members = [
         (attribute, value, (data.groups[attribute] == value).to_numpy())
         for attribute in data.protected
@@ -85,12 +85,12 @@ def _groups(data: AuditData, ratios: np.ndarray, how: MeanMethod, level: float) 
     ]
     weights = np.ones(data.n) if data.weights is None else data.weights
     tests = [mean_test(ratios[mask], weights[mask], method=how) for _, _, mask in members]
-    looks = max(1, sum(test.n > 1 for test in tests))
+    looks = max(1, sum(test.enough for test in tests))
     found = []
     for (attribute, value, _), test in zip(members, tests, strict=True):
         estimate = test.interval(level / looks)
         method = test.interval(level).method
-        if looks > 1:
+        if looks > 1 and test.enough:
             method += f", all {looks} groups together (Bonferroni)"
         found.append(GroupRatio(attribute, value, dataclasses.replace(estimate, method=method)))
     return tuple(found)

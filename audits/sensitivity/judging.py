@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,8 @@ from audits.data import AuditData
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
 from audits.stats import INSUFFICIENT, Estimate, Verdict, ratio_means, verdict, wilson
-from audits.stats.means import MeanTest, mean_test
+from audits.stats.means import FEWEST, MeanTest, mean_test
+from audits.stats.permutation import means_p_values
 from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio, power_of_ratio, times_people_needed
 
@@ -18,7 +20,8 @@ __all__ = ["Judged", "baseline_of", "feature_shares", "histogram_of", "judge_gro
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _BINS = 40
-_FEWEST = 2
+_FEW = 200  # people up to whom a group's values are no basis for a t interval alone
+_MOST_DRAWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,14 @@ def judge_groups(
     weights: np.ndarray,
     attributes: tuple[str, ...],
     options: SensitivityOptions,
+    rng: np.random.Generator,
 ) -> Judged:
     """Compare each group's mean sensitivity with everyone else's.
 
     Two groups of one attribute are one look, k > 2 groups are k; intervals share the level among all
-    looks. Groups of fewer than two people have no ratio and are no look.
+    looks. Groups of fewer than ten people have no interval and are no look. The interval of a group of up to
+    200 people reaches 1 unless a permutation test rejects 1 too: of so few people, t intervals of skewed or
+    repeated values exclude it too often (2 to 30 times as often as stated, below ten people).
     """
     sides = []
     for attribute in attributes:
@@ -66,20 +72,25 @@ def judge_groups(
         names = np.unique(group)
         for name in names:
             inside = group == name
-            enough = min(np.count_nonzero(inside), np.count_nonzero(~inside)) >= _FEWEST
+            enough = min(float(weights[inside].sum()), float(weights[~inside].sum())) >= FEWEST
             sides.append((attribute, str(name), inside, enough))
     looks = 0
     for attribute in attributes:
-        count = sum(1 for each, _, _, enough in sides if enough and each == attribute)
-        looks += 1 if count == 2 else count
+        compared = [enough for each, _, _, enough in sides if each == attribute]
+        looks += 1 if compared == [True, True] else sum(compared)
     level = options.level / max(looks, 1)
-    groups, seen, pairs = [], False, []
+    permuted = _permuted(sensitivity, weights, [each for *_, each, enough in sides if enough], level, rng)
+    groups, seen = [], False
+    pairs: list[tuple[MeanTest, MeanTest]] = []
     for attribute, name, inside, enough in sides:
         n, mine = float(weights[inside].sum()), mean_test(sensitivity[inside], weights[inside])
-        ratio = Estimate(None, None, None, float(weights.sum()), "too few people")
-        if enough:
+        ratio = Estimate(None, None, None, float(weights.sum()), "no one to compare with")
+        if n < weights.sum():
             rest = mean_test(sensitivity[~inside], weights[~inside])
             ratio = mean_ratio(mine, rest, level=level)
+        if enough:
+            p = permuted[len(pairs)]
+            ratio = ratio if p is None else _reaching_one(ratio, p, level)
             pairs.append((mine, rest))
             seen = seen or _excludes_one(ratio)
         share = wilson(float(weights[inside] @ flagged[inside]), n, level=options.level)
@@ -88,6 +99,36 @@ def judge_groups(
     judged = verdict(excludes_no_difference=seen, power=power)
     needed = _needed(pairs, options.material, level) if judged == INSUFFICIENT else None
     return Judged(tuple(groups), judged, needed, looks)
+
+
+def _permuted(
+    sensitivity: np.ndarray,
+    weights: np.ndarray,
+    members: list[np.ndarray],
+    level: float,
+    rng: np.random.Generator,
+) -> list[float | None]:
+    """Return the p-value of each small side's mean, membership permuted; None for large groups."""
+    total = weights.sum()
+    smaller = [inside if 2 * weights[inside].sum() <= total else ~inside for inside in members]
+    few = [place for place, side in enumerate(smaller) if weights[side].sum() <= _FEW]
+    found: list[float | None] = [None] * len(members)
+    if few:
+        draws = int(min(max(999, np.ceil(8 / level)), _MOST_DRAWS))
+        sides = np.array([smaller[place] for place in few])
+        for place, p in zip(few, means_p_values(sensitivity, weights, sides, rng, draws=draws), strict=True):
+            found[place] = float(p)
+    return found
+
+
+def _reaching_one(ratio: Estimate, p: float, level: float) -> Estimate:
+    """Return `ratio` with an interval that holds 1 unless `p`, of permuted membership, is at most `level`."""
+    method = f"{ratio.method}, 1 excluded only if permutations do"
+    if p <= level:
+        return dataclasses.replace(ratio, method=method)
+    low = None if ratio.low is None else min(ratio.low, 1.0)
+    high = None if ratio.high is None else max(ratio.high, 1.0)
+    return dataclasses.replace(ratio, low=low, high=high, method=method)
 
 
 def _excludes_one(ratio: Estimate) -> bool:

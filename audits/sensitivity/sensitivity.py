@@ -20,7 +20,7 @@ from audits.models.protocol import favorable_columns, label_values, row_weights
 from audits.models.thresholds import cuts
 from audits.progress import Progress, part, silent
 from audits.sensitivity.blackbox import measure_blackbox
-from audits.sensitivity.carried import carry
+from audits.sensitivity.carrying import carry
 from audits.sensitivity.counterfactuals import check_known, decided_otherwise
 from audits.sensitivity.encoding import describe_space, parameter_table
 from audits.sensitivity.judging import (
@@ -36,7 +36,7 @@ from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.protected import StatusQuality, hidden_widths, judge_status, train_status
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.twin import train_twins
-from audits.sensitivity.words import finding, warnings_for
+from audits.sensitivity.words import finding, too_few, warnings_for
 from audits.stats import wilson
 
 __all__ = ["sensitivity", "sensitivity_audit"]
@@ -318,7 +318,7 @@ def _pack(
     flagged = values > (threshold.value or 0.0)
     above, n = float(weights @ flagged), float(weights.sum())
     baseline = baseline_of(values, weights, options.level)
-    judged = judge_groups(values, flagged, data, weights, attributes, options)
+    judged = judge_groups(values, flagged, data, weights, attributes, options, rng.spawn(1)[0])
     estimated = ""
     if models.audited is None:
         estimated = (
@@ -339,7 +339,8 @@ def _pack(
         model={"name": subject.model.name, "sha256": subject.model.sha256, "threshold": subject.threshold},
         verdict=judged.verdict,
         finding=finding(judged, baseline, threshold, above, n, options),
-        warnings=warnings_for(
+        warnings=too_few(judged)
+        + warnings_for(
             options,
             models.quality,
             baseline,
@@ -371,9 +372,7 @@ def _pack(
         people=_people_table(subject, found, flagged),
         contributions=pd.DataFrame(found.contributions, index=data.frame.index, columns=list(space.columns)),
         parameters=parameter_table(models.audited, models.statuses),
-        carried=None
-        if models.audited
-        else carry(subject.model, _good(subject), space, people.z, options.step),
+        carried=None if models.audited else carry(subject, people.z, options.step),
     )
 
 

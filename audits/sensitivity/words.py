@@ -8,9 +8,10 @@ from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.protected import StatusQuality
 from audits.sensitivity.result import Baseline, GroupSensitivity
 from audits.stats import EVIDENCE, Estimate
+from audits.stats.means import FEWEST
 from audits.stats.words import count, number, percent
 
-__all__ = ["finding", "warnings_for"]
+__all__ = ["finding", "too_few", "warnings_for"]
 
 _PERFECT, _WEAK, _MISCALIBRATED = 0.995, 0.6, 0.1
 
@@ -53,9 +54,9 @@ def _with_interval(threshold: Estimate) -> str:
 
 
 def _compared(judged: Judged) -> str:
-    known = [item for item in judged.groups if item.ratio.value is not None]
+    known = [item for item in judged.groups if (item.ratio.low, item.ratio.high) != (None, None)]
     if not known:
-        return "No two groups could be compared."
+        return "No two groups of ten people or more could be compared."
     clear = [item for item in known if _clear(item)]
     item = max(clear or known, key=_strength)
     name, ratio = group_name({item.attribute: item.group}), item.ratio
@@ -72,6 +73,19 @@ def _strength(item: GroupSensitivity) -> float:
     value = item.ratio.value or 0.0
     # of two groups the larger ratio is told: the same comparison from the other side
     return value if value >= 1 else (1 / value if value > 0 else 0.0) - 1e-9
+
+
+def too_few(judged: Judged) -> tuple[str, ...]:
+    """Name the groups that are too small to be compared, most people first; nothing if there are none."""
+    small = sorted((item for item in judged.groups if item.n < FEWEST), key=lambda item: -item.n)
+    if not small:
+        return ()
+    named = ", ".join(f"{group_name({item.attribute: item.group})} ({count(item.n)})" for item in small[:8])
+    more = f" and {len(small) - 8} more" if len(small) > 8 else ""
+    return (
+        f"Of fewer than {FEWEST} people no mean can be judged, so they have no part in the verdict: "
+        f"{named}{more}.",
+    )
 
 
 def warnings_for(

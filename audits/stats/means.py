@@ -32,10 +32,12 @@ from scipy.stats import t as student
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["MeanMethod", "MeanTest", "mean_test"]
+__all__ = ["FEWEST", "MeanMethod", "MeanTest", "mean_test"]
 
 MeanMethod = Literal["skewness", "normal"]
 
+FEWEST = 10
+"""People below whom nothing is known of a tail: two who are alike would give an interval of no width."""
 _LONG_TAIL = 0.35  # times √n; a sample's skewness cannot pass √n itself
 
 
@@ -52,7 +54,8 @@ class MeanTest:
     skewness : float
         Third central moment over the cube of the deviation (divisor n); 0 where all values are equal.
     method : {"skewness", "normal"}
-        Hall's transformation with Student's quantiles, or the normal interval of the paper.
+        Hall's transformation with Student's quantiles, for ten people or more; or the normal interval of the
+        paper, for two or more.
     """
 
     n: float
@@ -76,12 +79,20 @@ class MeanTest:
         """Standard error of the mean; None for fewer than two people."""
         return self.deviation / math.sqrt(self.n) if self.n > 1 else None
 
+    @property
+    def enough(self) -> bool:
+        """Whether there are people enough for an interval or a test."""
+        return self.n > 1 if self.method == "normal" else self.n >= FEWEST
+
     def lower_bound(self, level: float) -> float | None:
-        """One-sided bound that lies below the true mean with confidence 1 - `level`."""
-        return self._end(self._quantile(level))
+        """One-sided bound that lies below the true mean with confidence 1 - `level`; None for too few."""
+        return self._end(self._quantile(level)) if self.enough else None
 
     def interval(self, level: float) -> Estimate:
-        """Mean with its two-sided interval; no interval for fewer than two people."""
+        """Mean with its two-sided interval; no interval for too few people."""
+        if not self.enough:
+            fewest = FEWEST if self.method == "skewness" else 2
+            return Estimate(self.mean, None, None, self.n, f"no interval below {fewest} people")
         reach = self._quantile(level / 2)
         words = "skewness-corrected (Hall) t" if self.method == "skewness" else "normal"
         method = f"{words} {percent_level(level)}"
@@ -90,7 +101,7 @@ class MeanTest:
     def p_value(self, tolerance: float) -> float | None:
         """Chance of a mean at least as large if the true one were `tolerance` (one-sided)."""
         error = self.standard_error
-        if error is None:
+        if error is None or not self.enough:
             return None
         if error == 0:
             return 1.0 if self.mean <= tolerance else 0.0
@@ -101,7 +112,7 @@ class MeanTest:
         return float(student.sf(t + a * t * t + a * a * t**3 / 3 + a / 2, self.n - 1))
 
     def _quantile(self, level: float) -> float:
-        if self.method == "normal" or self.n <= 1:
+        if self.method == "normal":
             return float(norm.isf(level))
         return float(student.isf(level, self.n - 1))
 
@@ -130,9 +141,9 @@ def mean_test(
 
     Examples
     --------
-    >>> test = mean_test(np.array([1.0, 1.1, 1.0, 1.6, 1.2, 3.0]))
+    >>> test = mean_test(np.array([1.0, 1.1, 1.0, 1.6, 1.2, 3.0, 1.0, 1.1, 1.0, 1.6, 1.2, 3.0]))
     >>> round(test.mean, 3), round(test.lower_bound(0.05), 3), round(test.interval(0.05).high, 3)
-    (1.483, 1.025, 4.374)
+    (1.483, 1.181, 2.572)
     >>> round(mean_test(np.array([1.0, 2.0, 3.0]), method="normal").lower_bound(0.05), 4)
     1.0503
     """

@@ -23,6 +23,10 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
     Donner, Zou (2012), Statistical Methods in Medical Research 21:347-359.
     """
     a, b = first.interval(level), second.interval(level)
+    if not (first.enough and second.enough):
+        method = (a if not first.enough else b).method
+        ratio = a.value / b.value if a.value is not None and b.value else None
+        return Estimate(ratio, None, None, first.n + second.n, method)
     method, n = f"MOVER-R from {a.method}", first.n + second.n
     if not b.value or a.value is None:
         return Estimate(None, None, None, n, method)

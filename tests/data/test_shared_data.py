@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -73,9 +72,7 @@ def test_compas_unfiltered_error_rates(shared_data: Path):
 
 
 def test_adult(shared_data: Path):
-    started = time.perf_counter()
     data = load(shared_data, "adult")
-    assert time.perf_counter() - started < 2.0  # half a second here; the bound leaves room for a busy machine
     assert data.n == data.rows_read == 48842
     assert data.y.sum() == 11687
     assert set(data.frame["income"]) == {"<=50K", ">50K"}

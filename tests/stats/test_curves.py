@@ -53,10 +53,11 @@ def test_mean_ratios_cover_and_constant_values_have_no_width():
         found = mean_ratio(mean_test(1.3 * a), mean_test(b))
         inside += found.low <= 1.3 <= found.high
     assert inside / 400 >= 0.92  # 400 draws: standard error 1.1 points around 95 %
-    exact = mean_ratio(mean_test(np.full(9, 3.0)), mean_test(np.full(5, 2.0)))
+    exact = mean_ratio(mean_test(np.full(11, 3.0)), mean_test(np.full(10, 2.0)))
     assert (exact.value, exact.low, exact.high) == (1.5, 1.5, 1.5)
     assert mean_ratio(mean_test(np.ones(3)), mean_test(np.zeros(3))).value is None
-    assert mean_ratio(mean_test(np.ones(1)), mean_test(np.ones(3))).low is None
+    few = mean_ratio(mean_test(np.full(9, 3.0)), mean_test(np.ones(30)))
+    assert (few.value, few.low, few.high, few.method) == (3.0, None, None, "no interval below 10 people")
 
 
 def test_power_of_a_ratio_and_the_people_it_takes_agree():

@@ -14,7 +14,7 @@ from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired import PairedRatio, paired_ratio
 
 REPLICATIONS = 2000
-VALUES = st.lists(st.floats(0.01, 100.0), min_size=3, max_size=40).map(np.array)
+VALUES = st.lists(st.floats(0.01, 100.0), min_size=10, max_size=40).map(np.array)
 
 
 def test_the_normal_bound_is_the_papers_formula():
@@ -27,9 +27,9 @@ def test_the_normal_bound_is_the_papers_formula():
 
 
 def test_without_skewness_it_is_students_interval():
-    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    values = np.arange(1.0, 12.0)
     interval = mean_test(values).interval(0.05)
-    expected = stats.t.interval(0.95, 4, loc=3.0, scale=stats.sem(values))
+    expected = stats.t.interval(0.95, 10, loc=6.0, scale=stats.sem(values))
     assert (interval.low, interval.high) == pytest.approx(expected, rel=1e-12)
 
 
@@ -61,18 +61,21 @@ def test_scaling_the_values_scales_the_interval(values, factor):
 
 
 def test_a_weight_counts_rows():
-    values, weights = np.array([1.0, 2.0, 5.0]), np.array([3, 1, 2])
+    values, weights = np.array([1.0, 2.0, 5.0]), np.array([6, 2, 4])
     once, repeated = mean_test(values, weights), mean_test(np.repeat(values, weights))
     assert once.interval(0.05).low == pytest.approx(repeated.interval(0.05).low, rel=1e-12)
-    assert once.n == 6
+    assert once.n == 12
 
 
 def test_small_and_constant_samples_have_a_documented_outcome():
     one = mean_test(np.array([2.0]))
     assert (one.lower_bound(0.05), one.p_value(1.0), one.interval(0.05).low) == (None, None, None)
-    flat = mean_test(np.ones(9))
+    nine = mean_test(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.1, 1.0, 1.0, 1.0]))
+    assert (nine.lower_bound(0.05), nine.p_value(0.5), nine.interval(0.05).high) == (None, None, None)
+    assert nine.interval(0.05).method == "no interval below 10 people"
+    flat = mean_test(np.ones(10))
     assert (flat.lower_bound(0.05), flat.p_value(1.25), flat.p_value(0.5)) == (1.0, 1.0, 0.0)
-    huge = mean_test(np.array([1.0, 1e200, 1e15]))
+    huge = mean_test(np.array([1.0, 1e200, *[1e15] * 8]))
     assert np.isfinite([huge.mean, huge.deviation, huge.skewness, huge.lower_bound(0.05)]).all()
 
 

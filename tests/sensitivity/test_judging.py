@@ -1,0 +1,84 @@
+"""Groups held against everyone else: small ones prove nothing by luck, and lose nothing by being small."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import AuditData
+from audits.models import Subject
+from audits.sensitivity.judging import Judged, judge_groups
+from audits.sensitivity.options import SensitivityOptions
+from audits.sensitivity.words import too_few
+from audits.stats import EVIDENCE, INSUFFICIENT
+
+N = 840
+
+
+def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> Judged:
+    """Judge the first people as groups of the given sizes, the rest as one."""
+    data: AuditData = logistic.data.take(np.arange(N) % logistic.data.n)
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    groups = pd.DataFrame({"group": names + ["rest"] * (N - len(names))}, index=data.groups.index)
+    data = dataclasses.replace(data)
+    vars(data)["groups"] = groups
+    options = SensitivityOptions()
+    rng = np.random.default_rng(seed)
+    return judge_groups(values, values > 3, data, np.ones(N), ("group",), options, rng)
+
+
+def test_two_people_who_are_alike_are_no_evidence(logistic):
+    values = np.random.default_rng(0).lognormal(0, 0.5, N)
+    values[:2] = 2.0, 2.001
+    found = judged(logistic, values, {"two": 2, "eleven": 11})
+    two = next(group for group in found.groups if group.group == "two")
+    assert two.ratio.value > 1.5
+    assert (two.ratio.low, two.ratio.high, two.mean.low) == (None, None, None)
+    assert two.ratio.method == "no interval below 10 people"
+    assert found.looks == 2, "the two people are no look"
+    assert found.verdict != EVIDENCE
+    (said,) = too_few(found)
+    assert said.endswith("so they have no part in the verdict: two (2).")
+
+
+def test_people_of_one_value_are_evidence_only_if_permutations_agree(logistic):
+    values = np.full(N, 1.0)
+    values[N // 2 :] = 2.0
+    values[:12] = 2.0  # a spread of none, and half of everyone has this value
+    found = judged(logistic, values, {"twelve": 12})
+    twelve = next(group for group in found.groups if group.group == "twelve")
+    assert found.verdict == EVIDENCE, "twelve of twelve above is not by chance: 2 in 4,096 times two"
+    assert twelve.ratio.low > 1
+    values[:4] = 1.0
+    found = judged(logistic, values, {"twelve": 12})
+    twelve = next(group for group in found.groups if group.group == "twelve")
+    assert found.verdict == INSUFFICIENT
+    assert twelve.ratio.low <= 1 <= twelve.ratio.high
+
+
+def test_a_small_group_that_differs_is_found(logistic):
+    rng = np.random.default_rng(1)
+    values = rng.lognormal(0, 0.5, N)
+    values[:25] *= 2.0
+    found = judged(logistic, values, {"moved": 25, "alike": 25})
+    moved, alike = (next(each for each in found.groups if each.group == name) for name in ("moved", "alike"))
+    assert found.verdict == EVIDENCE
+    assert moved.ratio.low > 1
+    assert alike.ratio.low <= 1 <= alike.ratio.high
+    assert "1 excluded only if permutations do" in moved.ratio.method
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_chance_makes_no_evidence_of_small_groups(logistic, rounded):
+    rng = np.random.default_rng(2)
+    sizes = {"a": 3, "b": 10, "c": 12, "d": 15, "e": 20, "f": 40}
+    false = 0
+    for seed in range(60):
+        values = rng.lognormal(0, 0.8, N)
+        found = judged(logistic, np.round(values) if rounded else values, sizes, seed)
+        false += found.verdict == EVIDENCE
+    # 5 % of 60 is 3; more than 7 has a chance of 1 %. By t intervals alone it was 7 and 11
+    assert false <= 7
