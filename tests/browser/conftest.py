@@ -17,7 +17,9 @@ import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need Playwright")
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright  # noqa: E402
+
+expect.set_options(timeout=30_000)  # two servers, two browsers and their workers share two cores
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -54,6 +53,8 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
+    asked: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda sent: asked.append(sent)))
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
     to_page(page, "Recourse")
@@ -67,15 +68,14 @@ def test_recourse_in_two_clicks_and_alpha_under_the_mouse(
     box = rail.bounding_box()
     assert box is not None
     told = slider.locator(".slider-label").first
-    moved, before = 0.0, told.text_content()
+    before, so_far = told.text_content(), len(asked)
+    assert so_far, "what the page asks of the server is seen"
     for place in (0.75, 0.5, 0.25):
-        start = time.perf_counter()
         page.mouse.click(box["x"] + place * box["width"], box["y"] + box["height"] / 2)
         expect(told).not_to_have_text(before or "", timeout=5_000)
-        moved = time.perf_counter() - start
         before = told.text_content()
         assert f"α {place:g}:" in (before or "")
-    assert moved < 1.5  # a tenth of that on a quiet machine; a run would take longer
+    assert len(asked) == so_far, "the slider moves in the browser alone"
     page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52})
     expect(page.locator(".st-key-person-card")).to_contain_text("Fewest columns", timeout=acts.SLOW)
     own = page.locator(".st-key-fit-person-path")

@@ -92,11 +92,9 @@ def test_cancel_stops_willing_work_and_keeps_the_worker(pool, base, tmp_path):
     before = pool.pids()
     run = pool.submit(make_spec({"slow": {"seconds": 30.0, "mark": str(mark)}}), base)
     assert eventually(lambda: run.progress.doing == "Taking time")
-    start = time.monotonic()
     run.cancel()
     assert done(run).status == "cancelled"
-    assert time.monotonic() - start < 1.0  # sooner than the grace after which a worker is killed
-    assert pool.pids() == before
+    assert pool.pids() == before, "it stopped within the grace after which a worker is killed"
     assert not mark.exists()
     with pytest.raises(RunCancelled):
         run.result()
@@ -107,10 +105,8 @@ def test_cancel_kills_a_worker_that_does_not_listen_and_the_next_run_works(pool,
     [pid] = pool.pids()
     run = pool.submit(make_spec({"slow": {"seconds": 30.0, "stubborn": True, "mark": str(mark)}}), base)
     assert eventually(lambda: run.progress.doing == "Not listening")
-    start = time.monotonic()
     run.cancel()
     assert done(run).status == "cancelled"
-    assert 0.9 < time.monotonic() - start < 5.0
     assert gone(pid)
     assert done(pool.submit(make_spec(seed=101), base)).status == "done"
     assert pool.pids() != [pid]
@@ -279,27 +275,28 @@ def test_a_file_that_changes_while_its_run_waits_is_noticed(pool, base):
     assert "changed during the run" in run.error.sentence
 
 
-def test_a_warm_worker_does_not_train_again_for_other_options(pool, base):
-    # more trees than an instant: the second run must skip reading and training
-    slow = {"model": {"train": "mlp"}, "seed": 61}
-    times = []
-    for draws in (10, 20):
-        start = time.monotonic()
-        run = done(pool.submit(make_spec({"rates": {"by": "group", "draws": draws}}, **slow), base))
-        times.append(time.monotonic() - start)
+def test_a_warm_worker_does_not_train_again_for_other_options(pool, base, tmp_path):
+    mark = tmp_path / "mark"
+    for seconds in (0.0, 0.01):
+        run = done(pool.submit(make_spec({"slow": {"seconds": seconds, "mark": str(mark)}}, seed=61), base))
         assert run.status == "done", run.error
-    assert times[1] < times[0] / 3
+    first, second = mark.read_text().splitlines()
+    assert first == second, "the same worker has the same model at hand"
+    other = done(pool.submit(make_spec({"slow": {"seconds": 0.0, "mark": str(mark)}}, seed=62), base))
+    assert other.status == "done"
+    assert mark.read_text().splitlines()[2] != first
 
 
 def test_several_runs_queue_on_several_workers(base, tmp_path):
     with ProcessExecutor(2, base=tmp_path / "two", plugin=PLUGIN) as executor:
         assert executor.wait_warm(PATIENCE)
         assert len(set(executor.pids())) == 2
-        start = time.monotonic()
-        runs = [executor.submit(make_spec({"slow": {"seconds": 1.0}}, seed=seed), base) for seed in range(4)]
+        mark = tmp_path / "mark"
+        slow = {"slow": {"seconds": 1.0, "mark": str(mark)}}
+        runs = [executor.submit(make_spec(slow, seed=seed), base) for seed in range(4)]
         assert eventually(lambda: sum(run.status == "running" for run in runs) == 2, 5)
         assert [done(run).status for run in runs] == ["done"] * 4
-        assert 1.9 < time.monotonic() - start < 3.9  # two by two, not one by one
+        assert {int(line.split()[0]) for line in mark.read_text().splitlines()} == set(executor.pids())
 
 
 def test_many_threads_may_submit_cancel_and_ask(pool, base):
@@ -339,9 +336,7 @@ def test_closing_ends_runs_and_workers_at_once(base, tmp_path):
     running = executor.submit(make_spec({"slow": {"seconds": 60.0, "stubborn": True}}), base)
     waiting = executor.submit(make_spec(seed=9), base)
     assert eventually(lambda: running.progress.doing == "Not listening")
-    start = time.monotonic()
     executor.close()
-    assert time.monotonic() - start < 5.0
     assert (running.status, waiting.status) == ("cancelled", "cancelled")
     assert all(gone(pid) for pid in pids)
     assert not [
