@@ -66,10 +66,7 @@ def roc_curves(
     areas = np.empty((draws, len(scores)))
     rates = np.empty((draws, len(scores), len(_GRID)))
     for draw in range(draws):
-        resampled = np.zeros(len(member))
-        for side in (member, ~member):
-            share = counts[side] / counts[side].sum()
-            resampled[side] = rng.multinomial(max(round(counts[side].sum()), 1), share)
+        resampled = _resampled(counts, [member, ~member], rng)
         for place, each in enumerate(prepared):
             areas[draw, place], rates[draw, place] = _curve(each, resampled, member)
     low, high = np.quantile(rates, [level / 2, 1 - level / 2], axis=0)
@@ -113,15 +110,8 @@ def area_within(
         return total / pairs if pairs else 0.5
 
     value = pooled(counts)
-    found = np.empty(draws)
-    for draw in range(draws):
-        resampled = np.zeros(len(member))
-        for rows, _ in prepared:
-            for side in (rows[member[rows]], rows[~member[rows]]):
-                resampled[side] = rng.multinomial(
-                    max(round(counts[side].sum()), 1), counts[side] / counts[side].sum()
-                )
-        found[draw] = pooled(resampled)
+    sides = [side for rows in parts for side in (rows[member[rows]], rows[~member[rows]])]
+    found = np.array([pooled(_resampled(counts, sides, rng)) for _ in range(draws)])
     low, high = np.quantile(found, [level / 2, 1 - level / 2])
     return Estimate(value, float(min(low, value)), float(max(high, value)), n, method)
 
@@ -159,9 +149,9 @@ def area_equally_far(
         return Estimate(None, None, None, n, method)
     found = []
     for _ in range(draws):
-        times = rng.multinomial(max(round(counts[cases].sum()), 1), counts[cases] / counts[cases].sum())
+        times = _resampled(counts, [cases], rng)[cases]
         drawn = rng.multinomial(len(others), counts[others] / counts[others].sum())
-        again = _beside(score, distance, cases, times.astype(float), np.repeat(others, drawn))
+        again = _beside(score, distance, cases, times, np.repeat(others, drawn))
         if again is not None:
             found.append(again)
     low, high = np.quantile(found or [value], [level / 2, 1 - level / 2])
@@ -184,6 +174,15 @@ def _beside(
     if counted.sum() <= 0:
         return None
     return float(counted @ (wins / np.maximum(2 * reach, 1)) / counted.sum())
+
+
+def _resampled(counts: np.ndarray, sides: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """How often each row is drawn, (n,), when the people of each side are drawn anew; others never are."""
+    found = np.zeros(len(counts))
+    for side in sides:
+        people = counts[side].sum()
+        found[side] = rng.multinomial(max(round(people), 1), counts[side] / people)
+    return found
 
 
 def _ranked(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, int]:
