@@ -55,7 +55,7 @@ def allowed_address(where: str, address: str, hosts: Iterable[str], variable: st
         where,
         "must be an http(s) address on an allowed host",
         address,
-        f"allowed are {', '.join(hosts)}" if hosts else f"{variable} names none",
+        f"allowed are {', '.join(hosts)} ({variable} lists them)" if hosts else f"{variable} names none",
     )
 
 
