@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api
@@ -23,6 +23,12 @@ _PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent / "views").
 async def health(_: Request) -> JSONResponse:
     """Tell that the server is up, and which version."""
     return JSONResponse({"status": "ok", "version": VERSION})
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer for an address of the API that there is not: never with a page."""
+    sentence = "There is nothing at this address; /api/v1/openapi.json lists what there is."
+    await JSONResponse({"error": sentence}, status_code=404)(scope, receive, send)
 
 
 class WorkspaceInAddress:
@@ -51,5 +57,9 @@ def _page(scope: Scope) -> str:
     return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
 
 
-ROUTES = [Route("/api/v1/health", health, methods=["GET"]), *monitor_api.ROUTES]
+ROUTES = [
+    Route("/api/v1/health", health, methods=["GET"]),
+    *monitor_api.ROUTES,
+    Mount("/api", app=_nothing),
+]
 MIDDLEWARE = [Middleware(WorkspaceInAddress)]

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from app.ingest import Busy, Ingest
 from app.openapi import document
@@ -57,6 +58,9 @@ async def predictions(request: Request) -> Response:
         return _error(503, f"Nothing was stored: {error} Send it again.", {"Retry-After": "5"})
     except ClientDisconnect:
         return Response(status_code=400)
+    except Exception:  # noqa: BLE001  (whoever sends must hear, in the form that every fault has)
+        _log.exception("A batch of predictions could not be answered")
+        return _error(500, "The server failed at this batch; whether it is stored, its log must tell.")
     return Response(answer.text, media_type="application/json")
 
 
@@ -109,6 +113,12 @@ async def _monitor(request: Request, *, now: bool = False) -> Monitor:
 
 
 def _kind(request: Request) -> str:
+    if request.headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
+        raise _Refused(
+            415,
+            "Content-Encoding must be left out: send the body as it is.",
+            {"Accept-Encoding": "identity"},
+        )
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given not in _KINDS:
         raise _Refused(415, f"Content-Type must be one of {', '.join(_KINDS)}.")
@@ -149,8 +159,23 @@ def _error(status: int, sentence: str, headers: dict[str, Any] | None = None) ->
     return JSONResponse({"error": sentence}, status_code=status, headers=headers)
 
 
+class _OtherMethods:
+    """Answers every method that a route does not have; the pages behind it would answer with a page."""
+
+    def __init__(self, allowed: str) -> None:
+        self._allowed = allowed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse."""
+        sentence = f"The method must be {self._allowed}."
+        await _error(405, sentence, {"Allow": self._allowed})(scope, receive, send)
+
+
 ROUTES = [
     Route("/api/v1/openapi.json", openapi, methods=["GET"]),
+    Route("/api/v1/openapi.json", _OtherMethods("GET")),
     Route("/api/v1/monitors/{monitor}", about, methods=["GET"]),
+    Route("/api/v1/monitors/{monitor}", _OtherMethods("GET")),
     Route("/api/v1/monitors/{monitor}/predictions", predictions, methods=["POST"]),
+    Route("/api/v1/monitors/{monitor}/predictions", _OtherMethods("POST")),
 ]

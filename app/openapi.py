@@ -12,10 +12,12 @@ __all__ = ["document"]
 _FAULTS = {
     "401": "The token is missing or wrong.",
     "404": "No such monitor.",
+    "405": "The address has another method: `Allow` names it.",
     "409": "The idempotency key was used for another content. Nothing was stored.",
     "413": "The body is too large. Nothing was stored.",
-    "415": "The content type is none of those listed.",
+    "415": "The content type is none of those listed, or the body is compressed.",
     "422": "Columns, types or values are wrong: names the row and the column. Nothing was stored.",
+    "500": "The server failed in a way that nobody foresaw; its log says how.",
     "503": "The database cannot be used, or too much waits. Nothing was stored: send it again.",
 }
 _TAKES = (

@@ -3,6 +3,8 @@
     python -m benchmarks.monitor http       as many requests as go: single rows, and batches of 1,000
     python -m benchmarks.monitor pages      200 single rows a second while a visitor switches pages
 
+`--train forest` or `--train boosting` measures by trees, otherwise by a network.
+
 `pages` needs Playwright and Chromium. Both need ../shared/data (COMPAS). What a request is answered with
 200 is on disk.
 """
@@ -55,8 +57,8 @@ class Running:
 
 
 @contextmanager
-def app() -> Iterator[Running]:
-    """Serve the whole app with a workspace, a network trained on COMPAS, and its monitor."""
+def app(train: str) -> Iterator[Running]:
+    """Serve the whole app with a workspace, a model trained on COMPAS, and its monitor."""
     from app.workspace import issue_token
     from audits.data import DataSpec, build_data
     from audits.models import make_subject, model_spec
@@ -66,7 +68,7 @@ def app() -> Iterator[Running]:
 
     frame = pd.read_csv(SHARED / "compas.csv")
     spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=COLUMNS)
-    subject = make_subject(build_data(frame, spec), model_spec({"train": "mlp"}))
+    subject = make_subject(build_data(frame, spec), model_spec({"train": train}))
     bundle = MonitorBundle.of(sensitivity(subject, match_set="off", bootstrap=100))
     rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
     workspace = issue_token()
@@ -235,10 +237,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["http", "pages"])
+    parser.add_argument("--train", choices=["mlp", "logistic", "forest", "boosting"], default="mlp")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--rate", type=float, default=200.0)
     given = parser.parse_args()
-    with app() as running:
+    with app(given.train) as running:
         if given.what == "pages":
             pages(running, given.rate, given.seconds or 45.0)
             return

@@ -48,7 +48,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         figure_card("sensitivity-match", figures.match_curves(result), lambda: curves_table(result))
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
-    if result.carried is not None or not result.estimated:
+    if result.unwatchable:
+        st.text(f"No monitor can be made of this audit. {result.unwatchable}")
+    else:
         st.page_link(
             "views/monitor.py",
             label="Watch the deployed model with this",

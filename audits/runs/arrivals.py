@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -46,14 +47,17 @@ def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
         If it is no such JSON: names the key, row and column at fault.
     """
     try:
-        document = json.loads(body, parse_constant=_no_constant)
+        text = body.decode("utf-8-sig")
+        document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
+        if "digits" in str(error):  # Python reads whole numbers of at most 4,300 digits
+            raise InputError("the body", "must hold numbers that are not this large") from None
         raise InputError("the body", f"must be JSON in UTF-8 ({str(error)[:120]})") from None
     if not isinstance(document, dict) or "rows" not in document:
         raise InputError("the body", 'must be an object {"rows": [...]}')
-    strange = [key for key in document if key not in _KEYS]
+    strange = [key[:_LONGEST_ID] for key in document if key not in _KEYS]
     if strange:
         raise InputError(
             "the body", f"has unknown keys {choices(strange)}", advice=f"known are {choices(_KEYS)}"
@@ -98,7 +102,14 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
         if isinstance(error, InputError):
             raise
         raise InputError("the body", f"must be an Arrow stream ({str(error)[:120]})") from None
-    return _arrival(table.column_names, lambda name: table.column(name).to_pylist(), table.num_rows, reads)
+
+    def values(name: str) -> list[Any]:
+        try:
+            return table.column(name).to_pylist()
+        except (pa.ArrowException, ValueError, OverflowError) as error:  # a text or date that is none
+            raise InputError(f"the column {name!r}", f"cannot be read ({str(error)[:120]})") from None
+
+    return _arrival(table.column_names, values, table.num_rows, reads)
 
 
 def file_batches(monitor: Monitor, path: Path, scorer: Scorer) -> list[Batch]:
@@ -164,11 +175,15 @@ def _rows_as_in_files(start: int) -> Iterator[None]:
 
 def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str]) -> Arrival:
     """Pick the columns that are read; another one than ``id`` is an error, as is a missing one."""
+    twice = sorted({name[:_LONGEST_ID] for name, count in Counter(names).items() if count > 1})
+    if twice:
+        raise InputError("the batch", f"has several columns named {choices(twice)}")
     missing = [name for name in reads if name not in names]
     if missing:
         raise InputError("the batch", f"lacks {choices(missing)}")
     extra = [name for name in names if name not in reads and name != "id"]
     if extra:
+        extra = [name[:_LONGEST_ID] for name in extra]
         raise InputError("the batch", f"has columns that are not read: {choices(extra)}")
     ids = values("id") if "id" in names and "id" not in reads else None
     if ids is not None:
@@ -178,9 +193,8 @@ def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str
 
 def _check_size(people: int) -> None:
     if not 1 <= people <= MOST_PEOPLE:
-        raise InputError(
-            "rows", f"must hold from 1 to {MOST_PEOPLE:,} people", people, "send several batches"
-        )
+        advice = "send several batches" if people else "send at least one person"
+        raise InputError("rows", f"must hold from 1 to {MOST_PEOPLE:,} people", people, advice)
 
 
 def _ids(ids: Any, people: int) -> tuple[str, ...]:
@@ -206,6 +220,15 @@ def _at(at: Any) -> str:
     except (ValueError, OverflowError):
         raise InputError("at", "must be a time such as 2024-05-31T12:00:00+00:00", at) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of a key given twice nobody knows which value was meant."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise InputError("the body", "must not give a key twice in one object", twice[:_LONGEST_ID])
+    return found
 
 
 def _no_constant(text: str) -> float:

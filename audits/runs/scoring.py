@@ -1,4 +1,6 @@
-"""Monitors that carry a stranger's ONNX file measure in a worker process: never where pages are served.
+"""Monitors that carry a model along (a stranger's ONNX file, or trees) measure in a worker process.
+
+A stranger's file is never opened, and trees of many people never hold up pages, where pages are served.
 
 `Scorer` is the parent's side; ``python -m audits.runs.scoring`` is the worker, with limits on memory and on
 files. They speak JSON, one message a line, so that nothing the worker says can run in the parent.
@@ -14,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.data.values import is_missing, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.process import WorkerProcess
 from audits.sensitivity import MonitorBundle, Scored
@@ -25,6 +28,7 @@ _LONGEST_SECONDS = 60.0
 _MOST_OPEN = 8
 _MOST_MEMORY = 6 << 30
 _MOST_FILES = 64
+_JSON = frozenset({str, int, float, bool})
 
 
 class Scorer:
@@ -100,7 +104,8 @@ class Scorer:
                 coded = base64.b64encode(weights).decode("ascii")
                 worker.send({"open": identity, "text": text, "weights": coded})
                 self._known.add(identity)
-            worker.send({"score": identity, "columns": dict(columns), "people": people})
+            plain = {name: _plain(values) for name, values in columns.items()}
+            worker.send({"score": identity, "columns": plain, "people": people})
             answer = next(self._said, None)
         finally:
             clock.cancel()
@@ -108,6 +113,19 @@ class Scorer:
             self._end()
             raise RunFailed(f"The audited model's process ended ({worker.ending()}).")
         return answer
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    """Return values as JSON has them: dates of tables and of Arrow as text, NumPy's numbers as Python's."""
+    found: list[Any] = []
+    for value in values:
+        if value is None or type(value) in _JSON:
+            found.append(value)
+        elif is_missing(value):
+            found.append(None)
+        else:
+            found.append(value.item() if isinstance(value, (np.number, np.bool_)) else text_of(value))
+    return found
 
 
 def _serve() -> None:

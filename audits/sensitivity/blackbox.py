@@ -22,12 +22,15 @@ from audits.data.space import FeatureSpace
 from audits.progress import Progress, silent
 from audits.sensitivity.measuring import Measured, Status
 
-__all__ = ["level_counts", "measure_blackbox"]
+__all__ = ["Ask", "Score", "level_counts", "measure_blackbox"]
 
 _ROWS = 65_536
 """Rows of a frame that the model is asked about, where a single person's copies are fewer."""
 
 Score = Callable[[pd.DataFrame], np.ndarray]
+
+Ask = Callable[[pd.DataFrame, Mapping[str, pd.Series]], np.ndarray]
+"""Scores of n rows, and of copies in which one column is replaced by n values a copy: (1 + copies, n)."""
 
 
 def measure_blackbox(
@@ -41,6 +44,7 @@ def measure_blackbox(
     step: float,
     literal: bool = False,
     counts: Mapping[str, Sequence[float]] | None = None,
+    ask: Ask | None = None,
     progress: Progress = silent,
 ) -> Measured:
     """Return sensitivities of the rows of `frame` at points `z` (n, d) with F known by its scores only.
@@ -55,10 +59,13 @@ def measure_blackbox(
         In standard deviations; at least one whole step of a whole number.
     counts : mapping of str to sequence of float, optional
         People by value of each column that is swapped, from `level_counts`; of these rows by default.
+    ask : callable, optional
+        What `score` says of people and of all their moved copies, found faster than by asking about each.
     """
     if counts is None:
         counts = level_counts(z, space)
-    asked = _Asked(score, frozenset(columns), tuple(statuses), space, step, literal, counts)
+    ask = ask or (lambda people, moves: score(_stacked(people, moves)))
+    asked = _Asked(ask, frozenset(columns), tuple(statuses), space, step, literal, counts)
     frame = frame[[column for column in frame.columns if column in asked.columns]]
     copies = 1 + sum(_copies(block) for block in space.parts if block.column in asked.columns)
     at_once = max(1, _ROWS // copies)
@@ -73,7 +80,7 @@ def measure_blackbox(
 class _Asked:
     """What stays the same for all people."""
 
-    score: Score
+    ask: Ask
     columns: frozenset[str]
     statuses: tuple[Status, ...]
     space: FeatureSpace
@@ -98,8 +105,8 @@ def _chunk(
     n, space = len(z), asked.space
     read = [(place, block) for place, block in enumerate(space.parts) if block.column in asked.columns]
     moves = [_moves(z, block, asked) for _, block in read]
-    stacked = _stacked(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
-    scores = asked.score(stacked).reshape(1 + sum(_copies(block) for _, block in read), n)
+    scores = asked.ask(frame, {block.column: raw for (_, block), raw in zip(read, moves, strict=True)})
+    scores = scores.reshape(1 + sum(_copies(block) for _, block in read), n)
     base, at = scores[0], 1
     gradients = [_gradient(z, status, asked.literal) for status in asked.statuses]
     standing = [_Standing.of(status, z, asked.literal) for status in asked.statuses]

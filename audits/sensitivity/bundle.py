@@ -1,8 +1,8 @@
 """A monitor's bundle: all that a service needs to measure sensitivity, as JSON and safetensors.
 
-Made from a finished audit. A network or a logistic regression is measured by its gradients; an ONNX file is
-carried along and asked for scores, by finite differences and swaps. The bundle loads without torch, without
-the data and without Streamlit:
+Made from a finished audit. A network or a logistic regression is measured by its gradients; an ONNX file,
+and the trees of a forest or of boosting as plain arrays, are carried along and asked for scores, by finite
+differences and swaps. The bundle loads without torch, without the data and without Streamlit:
 
     bundle = MonitorBundle.load(Path("monitor"))
     scored = bundle.score([{"age": 39, "priors_count": 2, "c_charge_degree": "F"}])
@@ -11,7 +11,6 @@ the data and without Streamlit:
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,15 +24,16 @@ import pandas as pd
 
 from audits.errors import InputError
 from audits.models.dense import Dense
-from audits.sensitivity.carried import MOST_BYTES, Carried
+from audits.sensitivity.carried import Carried
+from audits.sensitivity.carrying import restore, unpack
 from audits.sensitivity.encoding import network_arrays, network_of, tables_of
-from audits.sensitivity.measuring import Audited, Measured, Status, measure, smoothing_noise
+from audits.sensitivity.measuring import Audited, Measured, Status, exceeds, measure, smoothing_noise
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.rows import RowEncoder, columns_of
 
 __all__ = ["MonitorBundle", "Scored"]
 
-FORMAT, FORMAT_CARRIED = 1, 2
+FORMAT, FORMAT_ONNX, FORMAT_TREES = 1, 2, 3
 _REFERENCE = 1000
 _PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise")
 
@@ -90,7 +90,7 @@ class MonitorBundle:
         Columns that every row must have, and no others.
     encoding : list of dict
     audited : Audited or Carried
-        A network, or an ONNX file.
+        A network, or a model that is asked for scores.
     statuses : tuple of Status
     reference : (k,)
         Sensitivities of the reference people: at most 1,000 evenly spaced quantiles, rising.
@@ -126,12 +126,17 @@ class MonitorBundle:
         InputError
             If the audited model cannot be carried along, or there is no threshold.
         """
-        if result.threshold.value is None or result.rows["used"] < 2:
-            raise InputError("the audit", "has too few people for a threshold")
+        if result.threshold.value is None or result.unwatchable:
+            raise InputError(
+                "the audit",
+                "must be of a model that a monitor can carry along",
+                result.model["name"],
+                result.unwatchable,
+            )
         arrays = tables_of(result.parameters)
         good = arrays.pop("F.favorable", None)
         if result.estimated:
-            audited: Audited | Carried = _carried(result)
+            audited: Audited | Carried = unpack(result.carried or {}, result.encoding)
         else:
             audited = Audited(network_of(arrays, "F"), None if good is None else good.astype(bool))
         statuses = tuple(
@@ -159,7 +164,7 @@ class MonitorBundle:
             statuses,
             values[ranks],
             len(values),
-            int(np.count_nonzero(values > result.threshold.value)),
+            int(np.count_nonzero(exceeds(values, result.threshold.value))),
             float(result.threshold.value),
             options["gradient"] == "literal",
             options["smooth"],
@@ -208,7 +213,12 @@ class MonitorBundle:
                 f"rows[{int(np.argmax(bad))}]", "must have numbers that the model gives a finite score for"
             )
         return Scored(
-            found.score, values, values > self.threshold, found.contributions, self.encoder.columns, unseen
+            found.score,
+            values,
+            exceeds(values, self.threshold),
+            found.contributions,
+            self.encoder.columns,
+            unseen,
         )
 
     def _measured(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
@@ -220,11 +230,11 @@ class MonitorBundle:
         """Return the bundle as JSON text and safetensors bytes."""
         from safetensors.numpy import save
 
-        audited, arrays = self.audited, {}
+        audited, own = self.audited, dict[str, Any]()
         if isinstance(audited, Audited):
             arrays = network_arrays(audited.network, "F")
         else:
-            arrays["onnx"] = np.frombuffer(audited.content, dtype=np.uint8)
+            own, arrays = audited.dump()
         for status in self.statuses:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
         favorable, statuses = audited.favorable, self.statuses
@@ -237,9 +247,8 @@ class MonitorBundle:
             "statuses": [{"attribute": each.attribute, "groups": list(each.groups)} for each in statuses],
             **{name: getattr(self, name) for name in _PLAIN},
         }
-        if isinstance(audited, Carried):
-            own = {"feeding": audited.feeding, "counts": audited.counts, "step": audited.step}
-            document |= {"format": FORMAT_CARRIED, "carried": own}
+        if own:
+            document |= {"format": FORMAT_TREES if "trees" in own else FORMAT_ONNX, "carried": own}
         weights = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         return json.dumps(document, ensure_ascii=False), save({**weights, "reference": self.reference})
 
@@ -257,9 +266,9 @@ class MonitorBundle:
 
         try:
             document = json.loads(text)
-            if document["format"] not in {FORMAT, FORMAT_CARRIED}:
+            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES}:
                 raise InputError(
-                    "bundle", f"must have format {FORMAT} or {FORMAT_CARRIED}", document["format"]
+                    "bundle", f"must have a format from {FORMAT} to {FORMAT_TREES}", document["format"]
                 )
             arrays = load(weights)
             made = cls(
@@ -309,45 +318,13 @@ class MonitorBundle:
         return cls.parse(text, weights)
 
 
-def _carried(result: SensitivityResult) -> Carried:
-    """Return the ONNX file of an audit.
-
-    Raises
-    ------
-    InputError
-        If the model is none, or too large to have been kept.
-    """
-    kept = result.carried
-    if kept is None:
-        raise InputError(
-            "the audited model",
-            "must be a network or a logistic regression trained here, or an ONNX file of at most "
-            f"{MOST_BYTES // 10**6} MB, for a monitor to carry it along",
-            result.model["name"],
-            "audit one of these, or export the model as ONNX",
-        )
-    return Carried(
-        base64.b64decode(kept["onnx"]),
-        kept["feeding"],
-        np.array(kept["favorable"], dtype=bool),
-        kept["counts"],
-        kept["step"],
-        result.encoding,
-    )
-
-
 def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:
     good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
     if document["format"] == FORMAT:
         return Audited(network_of(arrays, "F"), good)
-    own = document["carried"]
     if good is None:
         raise InputError("bundle", "must say which classes are favourable")
-    made = Carried(
-        arrays["onnx"].tobytes(), own["feeding"], good, own["counts"], own["step"], document["encoding"]
-    )
-    _ = made.space
-    return made
+    return restore(document["carried"], arrays, good, document["encoding"])
 
 
 def _values(column: pd.Series) -> list[Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audits.data import AuditData
+from audits.sensitivity.measuring import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
 from audits.stats import INSUFFICIENT, Estimate, Verdict, ratio_means, verdict, wilson
@@ -211,7 +212,8 @@ def histogram_of(
         edges[below] = threshold  # to the last digit: who is flagged lies above
     bins = len(edges)
     edges = np.append(edges, max(float(sensitivity.max()), 2 * edges[-1] - edges[-2]))
-    place = np.clip(np.searchsorted(edges, sensitivity, side="left") - 1, 0, bins - 1)
+    held = np.where(exceeds(sensitivity, threshold), sensitivity, np.minimum(sensitivity, threshold))
+    place = np.clip(np.searchsorted(edges, held, side="left") - 1, 0, bins - 1)
 
     def counts(rows: np.ndarray) -> tuple[float, ...]:
         return tuple(np.bincount(place[rows], weights[rows], bins).tolist())

@@ -17,10 +17,12 @@ from scipy.special import expit, softmax
 
 from audits.models.dense import Dense
 
-__all__ = ["Audited", "Measured", "Status", "measure", "smoothing_noise", "totals"]
+__all__ = ["Audited", "Measured", "Status", "exceeds", "measure", "smoothing_noise", "totals"]
 
 CHUNK = 1024
 """Rows a pass: their points and gradients stay in a core's cache."""
+
+_LAST_DIGITS = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +171,14 @@ def totals(
     if not found:
         return np.empty(0, z.dtype), np.empty(0, z.dtype)
     return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
+
+
+def exceeds(sensitivity: np.ndarray, threshold: float) -> np.ndarray:
+    """Return who lies above the threshold, (n,) bool: by more than the last digits.
+
+    The threshold is often somebody's own sensitivity, whose last digit follows the size of the batch.
+    """
+    return sensitivity > threshold * (1.0 + _LAST_DIGITS)
 
 
 def smoothing_noise(space_numbers: np.ndarray, draws: int, scale: float, seed: int) -> np.ndarray | None:

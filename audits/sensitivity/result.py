@@ -114,7 +114,8 @@ class SensitivityResult:
     parameters : DataFrame
         Every weight of F (where it is a network) and of each A, in order.
     carried : dict or None
-        A small ONNX file and how it is fed, where F is one: what a monitor asks instead of weights.
+        Where F has no gradient, what a monitor asks instead of weights (an ONNX file, or trees as arrays), or
+        under ``refused`` why it cannot.
     """
 
     options: dict[str, Any]
@@ -145,6 +146,17 @@ class SensitivityResult:
     contributions: pd.DataFrame
     parameters: pd.DataFrame
     carried: dict[str, Any] | None = None
+
+    @property
+    def unwatchable(self) -> str:
+        """Why no monitor can be made of this audit, a sentence; empty where one can."""
+        if self.threshold.value is None or self.rows["used"] < 2:
+            return "There are too few people for a threshold."
+        if not self.estimated:
+            return ""
+        if self.carried is None:
+            return "The audit was made before such models could be carried along; run it again."
+        return str(self.carried.get("refused", ""))
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; people, weights and encoding stay beside it."""

@@ -17,12 +17,13 @@ from audits.checks import choices
 from audits.data.values import text_of
 from audits.errors import InputError
 
-__all__ = ["RowEncoder", "columns_of"]
+__all__ = ["RowEncoder", "columns_of", "moment_of"]
 
 _NUMBERS = frozenset({int, float, type(None)})
 _TEXTS = frozenset({str, int, float, bool, type(None)})
 _EPOCH = datetime.datetime(1970, 1, 1)
 _LONGEST_TEXT = 1000
+_LONGEST_NAME = 200
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], expected: Sequence[str]) -> dict[str, list[Any]]:
@@ -41,7 +42,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]], expected: Sequence[str]) -> di
             missing = [name for name in expected if name not in row]
             if missing:
                 raise InputError(f"rows[{place}]", f"lacks {choices(missing)}")
-            extra = sorted(str(name) for name in row if name not in wanted)
+            extra = sorted(str(name)[:_LONGEST_NAME] for name in row if name not in wanted)
             advice = f"send only {choices(list(expected), most=60)}"
             raise InputError(
                 f"rows[{place}]", f"has columns that are not read: {choices(extra)}", advice=advice
@@ -159,6 +160,8 @@ def _code(value: Any, texts: Mapping[str, int], missing: int | None, name: str, 
         return -1 if missing is None else missing
     if type(value) not in _TEXTS and not isinstance(value, (datetime.date, np.generic)):
         raise InputError(f"rows[{place}].{name}", "must be text, a number, true, false or null", value)
+    if isinstance(value, float) and math.isinf(value):
+        raise InputError(f"rows[{place}].{name}", "must be text or a finite number", value)
     return texts.get(text_of(value), -1)
 
 
@@ -184,17 +187,29 @@ def _numbers(values: Sequence[Any], entry: Mapping[str, Any], name: str) -> np.n
 
 
 def _days(value: Any, name: str, place: int) -> float:
-    if value is None:
-        return math.nan
+    try:
+        moment = moment_of(value)
+    except ValueError:
+        raise InputError(
+            f"rows[{place}].{name}", "must be a date such as 2024-05-31, or null", value
+        ) from None
+    return math.nan if moment is None else (moment - _EPOCH) / datetime.timedelta(days=1)
+
+
+def moment_of(value: Any) -> datetime.datetime | None:
+    """Return a date as sent, without its time zone; None where missing.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if value is None or value != value:  # NaN, and pandas' NaT
+        return None
     if isinstance(value, str):
-        try:
-            value = datetime.datetime.fromisoformat(value[:64])
-        except ValueError:
-            value = None
+        value = datetime.datetime.fromisoformat(value[:64])
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         value = datetime.datetime.combine(value, datetime.time())
     if not isinstance(value, datetime.datetime):
-        raise InputError(f"rows[{place}].{name}", "must be a date such as 2024-05-31, or null", value)
-    if value != value:  # pandas' NaT
-        return math.nan
-    return (value.replace(tzinfo=None) - _EPOCH) / datetime.timedelta(days=1)
+        raise ValueError("no date")
+    return value.replace(tzinfo=None)

@@ -44,6 +44,13 @@ def carried() -> MonitorBundle:
 
 
 @pytest.fixture(scope="session")
+def forest() -> MonitorBundle:
+    """A bundle with the trees of a forest in it."""
+    audited = sensitivity(subject_of(people(), "forest"), bootstrap=100, match_set="off")
+    return MonitorBundle.of(audited)
+
+
+@pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     with serve() as url:
         yield url

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import http.client
+import json
 import sqlite3
 import subprocess
 import threading
@@ -11,11 +13,14 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from audits.errors import RunFailed
 from audits.runs.database import Database, is_unreachable
 from audits.runs.monitors import Batch, Monitors, Stored
+from audits.sensitivity import MonitorBundle, sensitivity
+from tests.models.test_plain_trees import subject_of
 from tests.monitor.conftest import ROW, Server, start, store_of
 from tests.runs.postgres import Postgres
 
@@ -53,6 +58,24 @@ def test_a_large_batch_is_answered_in_order(server: Server, bundle):
     assert answer["people"] == 900
 
 
+ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
+
+
+def arrow(columns: dict[str, list[object]], unit: str = "", *, twice: bool = False) -> bytes:
+    """Pack columns; the last one as times in a `unit`, or the first one `twice`."""
+    import pyarrow as pa
+
+    names, arrays = list(columns), [pa.array(values) for values in columns.values()]
+    if unit:
+        arrays[-1] = arrays[-1].cast(pa.timestamp(unit))
+    if twice:
+        names, arrays = [names[0], *names], [arrays[0], *arrays]
+    table, sink = pa.Table.from_arrays(arrays, names=names), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status", "words"),
     [
@@ -67,6 +90,15 @@ def test_a_large_batch_is_answered_in_order(server: Server, bundle):
         ({"rows": [ROW]}, {"Content-Type": "text/csv"}, 415, "Content-Type must be one of"),
         ({"rows": [ROW]}, {"Idempotency-Key": "k" * 201}, 422, "Idempotency-Key"),
         (b"x" * 9_000_000, {}, 413, "at most 8 MB"),
+        ({"rows": []}, {}, 422, "got 0; send at least one person"),
+        (b'{"rows": [{"skill": 1, "skill": 2, "height": 1, "town": "a"}]}', {}, 422, "twice in one object"),
+        (b'{"rows": [], "rows": [{"skill": 1, "height": 1, "town": "a"}]}', {}, 422, "twice in one object"),
+        (b'{"rows": [{"skill": %s}]}' % (b"9" * 5000), {}, 422, "numbers that are not this large"),
+        (b'{"rows": [{"skill": 1, "height": 1, "town": 1e400}]}', {}, 422, "rows[0].town must be text or"),
+        (json.dumps({"rows": [ROW]}).encode("utf-16"), {}, 422, "JSON in UTF-8"),
+        (gzip.compress(b"{}"), {"Content-Encoding": "gzip"}, 415, "send the body as it is"),
+        (arrow({"skill": [0.5], "height": [1], "town": [2**62]}, "us"), ARROW, 422, "'town' cannot be read"),
+        (arrow({"skill": [0.5, 1.0]}, twice=True), ARROW, 422, "several columns named 'skill'"),
     ],
 )
 def test_faults_have_their_status_and_sentence(server: Server, body, headers, status, words):
@@ -74,6 +106,44 @@ def test_faults_have_their_status_and_sentence(server: Server, body, headers, st
     found, answer = server.post(body, **headers)
     assert (found, words in answer["error"]) == (status, True), answer
     assert Monitors(store_of(server.home)).get(server.monitor.id).people == before
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_other_methods_are_told_which_one_there_is(server: Server, method: str):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.request(method, f"/api/v1/monitors/{server.monitor.id}/predictions", b"{}", auth(server))
+    response = connection.getresponse()
+    assert (response.status, response.headers["Allow"]) == (405, "POST")
+    assert json.loads(response.read())["error"] == "The method must be POST."
+    connection.close()
+
+
+def test_a_name_as_long_as_a_book_is_not_said_again(server: Server):
+    for body in ({"rows": [{**ROW, "x" * 100_000: 1}]}, {"rows": [ROW], "x" * 100_000: 1}):
+        status, answer = server.post(body)
+        assert status == 422
+        assert len(answer["error"]) < 1000
+
+
+def test_one_key_with_two_contents_at_the_same_time_has_one_winner(server: Server):
+    found: list[tuple[int, int, bool | None]] = []
+
+    def send(content: int) -> None:
+        body = {"rows": [{**ROW, "skill": content}]}
+        status, answer = server.post(body, **{"Idempotency-Key": "either"})
+        found.append((content, status, answer.get("replayed")))
+
+    threads = [threading.Thread(target=send, args=(k % 2,)) for k in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    [winner] = {content for content, status, _ in found if status == 200}
+    assert (
+        sorted(each for each in found if each[0] == winner)
+        == [(winner, 200, False)] + [(winner, 200, True)] * 5
+    )
+    assert [status for content, status, _ in found if content != winner] == [409] * 6
 
 
 @pytest.mark.parametrize("name", ["0" * 32, "x", "a-b", "a" * 500])
@@ -249,7 +319,7 @@ def test_whoever_holds_a_lock_in_postgresql_for_good_is_not_waited_for(bundle, p
 def test_the_description_names_every_status(server: Server):
     _, document = server.ask("GET", "/api/v1/openapi.json")
     post = document["paths"]["/api/v1/monitors/{monitor}/predictions"]["post"]
-    assert set(post["responses"]) == {"200", "401", "404", "409", "413", "415", "422", "503"}
+    assert set(post["responses"]) == {*("200", "401", "404", "405", "409", "413", "415", "422", "500", "503")}
     answer = server.post({"rows": [{**ROW, "town": "moon"}]})[1]
     import jsonschema
 
@@ -270,5 +340,57 @@ def test_an_onnx_file_is_asked_in_a_process_of_its_own(carried, tmp_path: Path):
         assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
         status, answer = server.post({"rows": [{**row, "work_years": "many"}]})
         assert (status, "rows[0].work_years must be a number" in answer["error"]) == (422, True)
+    finally:
+        server.kill()
+
+
+def test_the_trees_of_a_forest_are_asked_by_http(forest, tmp_path: Path):
+    monitor, token = Monitors(store_of(tmp_path)).create(forest, name="m")
+    server = start(tmp_path, monitor, token)
+    rows = [{**ROW, "skill": place / 50 - 4} for place in range(400)]
+    try:
+        for sent in (rows[:1], rows):
+            status, answer = server.post({"rows": sent})
+            assert status == 200, answer
+            expected = forest.score(sent)
+            found = [row["sensitivity"] for row in answer["rows"]]
+            np.testing.assert_allclose(found, expected.sensitivity, rtol=1e-12)
+            assert [row["score"] for row in answer["rows"]] == expected.score.tolist()
+            assert [row["flagged"] for row in answer["rows"]] == expected.flagged.tolist()
+        assert answer["flagged"] > 0
+        status, answer = server.post({"rows": [{**ROW, "town": "moon", "height": None}]})
+        assert answer["rows"][0]["unseen"] == ["height", "town"]
+        status, answer = server.post({"rows": [{**ROW, "skill": "many"}]})
+        assert (status, "rows[0].skill must be a number" in answer["error"]) == (422, True)
+    finally:
+        server.kill()
+
+
+def test_dates_come_in_as_they_are_written(tmp_path: Path):
+    """By JSON in several forms at once, and as Arrow's own."""
+    import pyarrow as pa
+
+    bundle = MonitorBundle.of(
+        sensitivity(subject_of("boosting"), bootstrap=100, match_set="off", status_model="logistic")
+    )
+    monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
+    server = start(tmp_path, monitor, token)
+    row = {"age": 40, "debt": 900.0, "owner": True, "town": "west", "job": "job 1"}
+    dates = ["2009-05-01", "2009-05-01T00:00:00", "2009-05-01 00:00:00+02:00", None]
+    table = pa.Table.from_pylist([{**row, "since": datetime(2009, 5, 1)}, {**row, "since": None}])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    try:
+        status, said = server.post({"rows": [{**row, "since": date} for date in dates]})
+        assert status == 200, said
+        scores = [each["score"] for each in said["rows"]]
+        assert scores[0] == scores[1] == scores[2]
+        status, packed = server.post(
+            sink.getvalue().to_pybytes(), **{"Content-Type": "application/vnd.apache.arrow.stream"}
+        )
+        assert status == 200, packed
+        assert [each["score"] for each in packed["rows"]] == [scores[0], scores[3]]
+        assert server.post({"rows": [{**row, "since": "noon"}]})[0] == 422
     finally:
         server.kill()

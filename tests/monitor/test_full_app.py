@@ -92,6 +92,9 @@ def test_what_was_answered_is_stored_though_the_server_is_killed(
 
     again = start(tmp_path, monitor, token, serving, EVENHAND_DATABASE_URL=url)
     try:
+        if serving is FULL_APP:  # a wrong address of the API is told, not answered with a page
+            status, answer = again.ask("GET", "/api/v1/monitor")
+            assert (status, "nothing at this address" in answer["error"]) == (404, True)
         for key in load.sent:
             status, answer = again.post(rows_of(key), **{"Idempotency-Key": key})
             assert (status, answer["replayed"]) == (200, key in stored)

@@ -1,0 +1,140 @@
+"""From what was measured to the result."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+
+from audits.models import Subject
+from audits.models.thresholds import cuts
+from audits.sensitivity.carrying import carry
+from audits.sensitivity.encoding import describe_space, parameter_table
+from audits.sensitivity.judging import (
+    baseline_of,
+    feature_shares,
+    histogram_of,
+    judge_groups,
+    threshold_of,
+)
+from audits.sensitivity.matching import MatchSet
+from audits.sensitivity.measuring import Measured, exceeds
+from audits.sensitivity.options import SensitivityOptions
+from audits.sensitivity.result import SensitivityResult
+from audits.sensitivity.scene import Models, People
+from audits.sensitivity.words import finding, too_few, warnings_for
+from audits.stats import wilson
+
+__all__ = ["distances", "pack"]
+
+
+def distances(subject: Subject, scores: np.ndarray) -> np.ndarray:
+    """Return how far scores (n,) of the people audited are from where their decision turns, (n,)."""
+    cut = cuts(subject.threshold, subject.data.groups)
+    return np.abs(scores + cut if subject.higher_is == "unfavorable" else scores - cut)
+
+
+def pack(
+    people: People,
+    attributes: tuple[str, ...],
+    models: Models,
+    found: Measured,
+    twin: MatchSet | None,
+    note: str,
+    options: SensitivityOptions,
+    rng: np.random.Generator,
+) -> SensitivityResult:
+    """Judge what was measured, and put everything into the result."""
+    subject, weights, values = people.subject, people.weights, found.sensitivity
+    data, space = subject.data, subject.space
+    threshold = threshold_of(values, weights, options)
+    flagged = exceeds(values, threshold.value or 0.0)
+    above, n = float(weights @ flagged), float(weights.sum())
+    baseline = baseline_of(values, weights, options.level)
+    judged = judge_groups(values, flagged, data, weights, attributes, options, rng.spawn(1)[0])
+    return SensitivityResult(
+        options=dataclasses.asdict(options),
+        protected=attributes,
+        method=_method(options, models),
+        estimated=models.audited is None,
+        model={"name": subject.model.name, "sha256": subject.model.sha256, "threshold": subject.threshold},
+        verdict=judged.verdict,
+        finding=finding(judged, baseline, threshold, above, n, options),
+        warnings=too_few(judged)
+        + warnings_for(
+            options,
+            models.quality,
+            baseline,
+            threshold,
+            _estimated(models, options),
+            tuple(name for name in attributes if name in subject.model.columns),
+            tuple(name for name in attributes if name not in space.columns),
+        ),
+        rows={
+            "audited": subject.data.n + sum(people.left_out.values()),
+            "used": data.n,
+            "left_out": people.left_out,
+        },
+        people_needed=judged.people_needed,
+        status=models.quality,
+        baseline=baseline,
+        threshold=threshold,
+        false_alarm_rate=above / n,
+        above=above,
+        flagged=wilson(above, n, level=options.level),
+        groups=judged.groups,
+        by_feature=feature_shares(found.contributions, space.columns, flagged, weights, options, rng),
+        histogram=histogram_of(values, data, weights, attributes, threshold.value or 0.0),
+        match_set=twin,
+        match_set_note=note,
+        reads=_reads(subject, models),
+        status_groups={each.attribute: list(each.groups) for each in models.statuses},
+        encoding=describe_space(space),
+        people=_people_table(subject, found, flagged),
+        contributions=pd.DataFrame(found.contributions, index=data.frame.index, columns=list(space.columns)),
+        parameters=parameter_table(models.audited, models.statuses),
+        carried=None if models.audited else carry(subject, people.z, options.step),
+    )
+
+
+def _estimated(models: Models, options: SensitivityOptions) -> str:
+    """Say why slopes are finite differences; empty for gradients."""
+    if models.audited is not None:
+        return ""
+    return (
+        f"{models.why_not}: its slopes are finite differences ({options.step:g} standard deviations, at "
+        "least one whole step) and swaps of categories, not gradients."
+    )
+
+
+def _reads(subject: Subject, models: Models) -> tuple[str, ...]:
+    """Return the columns that F or an A reads, in the order of the features."""
+    return tuple(
+        column
+        for column in subject.space.columns
+        if column in subject.model.columns or any(column in each.reads for each in models.quality)
+    )
+
+
+def _people_table(subject: Subject, found: Measured, flagged: np.ndarray) -> pd.DataFrame:
+    counts = {} if subject.data.weights is None else {"people": subject.data.weights}
+    return pd.DataFrame(
+        {
+            "sensitivity": found.sensitivity,
+            "flagged": flagged,
+            "score": subject.scores,
+            "decision": subject.decisions,
+            "gradient": found.influence,
+            "distance": distances(subject, subject.scores),
+            **counts,
+        },
+        index=subject.data.frame.index,
+    )
+
+
+def _method(options: SensitivityOptions, models: Models) -> str:
+    at = "log-odds" if options.gradient == "logit" else "probability (literal form)"
+    how = "finite differences and category swaps" if models.audited is None else "gradients"
+    smooth = f", averaged over {options.smooth} draws of noise" if options.smooth and models.audited else ""
+    return f"{how}{smooth}; protected status at its {at}"
