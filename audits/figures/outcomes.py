@@ -143,7 +143,7 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
         return empty("Nobody is matched, so there is no bias to draw.")
     ranges = {(item.level, item.group): item for item in result.tie_range}
     rows.sort(key=lambda row: (row.level != "all", -(row.mean or 0.0)), reverse=True)
-    names = distinct([row.group for row in rows], longest=44)
+    names = distinct([row.group for row in rows], longest=28 if level == "group" else 36)
     figure = go.Figure()
     for k, row in enumerate(rows):
         tie = ranges.get((row.level, row.group))
@@ -166,7 +166,7 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
             hovertemplate="%{y}: %{customdata[1]} (%{customdata[0]} people)<extra></extra>",
         )
     )
-    figure.update_xaxes(title="mean distance to those with the same outcome", rangemode="tozero")
+    figure.update_xaxes(title="mean distance to those<br>with the same outcome", rangemode="tozero")
     edge = 1.1 * max(_reach(row, ranges.get((row.level, row.group))) for row in rows)
     if edge > 0 and any((row.high or 0.0) > edge for row in rows):
         figure.update_xaxes(range=[0, edge])  # else the interval of two or three people is all one sees
@@ -200,6 +200,8 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
     rows = [row for row in result.by_role if row.level != "subgroup" and row.bias.value is not None]
     if not rows:
         return empty("The data give no column a role.")
+    groups = list(dict.fromkeys(row.group for row in rows))
+    names = dict(zip(groups, distinct(groups), strict=True))
     figure = go.Figure()
     for k, role in enumerate(dict.fromkeys(row.role for row in rows)):
         mine = [row for row in rows if row.role == role]
@@ -211,7 +213,7 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
         figure.add_trace(
             go.Scatter(
                 x=[row.bias.value for row in mine],
-                y=[describe(row.group) for row in mine],
+                y=[names[row.group] for row in mine],
                 error_x={"type": "data", "array": high, "arrayminus": low, "color": OKABE_ITO[k]},
                 mode="markers",
                 marker={"size": 9, "color": OKABE_ITO[k], "symbol": ("circle", "square", "diamond")[k]},
@@ -219,12 +221,14 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
                 hovertemplate=f"{role}: %{{x:.3g}}<extra></extra>",
             )
         )
+    named = {row.role for row in rows}
+    which = f"{named.pop()} features" if len(named) == 1 else "features of the role"
     figure.update_layout(scattermode="group")
     figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title="mean distance in features of the role", rangemode="tozero")
+    figure.update_xaxes(title=f"mean distance in<br>{which}", rangemode="tozero")
     top = max(rows, key=lambda row: row.bias.value or 0.0)
     alt = f"Mean bias by group and role of features; largest for {top.group} in {top.role} features."
-    return finish(figure, height=140 + 44 * len({row.group for row in rows}), alt=alt)
+    return finish(figure, height=140 + 44 * len(groups), alt=alt)
 
 
 def blue_college(table: pd.DataFrame) -> go.Figure:

@@ -260,6 +260,7 @@ def burden(result: RecourseResult) -> go.Figure:
             x=values,
             y=names,
             mode="markers+text" if len(rows) > 1 else "markers",
+            cliponaxis=False,
             text=[_further(row) for row in rows],
             textposition=["top left" if 2 * value > max(values) else "top right" for value in values],
             marker={
@@ -272,7 +273,7 @@ def burden(result: RecourseResult) -> go.Figure:
             hovertemplate="%{y}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
         )
     )
-    figure.update_xaxes(title="mean burden (above: minus that of the others)", rangemode="tozero")
+    figure.update_xaxes(title="mean burden<br>(above: minus that of the others)", rangemode="tozero")
     figure.update_yaxes(range=[-0.5, len(rows) - 0.3])
     alt = (
         f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "

@@ -20,7 +20,7 @@ def frame_slider(names: Sequence[str], labels: Sequence[str], active: int) -> di
             for name, label in zip(names, labels, strict=True)
         ],
         "font": {"color": "rgba(0,0,0,0)"},  # only the step chosen is written
-        "currentvalue": {"xanchor": "left", "font": {"size": 14, "color": INK}},
+        "currentvalue": {"xanchor": "right", "font": {"size": 14, "color": INK}},
         "pad": {"t": 46, "b": 0},
         "ticklen": 4,
         "minorticklen": 0,

@@ -12,6 +12,7 @@ from audits.stats import (
     INSUFFICIENT,
     Estimate,
     Verdict,
+    as_people,
     largest_gap,
     p_value,
     people_needed,
@@ -126,11 +127,12 @@ def _judged(
     """Two looks that share the level: shares reclassified, and ranks of the burden, labels permuted."""
     if k < 2:
         return None, INSUFFICIENT, None
-    rank = rankdata(cost)
-    apart = weights * (rank - np.average(rank, weights=weights))
+    rows, each = as_people(weights)
+    code, rank = code[rows], rankdata(cost[rows])
+    apart = each * (rank - np.average(rank, weights=each))
 
     def spread(labels: np.ndarray) -> float:
-        people = np.bincount(labels, weights, k)
+        people = np.bincount(labels, each, k)
         total = np.bincount(labels, apart, k)
         return float((total**2 / np.where(people > 0, people, 1.0)).sum())
 

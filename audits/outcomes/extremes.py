@@ -1,19 +1,23 @@
 """Smallest and largest mean of a function of pairs over flows on given pairs: a transport problem each way.
 
 Large problems are solved on some of the pairs at first; those that the duals price as improving are added
-until none is left (column generation), as in `audits.transport.restricted`. Feasible duals of all pairs bound
+until none is left (column generation), as in `audits.transport.restricted`. Both ends are looked for side by
+side, a step at a time. Feasible duals of all pairs bound
 the value from outside, so that stopping early still gives a range that holds every flow's value.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from audits.progress import Progress, silent
 from audits.transport.atoms import supplies
+from audits.transport.blocks import threads
 from audits.transport.simplex import Basis, solve_pairs
 
 __all__ = ["Ends", "extreme"]
@@ -22,8 +26,14 @@ _AT_ONCE = 300_000  # pairs that are solved all together
 _LARGE = 1_000_000  # pairs from which a few rounds have to do
 _ROUNDS, _FEW_ROUNDS = 30, 5
 _CHEAP = 12  # pairs of each row and column to start with, and as many at random
+_DOING = "Bounding bias over all optimal couplings"
 _CLOSED = 1e-7  # of the values' range: a gap between both bounds that counts as none
+_AT_A_TIME = 1 << 18  # pairs that are ranked together: 2 MB of values
 _ADDED = 0.5  # pairs are added if they improve at least so much as the best one of their row or column
+
+
+_Found = tuple[float, bool] | None  # a bound, and whether it is reached; None where the solver failed
+_Search = Generator[float, None, _Found]  # yields how far it is, after every piece of work
 
 
 class Ends(NamedTuple):
@@ -64,24 +74,28 @@ def extreme(
     values: np.ndarray,
     *,
     start: np.ndarray | None = None,
+    progress: Progress = silent,
 ) -> Ends | None:
     """Bound ``sum(flow * values)`` per unit of mass over all flows on the pairs ``(i, j)``, (p,), sorted.
 
     Parameters
     ----------
     supply, demand : arrays (n,), (m,)
-        Above 0, with sums that agree; every row and column has a pair.
+        Above 0, with sums that agree; every row and column has a pair. Whole numbers of equal sums stay so.
     values : array (p,)
     start : array of rows (n,), optional
         An order of rows in which matching rows and columns in turn uses given pairs only; needed where there
         are too many pairs to be solved at once.
+    progress : callable
+        Told between pieces of work; may raise to stop it.
 
     Returns
     -------
     Ends or None
         None if there is no such flow, or the network simplex finds none.
     """
-    whole, other = supplies(supply, demand)
+    settled = supply.sum() == demand.sum() and all((w == np.rint(w)).all() for w in (supply, demand))
+    whole, other = (supply, demand) if settled else supplies(supply, demand)
     low, high = float(values.min()), float(values.max())
     if low == high:
         return Ends(low, high, True)
@@ -90,22 +104,45 @@ def extreme(
     first = None if pairs is None or start is None else _in_turn(pairs, start)
     if not at_once and first is None:
         return None
-    ends, exact = [], True
-    for costs, sign, shift in ((values - low, 1.0, low), (high - values, -1.0, high)):
-        if pairs is None or first is None:
-            found = _all_pairs(whole, other, i, j, costs)
-        else:
-            found = _rounds(pairs, costs, first, _FEW_ROUNDS if len(i) > _LARGE else _ROUNDS)
-        if found is None:
-            return None
-        ends.append(shift + sign * found[0])
-        exact &= found[1]
-    return Ends(min(ends), max(ends), exact)
+    both = values - low, high - values
+    if pairs is None or first is None:
+        searches = [_all_pairs(whole, other, i, j, costs) for costs in both]
+    else:
+        sure = np.concatenate([first, _drawn(pairs)])
+        most = _FEW_ROUNDS if len(i) > _LARGE else _ROUNDS
+        searches = [_rounds(pairs, costs, sure, most) for costs in both]
+    smallest, largest = _side_by_side(searches, progress)
+    if smallest is None or largest is None:
+        return None
+    ends = low + smallest[0], high - largest[0]
+    return Ends(min(ends), max(ends), smallest[1] and largest[1])
+
+
+def _side_by_side(searches: Sequence[_Search], progress: Progress) -> list[_Found]:
+    """Take every search a step further until all are done; only between steps the work can be stopped."""
+    found: list[_Found] = [None] * len(searches)
+    reached = [0.0] * len(searches)
+
+    def step(k: int) -> bool:
+        try:
+            reached[k] = next(searches[k])
+        except StopIteration as last:
+            reached[k], found[k] = 1.0, last.value
+            return False
+        return True
+
+    going = list(range(len(searches)))
+    with threads() as pool:
+        while going:
+            progress(sum(reached) / len(reached), _DOING)
+            going = [k for k, more in zip(going, pool.map(step, going), strict=True) if more]
+    return found
 
 
 def _all_pairs(
     supply: np.ndarray, demand: np.ndarray, i: np.ndarray, j: np.ndarray, costs: np.ndarray
-) -> tuple[float, bool] | None:
+) -> _Search:
+    yield 0.0
     basis = solve_pairs(supply, demand, i, j, costs)
     if basis is None:
         return None
@@ -124,25 +161,39 @@ def _in_turn(pairs: _Pairs, order: np.ndarray) -> np.ndarray | None:
     return at if np.array_equal(keys[at], wanted) else None
 
 
-def _rounds(pairs: _Pairs, costs: np.ndarray, first: np.ndarray, most: int) -> tuple[float, bool] | None:
-    """Bound the least mean cost from below; also whether some flow reaches the bound."""
-    total = float(pairs.supply.sum())
-    kept = np.unique(np.concatenate([first, _promising(pairs, costs)]))
+def _rounds(pairs: _Pairs, costs: np.ndarray, sure: np.ndarray, most: int) -> _Search:
+    """Bound the least mean cost from below; also whether some flow reaches the bound.
+
+    `sure` are positions of pairs to start with, beside promising ones.
+    """
+    total, length = float(pairs.supply.sum()), np.diff(pairs.row_start, append=len(costs))
     bound, scale = -np.inf, float(costs.max())
-    for _ in range(most):
-        basis = solve_pairs(pairs.supply, pairs.demand, pairs.i[kept], pairs.j[kept], costs[kept])
+    kept = np.zeros(len(costs), dtype=bool)
+    kept[sure] = True
+    yield 0.0
+    kept[_cheapest(costs, pairs.row_start)] = True
+    yield 0.5 / (most + 1)
+    kept[pairs.by_column[_cheapest(costs[pairs.by_column], pairs.column_start)]] = True
+    for number in range(1, most + 1):
+        yield number / (most + 1)
+        chosen = np.flatnonzero(kept)
+        basis = solve_pairs(pairs.supply, pairs.demand, pairs.i[chosen], pairs.j[chosen], costs[chosen])
         if basis is None:
             return None
-        reduced = costs - basis.u[pairs.i] - basis.v[pairs.j]
+        yield (number + 0.5) / (most + 1)
+        reduced = costs - np.repeat(basis.u, length)
+        reduced -= basis.v[pairs.j]
         by_row = np.minimum.reduceat(reduced, pairs.row_start)
         value = pairs.supply @ (basis.u + np.minimum(by_row, 0.0)) + pairs.demand @ basis.v
         bound = max(bound, float(value) / total)
-        if _paid(pairs, costs, kept, basis) / total - bound <= _CLOSED * scale:
+        if _paid(pairs, costs, chosen, basis) / total - bound <= _CLOSED * scale:
             return bound, True
-        added = _improving(pairs, reduced, by_row)
-        if not len(np.setdiff1d(added, kept)):
+        if number == most:
             break
-        kept = np.union1d(kept, added)
+        added = _improving(pairs, reduced, by_row)
+        if kept[added].all():
+            break
+        kept[added] = True
     return bound, False
 
 
@@ -152,19 +203,37 @@ def _paid(pairs: _Pairs, costs: np.ndarray, kept: np.ndarray, basis: Basis) -> f
     return float(costs[kept][np.searchsorted(keys, basis.i * m + basis.j)] @ basis.flow)
 
 
-def _promising(pairs: _Pairs, costs: np.ndarray) -> np.ndarray:
-    """Some of the cheapest pairs of each row and column, and some at random."""
+def _cheapest(costs: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Positions of the `_CHEAP` smallest costs of each line, the first ones among equal.
+
+    Lines follow each other in `costs`, from `start`; some are ranked together, filled up to the longest.
+    """
+    stop = np.append(start[1:], len(costs))
+    length = stop - start
+    step = max(1, _AT_A_TIME // int(length.max()))
     found = []
-    for order, start in ((np.arange(len(costs)), pairs.row_start), (pairs.by_column, pairs.column_start)):
-        stop = np.append(start[1:], len(costs))
-        line = np.repeat(np.arange(len(start)), stop - start)
-        ranked = np.lexsort((costs[order], line))
-        place = np.arange(len(ranked)) - start[line]
-        found.append(order[ranked[place < _CHEAP]])
-    rng = np.random.default_rng(0)
-    length = np.diff(np.append(pairs.row_start, len(costs)))
-    drawn = pairs.row_start[:, None] + (rng.random((len(length), _CHEAP)) * length[:, None]).astype(np.int64)
-    return np.concatenate([*found, drawn.ravel()])
+    for line in range(0, len(start), step):
+        lines = slice(line, line + step)
+        begin, end = int(start[lines][0]), int(stop[lines][-1])
+        real = np.arange(length[lines].max()) < length[lines, None]
+        block = np.full(real.shape, np.inf)
+        block[real] = costs[begin:end]
+        limit = np.partition(block, min(_CHEAP, block.shape[1]) - 1, axis=1)[:, _CHEAP - 1 : _CHEAP]
+        if not limit.shape[1]:
+            found.append(np.arange(begin, end))
+            continue
+        below, equal = block < limit, block == limit
+        left = _CHEAP - below.sum(axis=1, keepdims=True)
+        taken = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= left))
+        found.append(begin + np.flatnonzero(taken[real]))
+    return np.concatenate(found)
+
+
+def _drawn(pairs: _Pairs) -> np.ndarray:
+    """Some pairs of each row at random."""
+    length = np.diff(pairs.row_start, append=len(pairs.i))
+    random = np.random.default_rng(0).random((len(length), _CHEAP))
+    return (pairs.row_start[:, None] + (random * length[:, None]).astype(np.int64)).ravel()
 
 
 def _improving(pairs: _Pairs, reduced: np.ndarray, by_row: np.ndarray) -> np.ndarray:

@@ -17,14 +17,13 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from audits.outcomes.comparison import Comparison
-from audits.outcomes.identified import Ranges, least_apart
 from audits.outcomes.matching import Matched, OutcomeCost, match_outcomes
-from audits.outcomes.pools import effective, lifted, pool
+from audits.outcomes.pools import effective, lifted, pool, whole
 from audits.progress import Progress
-from audits.stats import p_value
+from audits.stats import as_people
 from audits.transport import Cost, pairwise_cost
 
-__all__ = ["GroupTest", "Resampled", "distance_null", "group_test", "resample", "simultaneous"]
+__all__ = ["Resampled", "distance_null", "resample", "simultaneous"]
 
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
 _SMALL_POOL = 100  # and of blurred couplings, which are iterated
@@ -89,6 +88,7 @@ def resample(
     theirs = ours if comparison.same_people else pool(target.subgroup, size, rng)
     codes = source.subgroup, (source if comparison.same_people else target).subgroup
     base = lifted(a, ours, codes[0]), lifted(b, theirs, codes[1])
+    people = whole(a[ours]), whole(b[theirs])
     far = [pairwise_cost(x[ours], y[theirs], distance) for x, y in spaces]
     x, y = source.outcomes[ours], target.outcomes[theirs]
     inside = memberships[:, ours].astype(float)
@@ -102,31 +102,44 @@ def resample(
     costs, moves = np.empty((draws, 2)), np.empty((draws, *centre.shape))
     flows = np.empty((draws, *centre_flows.shape))
     for draw in range(draws):
-        counts = rng.multinomial(len(ours), np.full(len(ours), 1 / len(ours)))
-        again = (
-            counts
-            if comparison.same_people
-            else rng.multinomial(len(theirs), np.full(len(theirs), 1 / len(theirs)))
-        )
+        counts = _again(people[0], rng)
+        again = counts if comparison.same_people else _again(people[1], rng)
         costs[draw], moves[draw], flows[draw] = statistics(base[0] * counts, base[1] * again)
         if draw % 10 == 0:
             progress(draw / draws, "Resampling people for the intervals")
-    theirs_kept = effective(base[1]) / effective(b)
-    reach = _reach(memberships, ours, a, base[0], theirs_kept)
-    row_reach = _reach(source.subgroup == np.arange(len(rows))[:, None], ours, a, base[0], theirs_kept)
-    shrink = (1 / effective(a) + 1 / effective(b)) / (1 / effective(base[0]) + 1 / effective(base[1]))
+    kept = [effective(w, n) for w, n in zip(base, people, strict=True)]
+    full = [effective(w, whole(w)) for w in (a, b)]
+    pooled = base[0], people[0]
+    reach = _reach(memberships, ours, a, pooled, kept[1] / full[1])
+    subgroups = source.subgroup == np.arange(len(rows))[:, None]
+    row_reach = _reach(subgroups, ours, a, pooled, kept[1] / full[1])
+    shrink = (1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1])
     moves = np.where(np.isfinite(moves), moves - centre, 0.0) * np.sqrt(reach)
     flows = np.where(np.isfinite(flows), flows - centre_flows, 0.0) * np.sqrt(row_reach)[:, None]
     apart = (costs - centre_cost) * np.sqrt(min(shrink, 1.0))
-    return Resampled(apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, flows, len(ours))
+    return Resampled(
+        apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, flows, round(people[0].sum())
+    )
+
+
+def _again(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """How often each row's people come up, per person, when the pool's are drawn with replacement."""
+    return rng.multinomial(round(people.sum()), people / people.sum()) / people
 
 
 def _reach(
-    members: np.ndarray, rows: np.ndarray, weights: np.ndarray, pooled: np.ndarray, others: float
+    members: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    pooled: tuple[np.ndarray, np.ndarray],
+    others: float,
 ) -> np.ndarray:
-    """By how much the variance of the statistics of `members` (g, n) shrinks from the pool to everybody."""
-    in_pool = np.array([effective(pooled[one]) for one in members[:, rows]])
-    everyone = np.array([effective(weights[one]) for one in members])
+    """By how much the variance of the statistics of `members` (g, n) shrinks from the pool to everybody.
+
+    `pooled` are the weights and people of the pool's `rows`.
+    """
+    in_pool = np.array([effective(pooled[0][one], pooled[1][one]) for one in members[:, rows]])
+    everyone = np.array([effective(weights[one], whole(weights[one])) for one in members])
     return np.minimum(np.maximum(in_pool / everyone, others), 1.0)
 
 
@@ -204,115 +217,36 @@ def distance_null(
         rows = pool(comparison.source.subgroup, _SMALL_POOL, rng)
         columns = rows if comparison.same_people else pool(comparison.target.subgroup, _SMALL_POOL, rng)
         x, y, a, b = x[rows], y[columns], a[rows], b[columns]
-    both, weights = np.concatenate([x, y]), np.concatenate([a, b])
-    n = len(x)
+    both, n = np.concatenate([x, y]), len(x)
     order = np.argsort(both[:, 0], kind="stable")
-    observed = _distance(both, weights, np.arange(len(both)) < n, order, ground)
+    ours, theirs = np.concatenate([a, np.zeros(len(y))]), np.concatenate([np.zeros(n), b])
+    observed = _distance(both, ours, theirs, order, ground)
+    rows, each = as_people(a if comparison.same_people else ours + theirs)
+    size = int(np.count_nonzero(rows < n))
     null = np.empty(permutations)
     for k in range(permutations):
         if comparison.same_people:
-            swap = rng.random(n) < 0.5
-            first = np.concatenate([~swap, swap])
+            swap = rng.random(len(rows)) < 0.5
+            moved = np.bincount(rows[swap], each[swap], n)
+            stay = np.bincount(rows[~swap], each[~swap], n)
+            first, others = np.concatenate([stay, moved]), np.concatenate([moved, stay])
         else:
-            first = rng.permutation(len(both)) < n
-        null[k] = _distance(both, weights, first, order, ground)
+            here = rng.permutation(len(rows)) < size
+            first = np.bincount(rows[here], each[here], len(both))
+            others = np.bincount(rows[~here], each[~here], len(both))
+        null[k] = _distance(both, first, others, order, ground)
         if k % 10 == 0:
             progress(k / permutations, "Measuring what chance alone gives")
     return observed, null
 
 
 def _distance(
-    both: np.ndarray, weights: np.ndarray, first: np.ndarray, order: np.ndarray, ground: OutcomeCost
+    both: np.ndarray, first: np.ndarray, others: np.ndarray, order: np.ndarray, ground: OutcomeCost
 ) -> float:
-    """Wasserstein distance between the outcomes of `first` and of the others; `order` sorts them."""
+    """Wasserstein distance between outcomes of weights `first` and `others`, (n,); `order` sorts them."""
     if both.shape[1] > 1 or ground == "squared_euclidean":
-        matched = match_outcomes(
-            both[first], both[~first], a=weights[first], b=weights[~first], ground=ground
-        )
+        here, there = first > 0, others > 0
+        matched = match_outcomes(both[here], both[there], a=first[here], b=others[there], ground=ground)
         return matched.cost if ground == "euclidean" else float(np.sqrt(matched.cost))
-    mass = np.where(first, weights / weights[first].sum(), -weights / weights[~first].sum())[order]
+    mass = (first / first.sum() - others / others.sum())[order]
     return float(np.abs(np.cumsum(mass)[:-1]) @ np.diff(both[order, 0]))
-
-
-@dataclass(frozen=True, eq=False)
-class GroupTest:
-    """Do groups differ in mean bias? Group labels permuted among people.
-
-    `p_value` is of the largest difference, `adjusted` (g,) of each group against everybody (Westfall, Young:
-    the largest difference of each permutation), `power` the chance to see a material one of the group for
-    which that is hardest. All of these are of the coupling given; `everywhere` is the largest p-value over
-    all optimal couplings, and `leeway` says whether some of them could set two groups materially apart.
-    """
-
-    p_value: float
-    adjusted: np.ndarray
-    power: float
-    people_needed: float
-    everywhere: float
-    leeway: bool
-
-
-def group_test(
-    bias: np.ndarray,
-    weights: np.ndarray,
-    group: np.ndarray,
-    *,
-    material: float,
-    level: float,
-    permutations: int,
-    rng: np.random.Generator,
-    ranges: Ranges | None = None,
-) -> GroupTest | None:
-    """Test mean `bias` (n,) of the people of each `group` (n,) against everybody's; None for one group.
-
-    `material` is the difference that would matter, in the unit of the bias; `ranges` those of the groups'
-    means over all optimal couplings, where there is more than one.
-    """
-    known = np.isfinite(bias)
-    bias, weights, group = bias[known], weights[known], group[known]
-    k = int(group.max(initial=-1)) + 1
-    if len(np.unique(group)) < 2 or permutations == 0:
-        return None
-    mean = np.average(bias, weights=weights)
-    apart = bias - mean
-    spread = float(np.sqrt(np.average(apart**2, weights=weights)))
-    size = np.bincount(group, weights, k)
-    rest = np.maximum(1 - size / size.sum(), 1e-12)
-    unit = np.where(size > 0, spread / np.sqrt(np.maximum(size, 1e-300) / rest), np.inf)
-    if spread <= 1e-12 * max(abs(mean), 1e-300):
-        return GroupTest(1.0, np.ones(k), 1.0, 0.0, 1.0, _leeway(ranges, size, material))
-
-    def distances(code: np.ndarray) -> np.ndarray:
-        people = np.bincount(code, weights, k)
-        total = np.bincount(code, weights * apart, k)
-        return np.abs(np.divide(total, people, out=np.zeros(k), where=people > 0)) / unit
-
-    observed = distances(group)
-    null = np.array([distances(rng.permutation(group)).max() for _ in range(permutations)])
-    critical = float(np.quantile(null, 1 - level))
-    hardest = float(unit[np.isfinite(unit)].max())
-    power = float(norm.cdf(material / hardest - critical)) if 1 / (permutations + 1) <= level else 0.0
-    needed = ((critical + norm.isf(0.2)) * spread / material) ** 2 if material > 0 else np.inf
-    least = float(observed.max())
-    if ranges is not None:
-        here = size > 0
-        within = ranges[0][here], ranges[1][here]
-        least = min(least, least_apart(within, size[here] / size.sum(), unit[here]))
-    return GroupTest(
-        p_value(float(observed.max()), null),
-        np.array([p_value(float(one), null) for one in observed]),
-        power,
-        float(needed),
-        p_value(least, null),
-        _leeway(ranges, size, material),
-    )
-
-
-def _leeway(ranges: Ranges | None, size: np.ndarray, material: float) -> bool:
-    """Whether two different groups' ranges hold means that are materially apart."""
-    if ranges is None:
-        return False
-    reach = ranges[1][:, None] - ranges[0]
-    np.fill_diagonal(reach, 0.0)
-    here = size > 0
-    return bool(reach[np.ix_(here, here)].max(initial=0.0) > material)

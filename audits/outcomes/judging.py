@@ -9,10 +9,12 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.outcomes.comparison import Comparison
-from audits.outcomes.inference import GroupTest, Resampled
+from audits.outcomes.group_testing import GroupTest
+from audits.outcomes.inference import Resampled
 from audits.outcomes.matching import Matched
 from audits.outcomes.measuring import Cells, Groups, Measured
 from audits.outcomes.options import OutcomeTransportOptions
+from audits.outcomes.pools import effective, whole
 from audits.outcomes.words import Judged
 from audits.stats import INSUFFICIENT, Estimate, p_value, verdict
 from audits.stats.intervals import percent_level
@@ -61,6 +63,16 @@ class Parts:
             return self.a
         return self.a * self.matched.matched_share[self.matched.source.of]
 
+    @property
+    def alone(self) -> bool:
+        """Whether a side is one person, of whose like nothing is known."""
+        return bool(min(self.a.sum(), self.b.sum()) < 2)
+
+    @property
+    def no_interval(self) -> str:
+        """Why there is no interval, where people were not resampled."""
+        return f"no interval: {'one person alone on a side' if self.alone else 'not resampled'}"
+
 
 def distances(
     parts: Parts, options: OutcomeTransportOptions, n: float
@@ -77,7 +89,7 @@ def distances(
     found = {}
     for k, (name, value) in enumerate(values.items()):
         if parts.sure.resampled is None:
-            found[name] = Estimate(value, None, None, n, "no interval: not resampled")
+            found[name] = Estimate(value, None, None, n, parts.no_interval)
             continue
         spread = reach * float(parts.sure.resampled.distance[k])
         upward = spread if k else max(spread, reach * _largest_error(parts))
@@ -101,7 +113,7 @@ def _largest_error(parts: Parts) -> float:
     for side, weights in ((parts.comparison.source, parts.a), (parts.comparison.target, parts.b)):
         apart = side.outcomes - np.average(side.outcomes, axis=0, weights=weights)
         spread = float(np.average((apart**2).sum(axis=1), weights=weights))
-        variance += spread * float(weights @ weights) / float(weights.sum()) ** 2
+        variance += spread / effective(weights, whole(weights))
     return float(np.sqrt(variance))
 
 
@@ -129,7 +141,7 @@ def judge(parts: Parts, options: OutcomeTransportOptions) -> Judged:
     able = 1 / (len(sure.null) + 1) <= level
     power = float(norm.cdf((material - critical) / error)) if able else 0.0
     judged = verdict(excludes_no_difference=distance_p <= level, power=power)
-    small = min(len(parts.a), len(parts.b))
+    small = min(parts.a.sum(), parts.b.sum())
     needed = _people(float(small * ((critical + norm.isf(0.2) * error) / material) ** 2))
     return Judged(judged, distance_p, group_p, needed if judged == INSUFFICIENT and able else None)
 
@@ -140,8 +152,9 @@ def _of_groups(tested: GroupTest, distance_p: float | None, level: float) -> Jud
     judged = verdict(
         excludes_no_difference=tested.everywhere <= level, power=0.0 if tested.leeway else tested.power
     )
-    people = _people(tested.people_needed) if judged == even == INSUFFICIENT else None
-    return Judged(judged, distance_p, tested.p_value, people, tested.everywhere, even)
+    settled = judged == even == INSUFFICIENT and not tested.leeway
+    people = _people(tested.people_needed) if settled else None
+    return Judged(judged, distance_p, tested.p_value, people, tested.everywhere, even, tested.leeway)
 
 
 def _people(number: float) -> int | None:

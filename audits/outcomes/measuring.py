@@ -12,7 +12,7 @@ from audits.outcomes.comparison import Comparison, Side
 from audits.outcomes.extremes import Ends, extreme
 from audits.outcomes.matching import Matched
 from audits.outcomes.pools import lifted
-from audits.outcomes.ties import Face, flow_extremes
+from audits.outcomes.ties import Face, flow_extremes, whole_supplies
 from audits.progress import Progress, part, silent
 from audits.transport import Cost
 from audits.transport.blocks import CostBlocks
@@ -164,7 +164,8 @@ def tie_ranges(
         problem = _problem(matched, measured, mass, face)
         if problem is not None and spent + len(problem.i) <= _BUDGET:
             spent += len(problem.i)
-            ends = _solve(problem, distance, part(progress, k / len(groups.members), 1.0))
+            stretch = part(progress, k / len(groups.members), (k + 1) / len(groups.members))
+            ends = _solve(problem, matched, distance, stretch)
             if ends is not None:
                 scale = float(problem.supply.sum() / mass.sum())
                 found.append((ends.low * scale, ends.high * scale, ends.exact))
@@ -186,6 +187,7 @@ class _Problem:
     atom: np.ndarray
     supply: np.ndarray
     targets: np.ndarray
+    target_atom: np.ndarray
     demand: np.ndarray
     i: np.ndarray
     j: np.ndarray
@@ -208,17 +210,39 @@ def _problem(matched: Matched, measured: Measured, mass: np.ndarray, face: Face)
         atom=atom,
         supply=np.concatenate([own_mass[own], rest[others]]),
         targets=theirs.points,
+        target_atom=theirs.atom,
         demand=theirs.weights,
         i=pairs[0],
         j=pairs[1],
     )
 
 
-def _solve(problem: _Problem, distance: Cost, progress: Progress) -> Ends | None:
+def _split(whole: np.ndarray, atom: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Divide each outcome's whole number (k,) among its rows (r,), by weight, into whole numbers."""
+    k = len(whole)
+    exact = whole[atom] * weights / np.bincount(atom, weights, k)[atom]
+    units = np.maximum(np.rint(exact), 1.0)
+    largest = np.lexsort((-exact, atom))
+    first = largest[np.unique(atom[largest], return_index=True)[1]]  # one row of each outcome
+    units[first] += (whole - np.bincount(atom, units, k))[atom[first]]
+    return units
+
+
+def _solve(problem: _Problem, matched: Matched, distance: Cost, progress: Progress) -> Ends | None:
     values = np.zeros(len(problem.i))
     real = problem.i < len(problem.own)
     blocks = CostBlocks.build(problem.points[problem.own], problem.targets, distance)
     values[real] = blocks.pairs(problem.i[real], problem.j[real])
     progress(0.0, "Bounding bias over all optimal couplings")
     in_order = np.argsort(problem.atom, kind="stable")  # outcomes on a line: matching in order is optimal
-    return extreme(problem.supply, problem.demand, problem.i, problem.j, values, start=in_order)
+    rows, columns = problem.supply, problem.demand
+    found = extreme(rows, columns, problem.i, problem.j, values, start=in_order, progress=progress)
+    if found is not None:
+        return found
+    # weights that are no counts, rounded row by row, can leave a gap that nothing may cross out of balance
+    supply, demand = whole_supplies(matched)
+    rows, columns = (
+        _split(supply, problem.atom, rows),
+        _split(demand, problem.target_atom, columns),
+    )
+    return extreme(rows, columns, problem.i, problem.j, values, start=in_order)

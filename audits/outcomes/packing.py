@@ -86,11 +86,10 @@ def _bias(parts: Parts, options: OutcomeTransportOptions) -> tuple[tuple[BiasRow
     groups, level = parts.groups, options.level
     rows, roles = [], []
     size = groups.members @ parts.a
-    count = groups.members.sum(axis=1)
     tested = parts.sure.tested
     adjusted = iter([] if tested is None else tested.adjusted.tolist())
     for s, (name, space) in enumerate(parts.spaces.items()):
-        means, low, high, method = _means(parts, s, count, level)
+        means, low, high, method = _means(parts, s, size, level)
         for k, group in enumerate(groups.names):
             mean = None if np.isnan(means[k]) else float(means[k])
             ends = [None if np.isnan(end[k]) else float(end[k]) for end in (low, high)]
@@ -118,7 +117,7 @@ def _bias(parts: Parts, options: OutcomeTransportOptions) -> tuple[tuple[BiasRow
 
 
 def _means(
-    parts: Parts, s: int, count: np.ndarray, level: float
+    parts: Parts, s: int, size: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     members = parts.groups.members
     value, stands = parts.measured[s].value, parts.measured[s].stands
@@ -126,9 +125,9 @@ def _means(
     means = np.array([np.nan if mean is None else mean for mean in known])
     if parts.sure.resampled is None:
         unknown = np.full(len(means), np.nan)
-        return means, unknown, unknown, "no interval: not resampled"
+        return means, unknown, unknown, parts.no_interval
     moves = parts.sure.resampled.moves[:, s] * _by_drawing(parts, s, means)
-    low, high = simultaneous(means, moves, count, level)
+    low, high = simultaneous(means, moves, size, level)
     people = f"{parts.sure.resampled.pool:,} people"
     method = f"bootstrap of {people}, coupled again, {percent_level(level)} for all groups together"
     if (stands == 0).any():
@@ -207,16 +206,19 @@ def _flows(parts: Parts, level: float) -> Flows:
 def _sampling(
     parts: Parts, share: np.ndarray, people: np.ndarray, level: float
 ) -> tuple[Matrix | None, Matrix | None]:
-    """Intervals of the shares that hold for all cells together; those that never move get Wilson's."""
+    """Intervals of the shares that hold for all cells together; those of all or nobody get Wilson's."""
     if parts.sure.resampled is None:
         return None, None
     moves = parts.sure.resampled.flows
     behind = np.repeat(people, share.shape[1])
     ends = np.stack(simultaneous(share.ravel(), moves.reshape(len(moves), -1), behind, level))
-    still = np.flatnonzero((moves.std(axis=0) <= 1e-12).ravel() | ~np.isfinite(ends[0]))
-    for cell in still:
+    still = (moves.std(axis=0) <= 1e-12).ravel() | ~np.isfinite(ends[0])
+    # all or nobody: of such a share draws only show the tail of a blur
+    extreme = np.minimum(share, 1 - share).ravel() <= 1e-6
+    for cell in np.flatnonzero(still | extreme):
         found = wilson(float(share.ravel()[cell] * behind[cell]), float(behind[cell]), level=level)
-        ends[:, cell] = (found.low or 0.0, 1.0 if found.high is None else found.high)
+        low, high = found.low or 0.0, 1.0 if found.high is None else found.high
+        ends[:, cell] = (low, high) if still[cell] else (min(low, ends[0, cell]), max(high, ends[1, cell]))
     low, high = (end.reshape(share.shape).clip(0.0, 1.0) for end in ends)
     return _matrix(low), _matrix(high)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["effective", "lifted", "pool"]
+__all__ = ["effective", "lifted", "pool", "whole"]
 
 _AT_LEAST = 40  # people of each subgroup in the pool, where there are so many
 
@@ -21,9 +21,14 @@ def pool(code: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
     return np.sort(np.concatenate(found))
 
 
-def effective(weights: np.ndarray) -> float:
-    """People of equal weight that would carry as much (Kish); 1 for nobody."""
-    return float(weights.sum() ** 2 / (weights @ weights)) if weights.any() else 1.0
+def whole(weights: np.ndarray) -> np.ndarray:
+    """Whole people of each row, at least one."""
+    return np.maximum(np.rint(weights), 1.0)
+
+
+def effective(weights: np.ndarray, people: np.ndarray) -> float:
+    """People of equal weight that would carry as much (Kish), `people` sharing each weight; 1 for nobody."""
+    return float(weights.sum() ** 2 / (weights**2 / people).sum()) if weights.any() else 1.0
 
 
 def lifted(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:

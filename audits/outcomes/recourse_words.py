@@ -21,6 +21,8 @@ def recourse_finding(result: RecourseResult) -> str:
         "counterparts in what they can change."
     )
     rows = [row for row in result.by_group if row.burden.value is not None]
+    sure = [row for row in rows if row.burden.low is not None]
+    rows = sure if len(sure) > 1 else rows  # the mean of one or two people is no group's burden
     if len(rows) > 1:
         far, near = max(rows, key=_burden), min(rows, key=_burden)
         ahead = far.burden_difference
@@ -28,11 +30,17 @@ def recourse_finding(result: RecourseResult) -> str:
         if ahead.value is not None:
             between = "" if ahead.low is None else f" ({number(ahead.low)} to {number(ahead.high)})"
             more = f", {number(ahead.value)} more than the others{between}"
-        text += (
-            f" Of those for whom that helps, {far.group} have furthest to go: mean burden "
-            f"{number(far.burden.value)}{more}; {near.group} least ({number(near.burden.value)})"
-        )
-        text += f"; p {p_words(result.burden_p_value)}." if result.burden_p_value is not None else "."
+        if _burden(far) - _burden(near) <= 1e-9 * _burden(far):
+            text += (
+                f" Of those for whom that helps, the mean burden is the same in all groups "
+                f"({number(far.burden.value)})"
+            )
+        else:
+            text += (
+                f" Of those for whom that helps, {far.group} people have furthest to go: mean burden "
+                f"{number(far.burden.value)}{more}; {near.group} people least ({number(near.burden.value)})"
+            )
+        text += f"{_by_rank(result)}."
     gap = result.gap
     if gap.value is not None and gap.low is not None:
         low, high = (percent(end, result.n_rejected) for end in (gap.low, gap.high))
@@ -48,6 +56,24 @@ def recourse_finding(result: RecourseResult) -> str:
     elif result.verdict == NO_EVIDENCE:
         text += " A material difference would have been seen at this size."
     return text
+
+
+def _by_rank(result: RecourseResult) -> str:
+    """Say how sure it is that burdens differ; ranks also count those whom nothing helps, the means do not."""
+    if result.burden_p_value is None:
+        return ""
+    p = f"p {p_words(result.burden_p_value)}"
+    if not any(map(_never, result.by_group)):
+        return f"; {p}"
+    most, least = (pick(result.by_group, key=_never) for pick in (max, min))
+    if _never(most) == _never(least):
+        return f". With those whom no step helps ranked as furthest, {p} that groups differ by chance"
+    shares = ", ".join(f"{percent(_never(row), row.n)} of {row.group} people" for row in (most, least))
+    return f". No step helps {shares}; with these ranked as furthest, {p} that groups differ by chance"
+
+
+def _never(row: GroupRecourse) -> float:
+    return row.never.value or 0.0
 
 
 def _burden(row: GroupRecourse) -> float:

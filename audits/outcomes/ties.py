@@ -27,7 +27,7 @@ from audits.outcomes.matching import Matched
 from audits.transport import pairwise_cost
 from audits.transport.atoms import supplies
 
-__all__ = ["Face", "crossing", "flow_extremes", "optimal_face", "ragged"]
+__all__ = ["Face", "crossing", "flow_extremes", "optimal_face", "ragged", "whole_supplies"]
 
 _TIGHT = 1e-9  # of the largest cost: a reduced cost that float64 cannot tell from 0
 _MOST_PAIRS = 25_000_000  # pairs of different outcome vectors that are looked at
@@ -94,12 +94,12 @@ def crossing(matched: Matched) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     x, y = matched.x[:, 0], matched.y[:, 0]
     values = np.union1d(x, y)
     at_source, at_target = np.searchsorted(values, x), np.searchsorted(values, y)
-    supply, demand = _supplies(matched)
+    supply, demand = whole_supplies(matched)
     step = np.bincount(at_source, supply, len(values)) - np.bincount(at_target, demand, len(values))
     return values, at_source, at_target, np.cumsum(step)[:-1]
 
 
-def _supplies(matched: Matched) -> tuple[np.ndarray, np.ndarray]:
+def whole_supplies(matched: Matched) -> tuple[np.ndarray, np.ndarray]:
     """People of each outcome as whole numbers of equal sums, outcomes of no weight included as 0."""
     here, there = matched.source.weights > 0, matched.target.weights > 0
     supply, demand = np.zeros(len(here)), np.zeros(len(there))
@@ -181,7 +181,7 @@ def flow_extremes(
 def _most_by_gaps(matched: Matched, members: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Largest mass (r, c) where any coupling that respects the gaps' signs is optimal: one sweep."""
     values, at_source, at_target, surplus = crossing(matched)
-    capacity = surplus / _supplies(matched)[0].sum()
+    capacity = surplus / whole_supplies(matched)[0].sum()
     supply, demand = np.zeros((len(values), members.shape[1])), np.zeros((len(values), others.shape[1]))
     supply[at_source], demand[at_target] = members, others
     shape = (members.shape[1], others.shape[1])

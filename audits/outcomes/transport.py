@@ -15,8 +15,9 @@ from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
 from audits.outcomes.comparison import Comparison, compare
+from audits.outcomes.group_testing import group_test
 from audits.outcomes.identified import Ranges
-from audits.outcomes.inference import distance_null, group_test, resample
+from audits.outcomes.inference import distance_null, resample
 from audits.outcomes.judging import Parts, Space, Sure
 from audits.outcomes.matching import Matched, Matching, match_outcomes
 from audits.outcomes.measuring import Measured, group_list, measure, measure_flows, tie_ranges
@@ -32,6 +33,7 @@ __all__ = ["outcome_transport", "outcome_transport_audit"]
 _MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
 _MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
 _MOST_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second
+_LARGEST = 1e100
 _ROLES = ("actionable", "mutable", "immutable")
 
 
@@ -123,6 +125,7 @@ def outcome_transport_audit(
     rng = generator(rng)
     progress(0.0, "Gathering outcomes")
     comparison, matching = _with_matching(subject, options, rng)
+    _check_size(comparison)
     options = dataclasses.replace(options, matching=matching)
     every = np.ones(subject.data.n) if subject.data.weights is None else subject.data.weights
     a, b = every[comparison.source.positions], every[comparison.target.positions]
@@ -186,6 +189,19 @@ def _with_matching(
     if matching != "exact" and comparison.kind != "decision" and largest > _MOST_BLURRED:
         comparison = compare(subject, dataclasses.replace(options, max_people=_MOST_BLURRED), rng)
     return comparison, matching
+
+
+def _check_size(comparison: Comparison) -> None:
+    """Refuse outcomes whose squares float64 does not hold: every distance would be infinite."""
+    for side in (comparison.source, comparison.target):
+        largest = float(np.abs(side.outcomes).max())
+        if largest > _LARGEST:
+            raise InputError(
+                "outcome_transport",
+                f"must compare outcomes of at most {_LARGEST:g} in size, but {side.name} has larger ones",
+                largest,
+                "give them in a larger unit",
+            )
 
 
 def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comparison) -> dict[str, Space]:
@@ -265,7 +281,7 @@ def _infer(
 ) -> Sure:
     comparison = parts.comparison
     resampled = None
-    if options.draws:
+    if options.draws and not parts.alone:
         resampled = resample(
             comparison,
             [(space.x, space.y) for space in parts.spaces.values()],

@@ -20,7 +20,8 @@ class Judged:
     """The verdict, the p-values behind it, and the people that a better one would need.
 
     `group_p` and `even` are of the even coupling alone, `everywhere` is the largest p-value over all optimal
-    couplings; None where groups' bias is not what is judged.
+    couplings; None where groups' bias is not what is judged. `leeway` says whether some of them could set two
+    groups materially apart, which more people would not change.
     """
 
     verdict: Verdict
@@ -29,6 +30,7 @@ class Judged:
     people_needed: int | None
     everywhere: float | None = None
     even: Verdict | None = None
+    leeway: bool = False
 
 
 def finding(
@@ -106,18 +108,18 @@ def _whichever(result: OutcomeTransportResult, judged: Judged, top: str, low: st
     ranges = {item.group: item for item in result.tie_range if item.level == "group"}
     if judged.verdict == EVIDENCE:
         return " That holds in every optimal coupling." if ranges else ""
-    if judged.even == INSUFFICIENT:
+    open_even = judged.even == INSUFFICIENT
+    known = top in ranges and low in ranges
+    if open_even and not (known and judged.leeway):
         return ""
     said = "that difference" if judged.even == EVIDENCE else "that no material difference was found"
-    if top not in ranges or low not in ranges:
+    if not known:
         return f" Whether {said} holds in other optimal couplings is not known, so it is no evidence."
     of = " and ".join(
         f"{number(ranges[name].low)} to {number(ranges[name].high)} for {name}" for name in (top, low)
     )
-    return (
-        f" Other optimal couplings give any mean bias from {of}, so {said} holds for the even coupling only, "
-        f"and more people would not settle it."
-    )
+    held = "" if open_even else f"{said} holds for the even coupling only, and "
+    return f" Other optimal couplings give any mean bias from {of}, so {held}more people would not settle it."
 
 
 def _apart(comparison: Comparison) -> bool:
@@ -183,6 +185,8 @@ def warnings_for(
             "the exact one."
         )
     alone = [row.group for row in result.bias if row.level != "all" and row.n < 2]
+    if result.n_target < 2 and comparison.target.name not in alone:
+        alone.append(comparison.target.name)
     if alone:
         found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")
     if not options.permutations:

@@ -5,7 +5,7 @@ from audits.stats.estimate import Estimate
 from audits.stats.intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
 from audits.stats.permutation import benjamini_hochberg, holm, p_value
 from audits.stats.power import people_needed, power_of_difference
-from audits.stats.sampling import apportion, draw_counts
+from audits.stats.sampling import apportion, as_people, draw_counts
 from audits.stats.verdicts import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, POWER, Verdict, verdict
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "RatioMeans",
     "Verdict",
     "apportion",
+    "as_people",
     "benjamini_hochberg",
     "draw_counts",
     "holm",

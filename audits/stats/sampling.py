@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["apportion", "draw_counts"]
+__all__ = ["apportion", "as_people", "draw_counts"]
 
 _WITHOUT_REPLACEMENT = 10**9  # people from which NumPy draws without; of more, replacement changes nothing
+_MOST_PEOPLE = 500_000  # that are shuffled one by one; of more, so many bundles
 
 
 def draw_counts(
@@ -27,6 +28,25 @@ def draw_counts(
     if whole.sum() < _WITHOUT_REPLACEMENT:
         return rng.multivariate_hypergeometric(whole.astype(np.int64), n, size=draws, method="marginals")
     return rng.multinomial(n, whole / whole.sum(), size=draws)
+
+
+def as_people(weights: np.ndarray, *, most: int = _MOST_PEOPLE) -> tuple[np.ndarray, np.ndarray]:
+    """Row of every single person, and what that person weighs, where rows stand for `weights` (n,) people.
+
+    Shuffling rows would keep a row's people together, as if they were one: what chance gives then looks too
+    wide. Of more than `most` people, that many bundles of them are made, at least one of each row.
+
+    Examples
+    --------
+    >>> rows, each = as_people(np.array([1.0, 3.0]))
+    >>> rows.tolist(), each.tolist()
+    ([0, 1, 1, 1], [1.0, 1.0, 1.0, 1.0])
+    """
+    whole = np.maximum(np.rint(weights), 1.0)
+    if whole.sum() > most:
+        whole = np.maximum(np.rint(whole * (most / whole.sum())), 1.0)
+    rows = np.repeat(np.arange(len(weights)), whole.astype(np.int64))
+    return rows, (weights / whole)[rows]
 
 
 def apportion(people: np.ndarray, wanted: int, *, least: int = 0) -> np.ndarray:

@@ -8,8 +8,8 @@ import pytest
 
 from audits.outcomes import outcome_transport
 from audits.outcomes import transport as module
+from audits.outcomes.group_testing import group_test
 from audits.outcomes.identified import least_apart
-from audits.outcomes.inference import group_test
 from tests.outcomes.conftest import crowd, scored
 
 

@@ -104,6 +104,11 @@ def test_bias_range_is_the_linear_programs(seed, n, m, levels, ground, weights):
     check(draw(seed, n, m, levels, ground, weights))
 
 
+def test_weights_that_are_no_counts_leave_no_gap_unbalanced():
+    """The group and the rest, rounded on their own, put a gap that nothing may cross out of balance."""
+    check(draw(314, 9, 6, 0, "euclidean", weights=True))
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("ground", ["euclidean", "squared_euclidean"])
 def test_bias_range_of_outcome_vectors(seed, ground):
