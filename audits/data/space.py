@@ -24,7 +24,7 @@ class FeatureSpace:
     """A fitted encoder between raw rows and points, (n, d) of float64.
 
     Numbers, dates and ranks are z-scored (ddof 0, weighted where the rows are; a constant column is
-    0); two-valued columns are 0 and 1; categories have 0.5 at their level, so that a change of
+    0); two-valued (boolean) columns are 0 and 1; categories have 0.5 at their level, so that a change of
     category costs 1 under L1. A missing number is 0 (a missing two-valued cell 0.5) with 1 in a
     further column; a missing category is a level of its own.
 

@@ -259,7 +259,7 @@ def scores(result: GroupsResult, attribute: str, *, most: int = 7) -> go.Figure:
                 name=f"{label} ({count(row.n)})",
             )
         )
-    figure.update_xaxes(title="favorable score")
+    figure.update_xaxes(title="favorable score (higher is better for the person)")
     figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
     alt = f"Distribution of the favorable score in {len(rows)} groups of {attribute}."
     return finish(figure, height=320, alt=alt)

@@ -24,6 +24,7 @@ from audits.stats import (
     verdict,
     weighted_sum,
 )
+from audits.stats.intervals import cautious_difference
 
 __all__ = ["Judgement", "chance", "judge"]
 
@@ -59,6 +60,10 @@ def judge(
     net = strata[0].net
     if len(strata) > 1:
         net = weighted_sum([item.net for item in strata], [item.n_source / n for item in strata])
+    elif net.value is not None:
+        part = matched[0]
+        counts = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))
+        net = cautious_difference(next(counts), n, next(counts), m, level=level)
     noise = None if null is None else _noise(null)
     seen = net.low is not None and net.high is not None and (net.low > 0 or net.high < 0)
     if noise is not None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.data.values import MISSING
 from audits.flipsets.parts import Marginal
-from audits.stats import draw_counts, holm, p_value
+from audits.stats import as_people, draw_counts, holm, p_value
 
 __all__ = ["marginals"]
 
@@ -44,7 +44,7 @@ def marginals(
     """
     found, p = [], []
     for feature in frame.columns:
-        labels, edges, codes = _bins(frame[feature], scaled=numeric[feature])
+        labels, edges, codes = _bins(frame[feature], sizes, scaled=numeric[feature])
         population = np.bincount(codes, sizes, len(labels))
         inside = np.bincount(codes, flips, len(labels))
         cumulative = edges is not None
@@ -70,7 +70,9 @@ def marginals(
     return tuple(sorted(found, key=lambda item: (-item.distance, item.feature)))
 
 
-def _bins(values: pd.Series, *, scaled: bool) -> tuple[tuple[str, ...], tuple[float, ...] | None, np.ndarray]:
+def _bins(
+    values: pd.Series, sizes: np.ndarray, *, scaled: bool
+) -> tuple[tuple[str, ...], tuple[float, ...] | None, np.ndarray]:
     """Labels, edges and the bin of each row; numbers of which some are missing get ranges, no edges."""
     if not scaled:
         codes, levels = pd.factorize(values.astype("string").fillna(MISSING), sort=True)
@@ -79,7 +81,7 @@ def _bins(values: pd.Series, *, scaled: bool) -> tuple[tuple[str, ...], tuple[fl
     known = np.isfinite(numbers)
     if not known.any():
         return (MISSING,), None, np.zeros(len(numbers), dtype=np.int64)
-    edges = _edges(numbers[known])
+    edges = _edges(numbers[known], sizes[known])
     codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
     labels = tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges))
     if known.all():
@@ -95,13 +97,13 @@ def _numbers(values: pd.Series) -> np.ndarray:
     return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
 
 
-def _edges(numbers: np.ndarray) -> np.ndarray:
+def _edges(numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     distinct = np.unique(numbers)
     whole = np.array_equal(distinct, np.round(distinct))
     if whole and distinct[-1] - distinct[0] < _MOST_BINS:
         return np.arange(distinct[0] - 0.5, distinct[-1] + 1.0)
     # long tails would squeeze everyone into one bar
-    low, high = np.quantile(numbers, [0.005, 0.995])
+    low, high = np.quantile(numbers[as_people(sizes)[0]], [0.005, 0.995])
     if low == high:
         low, high = distinct[0], distinct[-1]
     if low == high:

@@ -31,7 +31,8 @@ class FlipsetOptions:
     map : dict, optional
         Options of that map, as `audits.transport.maps` names them; the cost is `cost`.
     cost : {"l1_squared", "l2_squared", "l1", "l2"}
-        Distance that the matching keeps small, between standardised features; FlipTest's is l1_squared.
+        Distance that the matching keeps small; FlipTest's is l1_squared. Numbers are in standard deviations
+        of all people audited, whatever their group; another category is 1 under L1.
     feature_weights : dict, optional
         Weight of a feature in the cost, at least 0; 1 where not given.
     condition_on : str, optional

@@ -52,7 +52,7 @@ def same_values(
     nowhere: list[SameValue] = []
     rows = np.concatenate([source, target])
     for feature in frame.columns:
-        codes = _codes(frame[feature].iloc[rows], scaled[feature])
+        codes = _codes(frame[feature].iloc[rows], sizes[rows], scaled[feature])
         ours, theirs = codes[: len(source)], codes[len(source) :]
         k = int(codes.max()) + 1
         n, m = (np.bincount(code, sizes[who], k) for code, who in ((ours, source), (theirs, target)))
@@ -76,11 +76,13 @@ def same_values(
     )
 
 
-def _codes(values: pd.Series, scaled: bool) -> np.ndarray:
+def _codes(values: pd.Series, sizes: np.ndarray, scaled: bool) -> np.ndarray:
     if scaled and values.nunique() > _MOST_VALUES:
-        ranks = values.rank(method="max", pct=True)
-        parts = np.ceil(ranks.to_numpy(dtype=float, na_value=-1.0) * _BINS)
-        return pd.factorize(parts)[0]
+        place, distinct = pd.factorize(values, sort=True)
+        known = place >= 0
+        people = np.cumsum(np.bincount(place[known], sizes[known], len(distinct)))
+        parts = np.ceil(_BINS * people / people[-1])
+        return pd.factorize(np.where(known, parts[place], -1.0))[0]
     return pd.factorize(values.astype("string").fillna(MISSING))[0]
 
 

@@ -58,18 +58,37 @@ def _stratum(
     used = sparse.coo_array(part.coupling.plan).coords
     pairs = np.unique(np.concatenate([row * len(part.y) + column, used[0] * len(part.y) + used[1]]))
     row, column = np.divmod(pairs, len(part.y))
-    h = part.mean_by_source(decisions[part.source], sizes[part.source])[row]
-    g = part.mean_by_target(decisions[part.target], sizes[part.target])[column]
-    flips = h * (1 - g)
-    wanted = np.r_[part.source_size / part.source_size.sum(), part.target_size / part.target_size.sum()]
-    forced, left = _forced(row, column + len(part.x), wanted)
+    one, two, flips, wanted = _split(part, row, column, decisions, sizes)
+    forced, left = _forced(one, two, wanted)
     settled = float(forced @ flips)
     if not len(left):
         return settled, settled
     if len(left) > _MOST_FREE:
         return None
-    ends = _ends(row[left], column[left] + len(part.x), flips[left], wanted)
+    ends = _ends(one[left], two[left], flips[left], wanted)
     return None if ends is None else (max(settled + ends[0], 0.0), max(settled + ends[1], 0.0))
+
+
+def _split(
+    part: Matched, row: np.ndarray, column: np.ndarray, decisions: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of atoms as pairs of people alike in features and decision: both ends, flips, what each wants.
+
+    Where scores are columns of the data, or thresholds differ by group, people of one atom are decided
+    differently, and which of them gets which counterpart changes no cost.
+    """
+    ends, wants = [], []
+    sides = (
+        (part.source, part.source_atom, len(part.x), row, np.array([0, 0, 1, 1])),
+        (part.target, part.target_atom, len(part.y), column, np.array([0, 1, 0, 1])),
+    )
+    for people, atom, count, of, favored in sides:
+        mass = np.bincount(2 * atom + decisions[people], sizes[people], 2 * count)
+        ends.append(2 * of[:, None] + favored)
+        wants.append(mass / mass.sum())
+    there = (wants[0][ends[0]] > 0) & (wants[1][ends[1]] > 0)
+    one, two = (end[there] for end in ends)
+    return one, two + len(wants[0]), (one % 2) * (1.0 - two % 2), np.concatenate(wants)
 
 
 def _forced(one: np.ndarray, two: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -89,8 +89,8 @@ def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ..
     if ties is None or ties[1] - ties[0] < 0.5:
         return ()
     return (
-        f"Several matchings are equally good: the positive flipset has between {count(ties[0])} and "
-        f"{count(ties[1])} people in them, and the negative one moves along. The difference of the two "
+        f"Several matchings are equally good: the positive flipset has between {_people(ties[0])} "
+        f"and {_people(ties[1])} people in them, and the negative one moves along. The difference of the two "
         "is the same in all.",
     )
 

@@ -11,7 +11,7 @@ import pandas as pd
 from audits.checks import build
 from audits.errors import InputError
 from audits.groups.comparison import Sorted, sort_people
-from audits.groups.groups import LABEL, groups_from_people
+from audits.groups.groups import LABEL, groups_from_people, with_sign
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts
@@ -53,7 +53,8 @@ def at_threshold(
     people["decision"] = score > -cut if higher_is == "unfavorable" else score >= cut
     options = build(GroupsOptions, result.options, "groups")
     audited = result.rows["audited"]
-    return groups_from_people(people, tuple(names), options, result.outcome, audited, result.bootstrap_seed)
+    moved = groups_from_people(people, tuple(names), options, result.outcome, audited, result.bootstrap_seed)
+    return with_sign(moved, higher_is)
 
 
 def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:

@@ -23,14 +23,13 @@ from audits.stats import (
     NO_EVIDENCE,
     Estimate,
     Verdict,
-    newcombe,
     people_needed,
     power_of_difference,
     verdict,
     weighted_sum,
     wilson,
 )
-from audits.stats.intervals import largest_gap, percent_level, share_ratio
+from audits.stats.intervals import cautious_difference, largest_gap, percent_level, share_ratio
 
 __all__ = ["Sorted", "compare", "joined_names", "sort_people"]
 
@@ -211,7 +210,7 @@ def _difference(
 ) -> Difference:
     a, n = float(pair[0][j]), float(pair[1][j])
     b, m = float(pair[0][reference]), float(pair[1][reference])
-    gap = newcombe(a, n, b, m, level=level)
+    gap = cautious_difference(a, n, b, m, level=level)
     if gap.low is None or gap.high is None:
         return Difference(gap, INSUFFICIENT, None)
     share = (a + b) / (n + m)

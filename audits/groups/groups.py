@@ -19,7 +19,7 @@ from audits.progress import Progress, silent
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
 from audits.stats.words import count, percent_interval
 
-__all__ = ["LABEL", "groups", "groups_audit", "groups_from_people"]
+__all__ = ["LABEL", "groups", "groups_audit", "groups_from_people", "with_sign"]
 
 LABEL = "favorable label"
 
@@ -84,7 +84,16 @@ def groups_audit(
         people[LABEL] = data.y
     people = people.join(data.groups.add_prefix("group: "))
     seed = int(generator(rng).integers(2**32))
-    return groups_from_people(people, data.protected, options, subject.outcome, data.n, seed)
+    result = groups_from_people(people, data.protected, options, subject.outcome, data.n, seed)
+    return with_sign(result, subject.higher_is)
+
+
+def with_sign(result: GroupsResult, higher_is: str) -> GroupsResult:
+    """Return the result, which says so where scores are risks and are shown with their sign turned."""
+    if higher_is != "unfavorable":
+        return result
+    turned = "Scores are risks here and are shown with their sign turned, so that higher is better."
+    return dataclasses.replace(result, warnings=(*result.warnings, turned))
 
 
 def groups_from_people(
@@ -102,7 +111,9 @@ def groups_from_people(
     rng = np.random.default_rng(seed)
     attributes = _attributes(protected, options)
     score = people["score"].to_numpy(dtype=float)
-    edges = np.linspace(min(score.min(), 0.0), max(score.max(), 1.0), 21)
+    # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
+    low, high = (-1.0, 0.0) if score.max() <= 0 and score.min() < 0 else (0.0, 1.0)
+    edges = np.linspace(min(score.min(), low), max(score.max(), high), 21)
     y = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
     split = [
         sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges)
@@ -170,7 +181,10 @@ def _finding(table: list[GroupRow], outcome: str, verdict: Verdict, material: fl
     seen = sum(row.verdict == EVIDENCE for row in table)
     if verdict == EVIDENCE:
         others = sum(not row.is_reference for row in table)
-        return f"{text} {seen} of {others} groups differ from their reference."
+        if others == 1:
+            return text
+        differ = "differs from its" if seen == 1 else "differ from their"
+        return f"{text} {seen} of {others} groups {differ} reference."
     row = high if low.is_reference else low
     if verdict != INSUFFICIENT:
         return text

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import ot
 import pandas as pd
 import pytest
 
@@ -13,6 +14,7 @@ from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.samples import arrests, law_school
 from audits.errors import InputError
 from audits.flipsets import flipset
+from audits.flipsets.words import tie_words
 from audits.models import Subject, make_subject, model_spec
 from tests.flipsets.conftest import draw_crowd, subject_of
 from tests.flipsets.test_maps import Rule
@@ -98,6 +100,59 @@ def test_ties_among_thousands_are_settled_where_costs_have_none():
     result = flipset(subject, source=A, target=B, permutations=0)
     assert result.tie_range == pytest.approx((result.positive.size, result.positive.size), abs=1e-6)
     assert "equally good" not in " ".join(result.warnings)
+
+
+def test_people_of_the_same_features_can_exchange_counterparts():
+    """Four people alike, decided 1, 0 and 1, 0: any pairing is free, from none flipped to one each way."""
+    frame = pd.DataFrame({"work": [0, 0, 5, 0, 0, 5], "group": ["a"] * 3 + ["b"] * 3})
+    frame["decision"] = [1, 0, 1, 1, 0, 1]
+    result = flipset(subject_of(frame), source=A, target=B, permutations=0)
+    assert result.positive.size == pytest.approx(0.5)
+    assert result.tie_range == pytest.approx((0, 1))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_range_holds_what_a_solver_returns_for_shuffled_rows(seed):
+    """Counts, decided by a column: the ends are a solver's where flips cost a trifle more or less."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"x": rng.integers(0, 4, 60), "z": rng.integers(0, 4, 60), "group": ["a"] * 25 + ["b"] * 35}
+    )
+    frame["decision"] = rng.integers(0, 2, 60)
+    frame["weight"] = rng.integers(1, 4, 60)
+    result = flipset(subject_of(frame, weights="weight"), source=A, target=B, permutations=0)
+    z = frame[["x", "z"]].to_numpy(dtype=float)
+    sd = np.sqrt(np.cov(z.T, aweights=frame["weight"], ddof=0).diagonal())
+    costs = np.abs(z[:25, None] / sd - z[None, 25:] / sd).sum(axis=2) ** 2
+    weight, decided = frame["weight"].to_numpy(dtype=float), frame["decision"].to_numpy()
+    a, b = weight[:25] / weight[:25].sum(), weight[25:] / weight[25:].sum()
+    flips = (decided[:25, None] * (1 - decided[None, 25:])).astype(float)
+    found = []
+    for price in (1e-8, 0.0, -1e-8):
+        rows, columns = rng.permutation(25), rng.permutation(35)
+        plan = ot.emd(a[rows], b[columns], (costs + price * flips)[np.ix_(rows, columns)])
+        found.append(weight[:25].sum() * float((plan * flips[np.ix_(rows, columns)]).sum()))
+    assert result.tie_range == pytest.approx((found[0], found[2]), abs=1e-6)
+    assert found[0] - 1e-6 <= found[1] <= found[2] + 1e-6
+
+
+def test_a_fractional_range_is_said_as_finely_as_the_size():
+    assert "between 92.7 and 94.5 people" in tie_words((92.694, 94.46), "exact")[0]
+    assert "between 1,003 and 1,010 people" in tie_words((1002.7, 1010.2), "exact")[0]
+
+
+def test_counts_are_cut_into_parts_as_their_people_are():
+    """Tenths of the people, not of the rows; bars reach as far as nearly everyone does."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"x": np.round(rng.normal(size=160), 2), "group": ["a"] * 80 + ["b"] * 80})
+    frame["decision"] = rng.permutation([0, 1] * 80)
+    frame["weight"] = np.where(frame["x"] > 0.5, 40, 1)
+    people = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True)
+    counted = flipset(subject_of(frame, weights="weight"), source=A, target=B, permutations=0)
+    single = flipset(subject_of(people.drop(columns="weight")), source=A, target=B, permutations=0)
+    ours, theirs = counted.same_values[0], single.same_values[0]
+    assert (ours.difference.value, ours.values) == (pytest.approx(theirs.difference.value), theirs.values)
+    assert counted.positive.marginals[0].edges == pytest.approx(single.positive.marginals[0].edges)
 
 
 def test_ties_that_could_not_be_worked_out_are_said(monkeypatch):

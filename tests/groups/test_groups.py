@@ -197,3 +197,23 @@ def test_names_that_join_to_the_same_stay_different_groups():
     assert line["change"] == pytest.approx(now - was)
     *_, both = bias_tables(result)
     assert sorted(both.rows["people"]) == [100, 100, 200, 200]
+
+
+def test_the_histogram_of_a_risk_score_lies_where_its_scores_do():
+    frame = people().assign(risk=lambda table: 1 - table["score"])
+    spec = DataSpec(label="y", favorable=1, protected=("race",), features=("x",))
+    predictions = {"predictions": {"score": "risk", "higher_is": "unfavorable"}}
+    result = groups(make_subject(build_data(frame, spec), model_spec(predictions), threshold=0.5))
+    assert (result.score_edges[0], result.score_edges[-1]) == (-1.0, 0.0)
+    assert all(row.mean_score.value < 0 for row in result.table)
+    assert any("sign turned" in warning for warning in result.warnings)
+    assert all(sum(row.score_counts) == row.n for row in result.table)
+
+
+def test_how_many_groups_differ_is_a_sentence_of_its_own_where_there_are_several():
+    frame = people(3000, gap=0.4)
+    one = groups(subject_of(frame.assign(half=np.where(frame["race"] == "B", "B", "rest")), ("half",)))
+    assert one.verdict == "evidence of a difference"
+    assert "1 of 1" not in one.finding
+    several = groups(subject_of(frame, ("race",)))
+    assert several.finding.endswith(" 1 of 2 groups differs from its reference.")

@@ -1,0 +1,54 @@
+"""The difference of two shares that excludes 0 only if an exact test does: against scipy, and enumerated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom, fisher_exact, hypergeom
+
+from audits.stats import newcombe
+from audits.stats.intervals import cautious_difference, fisher_mid_p
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "share"), [(5, 1000, 0.02), (3, 300, 0.03), (5, 1000, 0.98), (300, 3, 0.03), (15, 240, 0.06)]
+)
+def test_equal_shares_seldom_look_different(n, m, share):
+    """Every sample weighed by its probability: exact error rates, no simulation."""
+    errors = {newcombe: 0.0, cautious_difference: 0.0}
+    for a in range(n + 1):
+        for b in range(m + 1):
+            chance = binom.pmf(a, n, share) * binom.pmf(b, m, share)
+            if chance < 1e-7:
+                continue
+            for method in errors:
+                gap = method(a, n, b, m)
+                errors[method] += chance * (gap.low > 0 or gap.high < 0)
+    assert errors[cautious_difference] <= 0.05
+    assert errors[newcombe] > 0.08 or min(n, m) > 5  # why the test is needed
+
+
+@pytest.mark.parametrize(
+    "table", [(3, 4, 1, 4), (1, 5, 20, 1000), (990, 1000, 3, 5), (0, 7, 40, 90), (2, 2, 0, 9)]
+)
+def test_mid_p_is_the_doubled_smaller_tail_with_half_the_table_itself(table):
+    a, n, b, m = table
+    seen = np.arange(max(0, a + b - m), min(n, a + b) + 1)
+    chance = hypergeom.pmf(seen, n + m, a + b, n)
+    half = 0.5 * chance[seen == a].sum()
+    expected = min(1.0, 2 * min(chance[seen < a].sum() + half, chance[seen > a].sum() + half))
+    assert fisher_mid_p(*table) == pytest.approx(expected)
+    assert fisher_mid_p(b, m, a, n) == pytest.approx(expected)
+    assert fisher_mid_p(n - a, n, m - b, m) == pytest.approx(expected)
+    one_sided = min(
+        fisher_exact([[a, n - a], [b, m - b]], alternative=side)[1] for side in ("less", "greater")
+    )
+    assert fisher_mid_p(*table) <= min(1.0, 2 * one_sided) + 1e-12
+
+
+def test_many_people_are_told_apart_as_before_and_at_once():
+    for counts in ((56, 70, 48, 80), (10**11 + 10**8, 2 * 10**11, 10**11, 2 * 10**11), (40, 10**9, 2, 10**9)):
+        assert cautious_difference(*counts) == newcombe(*counts)
+    lone = cautious_difference(1, 5, 20, 1000)
+    assert (lone.low, lone.value) == (0.0, pytest.approx(0.18))
+    assert "does not exclude it" in lone.method
