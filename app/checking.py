@@ -109,6 +109,11 @@ def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError
                 advice="tick the one as a feature, of kind text",
             )
         )
+    threshold = spec.get("threshold", 0.5)
+    if "predictions" not in spec["model"] and not isinstance(threshold, dict) and not 0 <= threshold <= 1:
+        errors.append(
+            InputError("threshold", "must lie in [0, 1], as the model gives probabilities", threshold)
+        )
     if "train" in spec["model"] and summary.label is None:
         errors.append(
             InputError("The label", "is missing", advice="choose the outcome that the model learns")

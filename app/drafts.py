@@ -17,7 +17,15 @@ from app.workspace import Workspace
 from audits.data.samples import Sample
 from audits.errors import InputError
 
-__all__ = ["audit_spec", "from_files", "from_sample", "server_files", "server_folder", "suggest_columns"]
+__all__ = [
+    "audit_spec",
+    "check_invents",
+    "from_files",
+    "from_sample",
+    "server_files",
+    "server_folder",
+    "suggest_columns",
+]
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 _TABLES = {
@@ -102,6 +110,16 @@ def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     data = {**draft["spec"]["data"], **changes}
     data = {key: value for key, value in data.items() if value is not None}
     return {**draft, "spec": {**draft["spec"], "data": data}}
+
+
+def check_invents(draft: Mapping[str, Any]) -> None:
+    """Raise `InputError` if the model is a column of predictions, which cannot score a changed person."""
+    if "predictions" in draft["spec"]["model"]:
+        raise InputError(
+            "model",
+            "must be able to score people who do not exist, but a column of predictions cannot",
+            advice="bring the model itself as a file, or train one, on the page Data & model",
+        )
 
 
 def audit_spec(draft: Mapping[str, Any], name: str, options: Mapping[str, Any]) -> dict[str, Any]:

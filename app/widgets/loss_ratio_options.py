@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.drafts import check_invents
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from audits.data import AuditData
@@ -60,8 +61,10 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     Raises
     ------
     InputError
-        If the data have no label, or one outcome only: there is no loss then.
+        If the data have no label, or one outcome only: there is no loss then; or if the model is a column of
+        predictions, which cannot say what a changed person would get.
     """
+    check_invents(draft)
     check_labels(data)
     metrics = list(_METRICS)
     metric = st.selectbox(

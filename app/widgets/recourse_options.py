@@ -10,12 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from app import state
+from app.drafts import check_invents
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from app.widgets.roles import actionable_by_role, is_german, roles_section
 from audits.data import AuditData
-from audits.errors import InputError
 from audits.outcomes import GERMAN_ROLES
 
 __all__ = ["choose_options"]
@@ -39,12 +39,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     InputError
         If the model is a column of predictions, which cannot say what a changed person would get.
     """
-    if "predictions" in draft["spec"]["model"]:
-        raise InputError(
-            "model",
-            "must be able to score changed people, but a column of predictions cannot",
-            advice="bring the model itself as a file, or train one, on the page Data & model",
-        )
+    check_invents(draft)
     names = [name for name in data.features if name not in data.protected]
     suggested, why = _suggested(data, names)
     actionable = st.multiselect("A person can change", names, default=suggested, **state.choice("actionable"))

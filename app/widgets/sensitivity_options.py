@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.drafts import check_invents
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.counterfactuals import choose_counterfactuals
@@ -29,7 +30,14 @@ _USUAL = {
 
 
 def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
-    """Draw the controls; None while no attribute is chosen."""
+    """Draw the controls; None while no attribute is chosen.
+
+    Raises
+    ------
+    InputError
+        If the model is a column of predictions, which cannot say what a changed person would get.
+    """
+    check_invents(draft)
     names = list(data.protected)
     chosen = st.multiselect(
         "Protected attributes",

@@ -19,6 +19,8 @@ _BARS = 30
 def people_table(data: AuditData, moved: Moved, ratios: np.ndarray) -> pd.DataFrame:
     """One row a person moved, keyed by the user's row number; losses in nats (or squared).
 
+    Where rows stand for several people, ``people`` says how many: means weigh by it.
+
     Where the model predicts the label itself, the label and what is predicted stand beside the scores.
     """
     before, after, target = moved.before, moved.after, moved.target
@@ -28,6 +30,7 @@ def people_table(data: AuditData, moved: Moved, ratios: np.ndarray) -> pd.DataFr
         if target.kind == "classes":
             own = np.array([class_text(value) for value in target.classes], dtype=object)[target.y]
         predicted = {"label": own, "predicted": before.predicted, "predicted after": after.predicted}
+    counts = {} if data.weights is None else {"people": data.weights}
     return pd.DataFrame(
         {
             "favorable label": np.asarray(data.y),
@@ -40,6 +43,7 @@ def people_table(data: AuditData, moved: Moved, ratios: np.ndarray) -> pd.DataFr
             "wrong": before.wrong,
             "wrong after": after.wrong,
             "squared fair distance": moved.flow.distance,
+            **counts,
         },
         index=data.frame.index,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from audits.data.blocks import NumberBlock
@@ -23,7 +25,7 @@ def words_of(subject: Subject, metric: FairMetric, options: LossRatioOptions) ->
     """Return in which directions people are moved, for the finding."""
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
-        directions = f"only in directions tied to {' and '.join(names)}"
+        directions = f"only in directions tied to {_listed(names)}"
     elif options.metric == "expert":
         directions = "only in directions that an expert says should not matter"
     else:
@@ -31,6 +33,18 @@ def words_of(subject: Subject, metric: FairMetric, options: LossRatioOptions) ->
     return {
         "directions": f"{directions}, or hardly in others" if metric.basis.size else "a little",
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Word a list.
+
+    Examples
+    --------
+    >>> _listed(["sex"]), _listed(["sex", "race", "age"])
+    ('sex', 'sex, race and age')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else str(last)
 
 
 def warnings_for(

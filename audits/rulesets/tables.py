@@ -102,9 +102,10 @@ def cells_table(attributes: Sequence[Attribute], cells: Cells, sampled: Sampled 
 
 
 def people_table(subject: Subject, cells: Cells) -> pd.DataFrame:
-    """One row a person: cell, decision, score."""
+    """One row a person: cell, decision, score; where rows stand for several people, how many."""
+    counts = {} if subject.data.weights is None else {"people": subject.data.weights}
     return pd.DataFrame(
-        {"cell": cells.row_cell, "favorable": subject.decisions, "score": subject.scores},
+        {"cell": cells.row_cell, "favorable": subject.decisions, "score": subject.scores, **counts},
         index=subject.data.frame.index.rename("row"),
     )
 

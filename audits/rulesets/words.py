@@ -11,14 +11,20 @@ __all__ = ["finding", "points", "warnings_for"]
 
 
 def points(share: float | None, n: float) -> str:
-    """Word a difference of shares in percentage points, as many digits as `percent`.
+    """Word a difference of shares in percentage points: one decimal from 1,000 people on, none below.
+
+    What is not zero is not worded as zero, so that an interval without zero is seen to be one.
 
     Examples
     --------
-    >>> points(0.3041, 7529.0)
-    '30.4'
+    >>> points(0.3041, 7529.0), points(0.0031, 46.0), points(0.0, 46.0)
+    ('30.4', '0.3', '0')
     """
-    return percent(share, n).removesuffix(" %")
+    if share is None:
+        return "–"
+    digits = 1 if n >= 1000 else 0
+    least = min((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), default=digits)
+    return f"{100 * share:.{least}f}"
 
 
 def finding(

@@ -9,6 +9,7 @@ from audits.stats.estimate import Estimate
 __all__ = ["count", "number", "p_words", "people", "percent", "percent_interval"]
 
 _ONE_DECIMAL_FROM = 1000
+_SOMEBODY = 0.999  # a sum of weights that is one person but for rounding
 
 
 def count(value: float) -> str:
@@ -41,27 +42,49 @@ def number(value: float | None) -> str:
     --------
     >>> number(-0.30088), number(12345.6), number(None)
     ('-0.301', '12,346', '–')
+    >>> number(-4e-17), number(-4e-5)
+    ('0.00', '-0.00004')
+    >>> number(0.9996), number(999.7), number(-0.42)
+    ('1.00', '1,000', '-0.420')
     """
     if value is None or not math.isfinite(value):
         return "–"
-    if abs(value) >= 1000:
+    rounded = abs(float(f"{value:.2e}"))  # 0.9996 has the digits of 1.00
+    if rounded >= 1000:
         return f"{value:,.0f}"
-    digits = 2 if value == 0 else 2 - math.floor(math.log10(abs(value)))
+    digits = 2 if rounded == 0 else 2 - math.floor(math.log10(rounded))
     text = f"{value:.{min(max(digits, 0), 12)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text and len(text) > 5 else text
+    if float(text) == 0:
+        return "0.00"  # what is left of a rounding error has no sign
+    return text.rstrip("0").rstrip(".") if "." in text and len(text.lstrip("-")) > 5 else text
 
 
 def percent(share: float | None, n: float) -> str:
     """Word a share of `n` people: one decimal from 1,000 people on, none below.
 
+    A share of at least one person is never worded as nobody, nor as everybody where one is missing: it gets
+    one decimal more, and where that is too few, says less than or more than.
+
     Examples
     --------
     >>> percent(0.3053, 953), percent(0.3053, 9530)
     ('31 %', '30.5 %')
+    >>> percent(2 / 678, 678), percent(677 / 678, 678), percent(0.0, 678)
+    ('0.3 %', '99.9 %', '0 %')
+    >>> percent(1 / 9999, 9999), percent(1 / 99999, 99999)
+    ('0.01 %', 'below 0.01 %')
     """
     if share is None:
         return "–"
-    return f"{100 * share:.{1 if n >= _ONE_DECIMAL_FROM else 0}f} %"
+    digits = 1 if n >= _ONE_DECIMAL_FROM else 0
+    text = f"{100 * share:.{digits}f}"
+    some = share * n >= _SOMEBODY and (1 - share) * n >= _SOMEBODY
+    if some and float(text) in (0, 100):
+        text = f"{100 * share:.{digits + 1}f}"
+        if float(text) in (0, 100):
+            step = 10.0 ** -(digits + 1)
+            text = f"below {step:g}" if share < 0.5 else f"above {100 - step:g}"
+    return f"{text} %"
 
 
 def percent_interval(share: Estimate) -> str:

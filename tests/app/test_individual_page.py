@@ -198,3 +198,23 @@ def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> 
     _ran(space, at)
     source = "What predicts Age (as a number, by least squares) from the other features."
     assert source in texts(at)  # the column's name as it was written
+
+
+def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:  # noqa: F811
+    table = people(300).assign(score=lambda frame: frame.index / 300)
+    bring(
+        space,
+        table.to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+    )
+    draft = space.draft()
+    assert draft is not None
+    draft["spec"]["model"] = {"predictions": {"score": "score"}}
+    space.save_draft(draft)
+    for page in (PAGE, "views/sensitivity.py", "views/recourse.py"):
+        at = visit(space).switch_page(page).run()
+        assert not at.exception
+        assert any(text.startswith("model must be able to score people who do not") for text in texts(at))
+        assert not [button for button in at.button if button.key == "run"]

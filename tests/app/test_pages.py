@@ -62,6 +62,15 @@ def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     assert not at.button(key="run").disabled
 
 
+def test_a_threshold_that_no_probability_has_is_told_where_it_is_typed(space: Workspace) -> None:
+    at = visit(space).button(key="open-hiring").click().run()
+    (field,) = (field for field in at.number_input if field.label == "Threshold")
+    at = field.set_value(4.0).run()  # what a browser makes of 0,4
+    assert not at.exception
+    assert any("threshold must lie in [0, 1]" in text for text in texts(at))
+    assert at.button(key="next").disabled
+
+
 def test_the_finding_on_the_page_is_the_inline_executors(space: Workspace) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at.switch_page(FLIPSETS).run()

@@ -159,3 +159,25 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
         if page.url == chosen:
             assert page.locator(".st-key-source input").input_value() == "male"
     assert page.url == "about:blank", "the back button is trapped"
+
+
+def test_on_a_touch_screen_a_figures_tools_leave_room_for_its_titles(
+    server: Server, watched: Watched
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    acts.to_flipsets(page)
+    if page.locator(".st-key-finding").count() == 0:
+        acts.run(page)
+    acts.finding(page)
+    context = page.context.browser.new_context(  # type: ignore[union-attr]
+        viewport={"width": 400, "height": 900}, has_touch=True, is_mobile=True
+    )
+    phone = context.new_page()
+    phone.goto(page.url)
+    acts.finding(phone)
+    expect(phone.locator(".js-plotly-plot .modebar").first).to_be_visible()
+    tools = phone.locator(".js-plotly-plot").first.locator(".modebar-btn")
+    assert sum(tool.is_visible() for tool in tools.all()) <= 3
+    context.close()

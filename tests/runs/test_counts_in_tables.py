@@ -1,0 +1,40 @@
+"""Where rows stand for several people, every table of people says how many: its means can be taken again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.individual import loss_ratio
+from audits.models import make_subject, model_spec
+from audits.rulesets import rule_sets
+from audits.sensitivity import sensitivity
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "z": rng.normal(size=300)})
+    frame["group"] = np.where(frame["x"] + rng.normal(size=300) > 0, "a", "b")
+    frame["label"] = (frame["x"] + frame["z"] + rng.normal(size=300) > 0).astype(int)
+    frame["count"] = rng.integers(1, 9, 300)
+    spec = DataSpec(
+        label="label", favorable=1, protected=("group",), features=("x", "z"), weights="count", test_size=0.5
+    )
+    return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
+
+
+def test_means_of_the_tables_weigh_by_people(weighted):
+    moved = loss_ratio(weighted, steps=20)
+    people = moved.people
+    assert moved.statistic.value == pytest.approx(np.average(people["ratio"], weights=people["people"]))
+    measured = sensitivity(weighted, match_set="off")
+    people = measured.people
+    mean = np.average(people["sensitivity"], weights=people["people"])
+    assert measured.baseline.mean.value == pytest.approx(mean)
+    found = rule_sets(weighted, samples=0, permutations=19)
+    assert found.favorable.value == pytest.approx(
+        np.average(found.people["favorable"], weights=found.people["people"])
+    )
