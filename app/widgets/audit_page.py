@@ -95,6 +95,8 @@ def audit_page(
             bar = st.container()
         if chosen is None:
             notices.note(needs)
+            if not data.protected:
+                _to_data("Tick a protected attribute on the data page")
             return
         spec = audit_spec(draft, audit, chosen.options)
         standing = work.standing(space, spec)

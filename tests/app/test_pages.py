@@ -62,6 +62,16 @@ def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     assert not at.button(key="run").disabled
 
 
+@pytest.mark.parametrize("page", ["overview", "flipsets", "transport_flows", "rule_sets", "sensitivity"])
+def test_without_protected_attributes_every_page_says_where_to_tick_one(space: Workspace, page: str) -> None:
+    rows = "".join(f"{k % 7},{k % 3},{int(k % 7 > 2)}\n" for k in range(60))
+    bring(space, "skill,town,hired\n" + rows, label="hired", favorable=1, protected=[])
+    at = visit(space).switch_page(f"views/{page}.py").run()
+    assert not at.exception
+    labels = [link.proto.label for link in at.get("page_link")]
+    assert "Tick a protected attribute on the data page" in labels
+
+
 def test_a_threshold_that_no_probability_has_is_told_where_it_is_typed(space: Workspace) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     (field,) = (field for field in at.number_input if field.label == "Threshold")
