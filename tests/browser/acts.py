@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
 __all__ = [
+    "COUNT_RUNS",
+    "answered",
     "choose",
     "finding",
     "narrow_and_shoot",
@@ -20,12 +24,34 @@ __all__ = [
 ]
 
 SLOW = 180_000
+COUNT_RUNS = """
+    window.scriptRuns = 0;
+    new MutationObserver(changes => changes.forEach(change => {
+        if (change.target.getAttribute("data-test-script-state") === "running") window.scriptRuns += 1;
+    })).observe(document, {attributes: true, subtree: true, attributeFilter: ["data-test-script-state"]});
+"""
+"""Has a page count how often its script began to run; for `answered`."""
 
 
 def settle(page: Page) -> None:
     """Wait until the script has run and the page has been drawn."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=SLOW)
-    page.wait_for_timeout(250)
+    still = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+    for _ in range(10):
+        page.wait_for_selector(still, timeout=SLOW)
+        page.wait_for_timeout(250)
+        if page.locator(still).count():  # no run has begun meanwhile
+            return
+
+
+@contextmanager
+def answered(page: Page) -> Iterator[None]:
+    """Wait until what is done in the block has been answered: a busy server takes its time to begin."""
+    before = page.evaluate("window.scriptRuns ?? null")
+    yield
+    if before is not None:
+        with suppress(NotInTime):  # nothing was changed, so nothing runs
+            page.wait_for_function("before => window.scriptRuns > before", arg=before, timeout=3_000)
+    settle(page)
 
 
 def open_app(page: Page, url: str) -> None:
@@ -42,13 +68,12 @@ def choose(page: Page, key: str, option: str) -> None:
         box.click()
         box.fill(option)
         try:
-            listed.click(timeout=4_000)
-            break
+            with answered(page):
+                listed.click(timeout=4_000)
+            return
         except NotInTime:
             settle(page)
-    else:
-        raise AssertionError(f"{option!r} is not offered in {key!r}")
-    settle(page)
+    raise AssertionError(f"{option!r} is not offered in {key!r}")
 
 
 def open_example(page: Page, name: str) -> None:
@@ -75,9 +100,9 @@ def shuffles(page: Page, number: int) -> None:
     box = page.locator(".st-key-shuffles input")
     if not box.is_visible():
         page.get_by_text("More options").click()
-    box.fill(str(number))
-    box.press("Enter")
-    settle(page)
+    with answered(page):
+        box.fill(str(number))
+        box.press("Enter")
 
 
 def run(page: Page) -> None:

@@ -19,6 +19,8 @@ playwright = pytest.importorskip("playwright.sync_api", reason="browser tests ne
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright  # noqa: E402
 
+from tests.browser import acts  # noqa: E402
+
 expect.set_options(timeout=30_000)  # two servers, two browsers and their workers share two cores
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,6 +111,7 @@ def browser() -> Iterator[Browser]:
 def watched(server: Server, browser: Browser) -> Iterator[Watched]:
     """Open a fresh visit; afterwards nothing may have broken, and no request may have left the host."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.add_init_script(acts.COUNT_RUNS)
     seen = Watched(context.new_page())
     watch(seen, server.url)
     yield seen

@@ -38,9 +38,9 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
     acts.choose(page, "method", "Invented by a GAN (FlipTest)")
     acts.shuffles(page, 9)
     box = page.locator(".st-key-gan-iterations input")
-    box.fill("2000")
-    box.press("Enter")
-    acts.settle(page)
+    with acts.answered(page):
+        box.fill("2000")
+        box.press("Enter")
     acts.run(page)
     live = page.locator(".st-key-running .js-plotly-plot").last  # one more while it is drawn anew
     expect(live).to_be_visible(timeout=acts.SLOW)

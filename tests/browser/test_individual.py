@@ -30,9 +30,9 @@ def _drag(page: Page, key: str, presses: int) -> None:
     """Move a slider by its keys."""
     knob = page.locator(f".st-key-{key} input[type=range]").first
     knob.focus()
-    for _ in range(abs(presses)):
-        knob.press("ArrowRight" if presses > 0 else "ArrowLeft")
-    acts.settle(page)
+    with acts.answered(page):
+        for _ in range(abs(presses)):
+            knob.press("ArrowRight" if presses > 0 else "ArrowLeft")
 
 
 def test_tolerance_angle_and_one_person(
@@ -83,9 +83,9 @@ def test_a_model_of_a_number_and_comparable_people(
     frame.assign(pay=(30 + 4 * frame["skill"] - 3 * frame["hair"] + noise).round(2)).to_csv(file, index=False)
     _bring(page, server.url, file)
     acts.choose(page, "label-", "pay")
-    page.locator('[class*="st-key-bound-"] input').fill("28")
-    page.locator('[class*="st-key-bound-"] input').press("Enter")
-    acts.settle(page)
+    with acts.answered(page):
+        page.locator('[class*="st-key-bound-"] input').fill("28")
+        page.locator('[class*="st-key-bound-"] input').press("Enter")
     acts.choose(page, "predict-", "the number itself")
     _to_page(page)
     acts.run(page)
@@ -93,9 +93,9 @@ def test_a_model_of_a_number_and_comparable_people(
     expect(page.locator(".st-key-ratio-people")).to_be_visible(timeout=acts.SLOW)
     acts.choose(page, "metric", "what comparable people differ in")
     acts.choose(page, "comparable", "job")
-    page.locator(".st-key-factors input").fill("1")
-    page.locator(".st-key-factors input").press("Enter")
-    acts.settle(page)
+    with acts.answered(page):
+        page.locator(".st-key-factors input").fill("1")
+        page.locator(".st-key-factors input").press("Enter")
     expect(page.get_by_text("Earlier result", exact=False).first).to_be_visible(timeout=acts.SLOW)
     acts.run(page)
     expect(page.locator(".st-key-finding").first).to_contain_text("people of the same job", timeout=acts.SLOW)

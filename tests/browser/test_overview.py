@@ -38,9 +38,9 @@ def test_groups_thresholds_two_models_and_cards(server: Server, watched: Watched
 
     thumb = page.get_by_role("slider").first
     thumb.focus()
-    for _ in range(10):
-        thumb.press("ArrowRight")
-    acts.settle(page)
+    with acts.answered(page):
+        for _ in range(10):
+            thumb.press("ArrowRight")
     assert acts.finding(page) != finding
     expect(page.get_by_text("is not the saved result")).to_be_visible()
     moved = acts.finding(page)

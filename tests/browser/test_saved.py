@@ -56,7 +56,7 @@ def test_reports_comparison_link_and_deletion(
     tables = download(page, "Tables--ZIP-of-CSV-", tmp_path)
     assert "groups-table.csv" in zipfile.ZipFile(tables).namelist()
     acts.choose(page, "kind", "Tables as New York City's Local Law 144 asks for")
-    assert page.locator(".st-key-law-race input").input_value() == "ethnicity"
+    expect(page.locator(".st-key-law-race input")).to_have_value("ethnicity")
     law = download(page, "HTML", tmp_path).read_text(encoding="utf-8")
     assert "Selection rates by sex and ethnicity" in law
     assert "not legal advice" in law
@@ -66,7 +66,7 @@ def test_reports_comparison_link_and_deletion(
     watch(seen, server.url)
     seen.page.goto(page.url)
     assert acts.finding(seen.page) == finding
-    assert seen.page.locator(".st-key-law-race input").input_value() == "ethnicity"
+    expect(seen.page.locator(".st-key-law-race input")).to_have_value("ethnicity")
 
     page.locator(".st-key-against input").click()
     page.keyboard.press("ArrowDown")
