@@ -119,16 +119,24 @@ def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[AuditData
 
 @dataclass(frozen=True)
 class Standing:
-    """How a spec stands: its key, the run that is or was carried out for it, whether a result lies ready."""
+    """How a spec stood at one moment, which a script draws from beginning to end.
+
+    Attributes
+    ----------
+    key : str
+        Of the run.
+    run : Run or None
+        What is or was carried out for it.
+    going : bool
+        Whether that was queued or running.
+    finished : bool
+        Whether a result lay ready.
+    """
 
     key: str
     run: Run | None
+    going: bool
     finished: bool
-
-    @property
-    def going(self) -> bool:
-        """Whether it is queued or running now."""
-        return self.run is not None and not self.run.finished
 
 
 def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
@@ -142,7 +150,9 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
     _, key = _key(space, spec)
     records = [record for record in space.runs() if record["key"] == key]
     run = executor().run(records[0]["id"]) if records else None
-    return Standing(key, run, RunStore(home()).finished(key))
+    # first whether it goes on, then whether it is there: a run that ends in between is seen as going on
+    going = run is not None and not run.finished
+    return Standing(key, run, going, RunStore(home()).finished(key))
 
 
 def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:

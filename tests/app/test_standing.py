@@ -1,0 +1,35 @@
+"""How a run stands while it ends: whoever looks sees it going on or finished, never neither."""
+
+from __future__ import annotations
+
+import pytest
+
+from app import work
+from app.workspace import Workspace
+from audits.runs.store import RunStore
+from tests.app.test_pages import bring, space
+
+__all__ = ["space"]  # the fixture
+
+
+def test_a_run_that_ends_while_it_is_looked_at_is_not_lost(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"{'fm'[k % 2]},{k % 7},{int((k + k // 2) % 3 > 0)}\n" for k in range(60))
+    bring(space, "sex,skill,hired\n" + rows, label="hired", favorable=1, protected=["sex"])
+    draft = space.draft()
+    assert draft is not None
+    spec = {**draft["spec"], "audits": [{"groups": {}}]}
+    run = work.submit(space, spec, "groups")
+
+    class Slow(RunStore):
+        def finished(self, key: str) -> bool:
+            there = super().finished(key)
+            assert run.wait(120)  # it ends after the store was asked and before the answer is used
+            return there
+
+    monkeypatch.setattr(work, "RunStore", Slow)
+    seen = work.standing(space, spec)
+    assert run.status == "done", run.error
+    assert seen.going or seen.finished, "a page would show neither progress nor result, and stay so"
+    assert work.standing(space, spec).finished
