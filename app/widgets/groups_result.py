@@ -18,7 +18,7 @@ from app.widgets.verdict_cards import verdict_cards
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.figures import groups as figures
-from audits.groups import GroupRow, GroupsResult, at_threshold, beside
+from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number
@@ -79,6 +79,11 @@ def _headline(result: GroupsResult, *, changed: bool = False) -> None:
     gap = result.widest.demographic_parity_difference
     words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
     how = f"Largest difference of selection rates, by {result.widest.attribute}: {words}"
+    row, reference, rate = most_telling(result.table)
+    if rate != "selection_rate":  # the finding is then of another rate, and so is the verdict
+        gap = row.differences[rate].estimate
+        words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
+        how = f"{_METRICS[rate].capitalize()} of {row.group} minus {reference.group}: {words}. {how}"
     headline(result.finding, result.verdict, how)
     if changed:
         notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")

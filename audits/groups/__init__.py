@@ -11,7 +11,7 @@ favourable label who are decided favourably.
 """
 
 from audits.groups.changing import at_threshold, beside
-from audits.groups.groups import groups, groups_audit
+from audits.groups.groups import groups, groups_audit, most_telling
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.groups.metrics import METRICS, Counts, confusion_counts, rates
 from audits.groups.options import GroupsOptions
@@ -33,5 +33,6 @@ __all__ = [
     "confusion_counts",
     "groups",
     "groups_audit",
+    "most_telling",
     "rates",
 ]

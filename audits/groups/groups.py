@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from audits.progress import Progress, silent
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
 from audits.stats.words import count, percent_interval
 
-__all__ = ["LABEL", "groups", "groups_audit", "groups_from_people", "with_sign"]
+__all__ = ["LABEL", "groups", "groups_audit", "groups_from_people", "most_telling", "with_sign"]
 
 LABEL = "favorable label"
 
@@ -174,7 +175,7 @@ _WORDS = {
 
 
 def _finding(table: list[GroupRow], outcome: str, verdict: Verdict, material: float) -> str:
-    low, high, rate = _most_telling(table)
+    low, high, rate = most_telling(table)
     if (getattr(low, rate).value or 0.0) > (getattr(high, rate).value or 0.0):
         low, high = high, low
     text = f"{_share_of(low, rate)} are decided favorably ({outcome}), against {_share_of(high, rate)}."
@@ -210,7 +211,7 @@ def _share_of(row: GroupRow, rate: str) -> str:
     )
 
 
-def _most_telling(table: list[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
+def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
     """Return the group and the rate that is furthest from the reference's for sure, and the reference.
 
     Selection rates come first; error rates are told only where they alone differ for sure.

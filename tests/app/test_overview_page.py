@@ -9,6 +9,7 @@ import pandas as pd
 from app import drafts, work
 from audits.groups import at_threshold
 from audits.runs.executors import InlineExecutor
+from audits.stats.words import number
 from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
 from tests.reports.everything import FORMULA, HTML, LONG
 
@@ -39,6 +40,12 @@ def test_the_page_shows_the_inline_executors_finding_and_moves_with_the_threshol
     expected = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
     assert at.container(key="finding").text[0].value == expected.finding
     assert any(expected.verdict in element.value for element in at.markdown)
+    telling = expected.table[1].differences["true_positive_rate"].estimate
+    assert telling.high < 0 <= expected.widest.demographic_parity_difference.low
+    (how,) = (text for text in texts(at) if "Largest difference of selection rates" in text)
+    assert how.startswith(f"True positive rate of male minus female: {number(telling.value)} ("), (
+        "evidence stands beside the interval that it rests on"
+    )
     at.slider(key="cut").set_value(0.8).run()
     assert not at.exception
     assert at.container(key="finding").text[0].value == at_threshold(expected, 0.8).finding
