@@ -40,9 +40,13 @@ def train_twins(
 ) -> Twins | str:
     """Train both, or say in a sentence why that cannot be done."""
     kind = _kind(subject.model)
-    if subject.training is None or kind is None:
+    if subject.training is None:
         return (
             "The twin needs a model that is trained here; a model that was brought cannot be trained again."
+        )
+    if kind is None:
+        return (
+            f"The twin is a model of the same kind, trained again; of the {subject.model.name} there is none."
         )
     read = tuple(name for name in attributes if name in subject.model.columns)
     if not read:
