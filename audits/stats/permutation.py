@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from audits.stats.sampling import as_people
+
 __all__ = ["benjamini_hochberg", "holm", "means_p_values", "p_value"]
 
 _AT_ONCE = 4_000_000
@@ -57,25 +59,24 @@ def means_p_values(
     >>> bool(abs(means_p_values(values, alike, lowest_two, np.random.default_rng(0))[0] - 2 / 28) < 0.02)
     True
     """
-    values, weights = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
-    sizes = np.maximum(np.rint(groups @ weights), 1).astype(np.int64)
-    observed = (groups * weights) @ values / (groups @ weights)
-    total = round(float(weights.sum()))
-    each = np.cumsum(weights) / weights.sum()
-    if total <= _SHUFFLED:
-        people = np.repeat(values, np.rint(weights).astype(np.int64))
-        first = np.arange(len(people))[:, None] < sizes  # the first so many of a shuffled row are the group
+    rows, each = as_people(np.asarray(weights, dtype=float))
+    mass = np.asarray(values, dtype=float)[rows] * each
+    inside = groups[:, rows]
+    sizes = inside.sum(axis=1)
+    observed = (inside @ mass) / (inside @ each)
+    total = len(rows)
+    first = np.arange(min(total, _SHUFFLED))[:, None] < sizes  # so many of a shuffled row are the group
     null = np.empty((draws, len(sizes)))
-    rows = max(1, _AT_ONCE // max(min(total, _SHUFFLED), int(sizes.max())))
-    for start in range(0, draws, rows):
-        stop = min(start + rows, draws)
+    at_once = max(1, _AT_ONCE // max(min(total, _SHUFFLED), int(sizes.max())))
+    for start in range(0, draws, at_once):
+        stop = min(start + at_once, draws)
         if total <= _SHUFFLED:
-            shuffled = rng.permuted(np.broadcast_to(people, (stop - start, len(people))), axis=1)
-            null[start:stop] = shuffled @ first / sizes
+            order = rng.permuted(np.broadcast_to(np.arange(total), (stop - start, total)), axis=1)
+            null[start:stop] = (mass[order] @ first) / (each[order] @ first)
             continue
         for place, size in enumerate(sizes):
-            drawn = np.searchsorted(each, rng.random((stop - start, size)), side="right")
-            null[start:stop, place] = values[np.minimum(drawn, len(values) - 1)].mean(axis=1)
+            drawn = rng.integers(0, total, (stop - start, size))
+            null[start:stop, place] = mass[drawn].sum(axis=1) / each[drawn].sum(axis=1)
     upper = [p_value(seen, column) for seen, column in zip(observed, null.T, strict=True)]
     lower = [p_value(-seen, -column) for seen, column in zip(observed, null.T, strict=True)]
     return np.minimum(2 * np.minimum(upper, lower), 1.0)

@@ -36,6 +36,14 @@ def test_a_weight_counts_people():
     assert found[0] == pytest.approx(exact(repeated, [5, 6, 7, 8, 9]), abs=0.02)
 
 
+def test_weights_below_a_person_leave_everybody_in():
+    values = np.arange(12.0) ** 2
+    groups = np.zeros((1, 12), dtype=bool)
+    groups[0, [3, 8, 9, 11]] = True
+    found = means_p_values(values, np.full(12, 0.3), groups, np.random.default_rng(0), draws=20_000)
+    assert found[0] == pytest.approx(exact(values, [3, 8, 9, 11]), abs=0.02)
+
+
 def test_of_many_people_a_small_group_is_drawn_with_replacement():
     rng = np.random.default_rng(3)
     values = rng.lognormal(size=9000)
