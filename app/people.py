@@ -10,7 +10,7 @@ import pandas as pd
 
 from audits.data import AuditData
 from audits.data.values import is_missing, text_of
-from audits.flipsets import FlipsetResult
+from audits.flipset import FlipsetResult
 from audits.stats.words import number
 
 __all__ = ["Comparison", "compare", "flipped_people"]

@@ -19,7 +19,7 @@ import pandas as pd
 
 from audits.data import DataSpec, FeatureSpace, ReadOptions, build_data, read_table
 from audits.data.samples import arrests, hiring, law_school
-from audits.flipsets import FlipsetResult, flipset
+from audits.flipset import FlipsetResult, flipset
 from audits.models import Subject, make_subject, model_spec
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -6,16 +6,16 @@ import streamlit as st
 
 from app import state, work
 from app.checking import problems
+from app.data_model.columns import bins_section, columns_section, text_columns
+from app.data_model.model_choice import model_section
+from app.data_model.next_step import next_step
+from app.data_model.outcome import outcome_section, says_more
+from app.data_model.reading import preview_section, reading_section
+from app.data_model.rows import left_out_section, rows_section
+from app.data_model.sources import example_cards, file_sources, source_problem
 from app.drafts import suggest_columns
 from app.widgets import notices
-from app.widgets.columns import bins_section, columns_section, text_columns
 from app.widgets.frame import page_text, title
-from app.widgets.model_choice import model_section
-from app.widgets.next_step import next_step
-from app.widgets.outcome import outcome_section, says_more
-from app.widgets.reading import preview_section, reading_section
-from app.widgets.rows import left_out_section, rows_section
-from app.widgets.sources import example_cards, file_sources, source_problem
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.data import Table

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
+from app.monitor.making import finished_audits, make_monitor
+from app.monitor.watching import choose_monitor, watch
 from app.widgets import notices
 from app.widgets.frame import page_text, title
-from app.widgets.monitor_making import finished_audits, make_monitor
-from app.widgets.monitor_watching import choose_monitor, watch
 from audits.errors import RunFailed
 
 space = state.workspace()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from app.recourse.choices import choose_options
+from app.recourse.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
-from app.widgets.recourse_options import choose_options
-from app.widgets.recourse_result import show_earlier, show_result
 
 audit_page(
     "Recourse",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from app.rule_sets.choices import choose_options
+from app.rule_sets.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
-from app.widgets.rule_set_options import choose_options
-from app.widgets.rule_set_result import show_earlier, show_result
 
 audit_page(
     "Rule sets",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from app.sensitivity.choices import choose_options
+from app.sensitivity.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
-from app.widgets.sensitivity_options import choose_options
-from app.widgets.sensitivity_result import show_earlier, show_result
 
 audit_page(
     "Prediction sensitivity",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from app import state
-from audits.figures.style import alt_text
+from audits.drawing.style import alt_text
 from audits.runs.tables import spreadsheet_safe
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def figure_card(
     name : str
         Of the files, and unique on the page.
     figure : Figure
-        From `audits.figures`.
+        From the audit's figures.
     table : callable
         Gives the numbers drawn; called when they are asked for.
     wide : bool

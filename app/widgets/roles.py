@@ -11,7 +11,7 @@ import streamlit as st
 from app import state
 from app.drafts import with_data
 from audits.data import ROLES, AuditData
-from audits.outcomes import GERMAN_ROLES
+from audits.recourse import GERMAN_ROLES
 from audits.runs.digests import digest_of
 
 __all__ = ["actionable_by_role", "is_german", "roles_section"]

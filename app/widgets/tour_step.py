@@ -24,7 +24,13 @@ STEPS = {
     4: "4. Flows",
     5: "5. Ways out",
 }
-_TEXTS = {1: "tour_groups", 2: "tour_rule_sets", 3: "tour_flipset", 4: "tour_flows", 5: "tour_recourse"}
+_TEXTS = {
+    1: "tour_groups",
+    2: "tour_rule_sets",
+    3: "tour_flipset",
+    4: "tour_outcome_transport",
+    5: "tour_recourse",
+}
 _YOUNG = {"ethnicity": "Velian", "age": "[18, 30)"}
 _AUDITS: list[dict[str, Any]] = [
     {"groups": {"by": ["sex", "ethnicity"]}},

@@ -18,11 +18,11 @@ __all__ = ["PAGES", "latest_audits", "verdict_cards"]
 
 PAGES = {
     "groups": ("overview.py", "Overview"),
-    "flipset": ("flipsets.py", "Flipsets"),
-    "outcome_transport": ("transport_flows.py", "Transport flows"),
+    "flipset": ("flipset.py", "Flipsets"),
+    "outcome_transport": ("outcome_transport.py", "Transport flows"),
     "recourse": ("recourse.py", "Recourse"),
     "rule_sets": ("rule_sets.py", "Rule sets"),
-    "loss_ratio": ("individual.py", "Individual fairness"),
+    "loss_ratio": ("loss_ratio.py", "Individual fairness"),
     "sensitivity": ("sensitivity.py", "Prediction sensitivity"),
 }
 """View and title of each audit's page."""

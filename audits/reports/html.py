@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from audits.figures.style import alt_text, finish
+from audits.drawing.style import alt_text, finish
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, Template, executive, full
 from audits.reports.laws import annex4, ll144

@@ -18,7 +18,7 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from audits.figures.style import ACCENT, INK, alt_text
+from audits.drawing.style import ACCENT, INK, alt_text
 from audits.reports.blocks import Cell, Code, Document, Facts, Figure, Finding, Grid, Heading, Text, shortened
 from audits.reports.contents import RunLike, Template
 from audits.reports.html import arrange

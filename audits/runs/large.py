@@ -12,13 +12,13 @@ from audits.errors import InputError
 from audits.models import Predictions
 from audits.models.predictions import PredictedLabel, PredictedScore
 from audits.progress import Progress, part
-from audits.rulesets import rule_sets_streamed
+from audits.rule_sets import rule_sets_streamed
 from audits.runs.digests import digest_of, path_digest
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from audits.rulesets import RuleSetsOptions, RuleSetsResult
+    from audits.rule_sets import RuleSetsOptions, RuleSetsResult
     from audits.runs.spec import Spec
 
 __all__ = ["large_facts", "run_large"]
@@ -32,7 +32,7 @@ def run_large(
     Raises
     ------
     InputError
-        See `audits.rulesets.rule_sets_streamed`.
+        See `audits.rule_sets.rule_sets_streamed`.
     """
     paths = [path for where, _, path in spec.paths() if where.startswith("data.path")]
     return rule_sets_streamed(

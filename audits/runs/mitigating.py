@@ -12,7 +12,7 @@ from audits.data import AuditData
 from audits.data.values import MISSING
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.rulesets import MitigationOptions, MitigationResult, mitigation_audit
+from audits.rule_sets import MitigationOptions, MitigationResult, mitigation_audit
 
 __all__ = ["mitigation_with_others", "usual_others"]
 

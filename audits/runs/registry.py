@@ -6,18 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from audits.flipsets import FlipsetOptions, FlipsetResult, flipset_audit
+from audits.flipset import FlipsetOptions, FlipsetResult, flipset_audit
 from audits.groups import GroupsOptions, GroupsResult, groups_audit
-from audits.individual import LossRatioOptions, LossRatioResult, loss_ratio_audit
-from audits.outcomes import (
-    OutcomeTransportOptions,
-    OutcomeTransportResult,
-    RecourseOptions,
-    RecourseResult,
-    outcome_transport_audit,
-    recourse_audit,
-)
-from audits.rulesets import (
+from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio_audit
+from audits.outcome_transport import OutcomeTransportOptions, OutcomeTransportResult, outcome_transport_audit
+from audits.recourse import RecourseOptions, RecourseResult, recourse_audit
+from audits.rule_sets import (
     MitigationOptions,
     MitigationResult,
     RuleSetsOptions,

@@ -14,7 +14,7 @@ from app.drafts import from_files, with_data
 from app.widgets.export import portable
 from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
 
-FLOWS, RECOURSE = "views/transport_flows.py", "views/recourse.py"
+FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
 
 def finish(space, at):  # noqa: F811

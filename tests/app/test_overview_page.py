@@ -63,7 +63,7 @@ def test_the_page_shows_the_inline_executors_finding_and_moves_with_the_threshol
 
 def test_other_audits_are_cards_and_another_threshold_lies_beside(space) -> None:  # noqa: F811
     at = visit(space).button(key="open-hiring").click().run()
-    at.switch_page("views/flipsets.py").run()
+    at.switch_page("views/flipset.py").run()
     at = run_here(at, space)
     finding = at.container(key="finding").text[0].value
     at.switch_page(PAGE).run()

@@ -18,7 +18,7 @@ from audits.runs.executors import InlineExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = str(ROOT / "app" / "main.py")
-FLIPSETS = "views/flipsets.py"
+FLIPSETS = "views/flipset.py"
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_without_data_the_flipset_page_points_to_the_data_page(space: Workspace)
 def test_the_web_process_never_loads_a_model_library() -> None:
     code = (
         "import sys; sys.path.insert(0, '.');"
-        "import app.server, app.widgets.flipset_result, app.widgets.model_choice, app.widgets.sources;"
+        "import app.server, app.flipset.result, app.data_model.model_choice, app.data_model.sources;"
         "print([name for name in ('torch', 'sklearn', 'onnxruntime', 'ot') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

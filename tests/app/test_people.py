@@ -7,7 +7,7 @@ import pandas as pd
 
 from app.people import compare, flipped_people
 from audits.data import build_data, data_spec
-from audits.flipsets import FlipsetOptions, flipset_audit
+from audits.flipset import FlipsetOptions, flipset_audit
 from audits.models import make_subject, model_spec
 
 

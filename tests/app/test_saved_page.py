@@ -14,7 +14,7 @@ PAGE = "views/saved.py"
 
 
 def flipset(at, space):  # noqa: F811
-    at.switch_page("views/flipsets.py").run()
+    at.switch_page("views/flipset.py").run()
     at.button(key="run").click().run()
     settle(space)
     return at
@@ -86,7 +86,7 @@ def test_what_somebody_else_has_run_is_kept_here_too_once_it_is_looked_at(space)
     flipset(visit(space).button(key="open-hiring").click().run(), space)
     other = Workspace(issue_token())
     at = visit(other).button(key="open-hiring").click().run()
-    at.switch_page("views/flipsets.py").run()
+    at.switch_page("views/flipset.py").run()
     assert not at.exception
     found = at.container(key="finding").text[0].value
     [run] = SavedRuns().list(owner=other.token)

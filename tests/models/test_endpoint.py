@@ -12,7 +12,7 @@ import pytest
 
 from audits.data import LabelCut
 from audits.errors import InputError
-from audits.individual import loss_ratio
+from audits.loss_ratio import loss_ratio
 from audits.models import ModelSpec, make_subject, model_spec
 from audits.models.spec import Endpoint
 from tests.models.scorer import Scorer, probability, serve

@@ -11,14 +11,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from audits.figures.style import finish
-from audits.flipsets import flipset
+from audits.drawing.style import finish
+from audits.flipset import flipset
 from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
 from audits.reports.exhibits import Exhibit
 from audits.reports.html import MOST_BYTES, html_of
 from audits.stats.words import count
-from tests.flipsets.conftest import draw_crowd, subject_of
+from tests.flipset.conftest import draw_crowd, subject_of
 
 NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
 

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 from reportlab.graphics.shapes import Circle, Drawing, Group, Line, PolyLine, Rect, String, Wedge
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
-from audits.figures.style import empty
+from audits.drawing.style import empty
 from audits.reports.paper import drawing_of
 from audits.reports.paper.ink import colour_of, on_scale
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data
-from audits.individual import loss_ratio
+from audits.loss_ratio import loss_ratio
 from audits.models import make_subject, model_spec
-from audits.rulesets import rule_sets
+from audits.rule_sets import rule_sets
 from audits.sensitivity import sensitivity
 
 

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data
+from audits.drawing.style import alt_text
 from audits.errors import InputError
-from audits.figures import sensitivity as figures
-from audits.figures.style import alt_text
 from audits.models import make_subject, model_spec
 from audits.reports.sections import SECTIONS
 from audits.results import load_result, save_result
 from audits.sensitivity import sensitivity
+from audits.sensitivity.figures import people as figures
 from audits.sensitivity.twin import augmented
 from audits.stats.words import number
 from tests.sensitivity.conftest import people, subject_of

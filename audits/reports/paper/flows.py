@@ -9,7 +9,7 @@ from typing import Any
 from reportlab.graphics.shapes import Path, Rect, Wedge
 from reportlab.lib.colors import white
 
-from audits.figures.style import ACCENT
+from audits.drawing.style import ACCENT
 from audits.reports.paper.ink import AXIS, Paper, colour_of, plain
 from audits.reports.paper.traces import colour_at
 

@@ -15,7 +15,7 @@ from reportlab.graphics.shapes import Drawing, Group, String
 from reportlab.lib.colors import Color, HexColor, toColor
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
-from audits.figures.style import GREY, INK
+from audits.drawing.style import GREY, INK
 
 __all__ = ["AXIS", "INK_COLOUR", "PALE", "SMALL", "Paper", "colour_of", "on_scale", "plain", "plain_lines"]
 

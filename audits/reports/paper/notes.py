@@ -6,7 +6,7 @@ from typing import Any
 
 from reportlab.graphics.shapes import Line, Rect
 
-from audits.figures.style import GREY
+from audits.drawing.style import GREY
 from audits.reports.paper.axes import Axis
 from audits.reports.paper.frame import LINE, LONGEST_TICK, Frame, on_paper
 from audits.reports.paper.ink import AXIS, SMALL, colour_of, plain, plain_lines

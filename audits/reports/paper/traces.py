@@ -9,7 +9,7 @@ import numpy as np
 from reportlab.graphics.shapes import Circle, Line, Polygon, PolyLine, Rect
 from reportlab.lib.colors import Color
 
-from audits.figures.style import ACCENT, INK, OKABE_ITO
+from audits.drawing.style import ACCENT, INK, OKABE_ITO
 from audits.reports.paper.axes import Axis
 from audits.reports.paper.bars import Bar
 from audits.reports.paper.ink import SMALL, Paper, colour_of, on_scale, plain

@@ -1,0 +1,204 @@
+"""The controls of a flipset audit, and about how long it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.flipset.map_choices import choose_map_options
+from app.summary import Summary
+from app.widgets.audit_page import Chosen
+from app.widgets.counterfactuals import choose_counterfactuals
+from app.widgets.groups import choose_groups
+from app.widgets.run_bar import time_words
+from audits.checks import build
+from audits.data import AuditData, group_name
+from audits.errors import InputError
+from audits.flipset import FlipsetOptions
+from audits.flipset.groups import MOST_BYTES, MOST_SECONDS
+from audits.flipset.options import map_seconds
+from audits.stats.words import count
+from audits.transport import estimated_bytes, estimated_seconds
+
+__all__ = ["choose_options"]
+
+_NOTHING = "(nothing)"
+_LABEL = "(the true label)"
+_CONDITION_KINDS = {"boolean", "categorical", "ordinal", "integer"}
+_COSTS = {
+    "l1_squared": "squared L1 (FlipTest)",
+    "l1": "L1",
+    "l2_squared": "squared L2",
+    "l2": "L2",
+}
+_METHODS = {
+    "exact": "Real people, matched exactly",
+    "gan": "Invented by a GAN (FlipTest)",
+    "neural": "Invented by a neural map",
+    "entropic": "Invented by an entropic map",
+    "linear": "Invented by a linear map (fast)",
+    "unbalanced": "Unbalanced: the farthest stay unmatched",
+}
+_AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for among all pairs
+_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
+
+
+def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+    """Draw the controls; None while no group is chosen."""
+    source, target = choose_groups(summary, draft.get("options") or {})
+    if not source:
+        return None
+    sizes = _sizes(data, source, target)
+    if sizes is not None:
+        st.text(
+            f"{count(sizes[0])} source and {count(sizes[1])} target people"
+            + (" before the split" if "train" in draft["spec"]["model"] else "")
+        )
+    columns = [
+        name for name, kind in summary.kinds.items() if kind in _CONDITION_KINDS and name != summary.label
+    ]
+    conditions = [_NOTHING, *([_LABEL] if summary.label else []), *columns]
+    condition = st.selectbox(
+        "Compare only people alike in",
+        conditions,
+        help="With the true label, flips among the equally deserving are compared (equalised odds).",
+        **state.choice("condition"),
+    )
+    options: dict[str, Any] = {"source": source, "target": target}
+    method = st.selectbox(
+        "Counterparts",
+        list(_METHODS),
+        format_func=_METHODS.__getitem__,
+        help="A map learns from both groups and invents a counterpart for everyone; it has to prove first "
+        "that it can be trusted. Where the decisions are a column of the data nobody can be invented: then "
+        "exact, entropic and unbalanced match real people.",
+        **state.choice("method"),
+    )
+    audited = None if sizes is None else _audited(draft, sizes)
+    if method != "exact":
+        options["transport"] = method
+    elif audited is not None:
+        options |= _everyone(*audited, summary.width)
+    if condition != _NOTHING:
+        options["condition_on"] = "label" if condition == _LABEL else condition
+    with st.expander("More options"):
+        options |= _more()
+        options |= choose_map_options(method)
+        options |= _weights([name for name in summary.features if name not in {*source, *target}])
+        options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
+    title = f"{group_name(source)} → {group_name(target)}"
+    return Chosen(options, title, _seconds(draft, summary, audited, options))
+
+
+def _audited(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:
+    """About how many people of either group are audited: where a model is trained, those held out."""
+    trained = draft["spec"]["model"].get("train")
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    n, m = (max(2, round(share * size)) for size in sizes)
+    return n, m
+
+
+def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
+    """Offer to match groups in full of which the audit would draw a subsample."""
+    seconds, memory = estimated_seconds(n, m, width), estimated_bytes(n, m, width)
+    if seconds <= MOST_SECONDS and memory <= MOST_BYTES:
+        return {}
+    everyone = st.toggle(
+        "Match everyone",
+        value=False,
+        help="Otherwise a random part of both groups is matched, as many as take about two minutes.",
+        **state.choice("everyone"),
+    )
+    st.text(f"All {count(n)} with {count(m)}: {time_words(seconds)}, {memory / 2**30:.1f} GB of memory.")
+    return {"max_people": max(n, m) + 1} if everyone else {}  # one more: a split may round otherwise
+
+
+def _more() -> dict[str, Any]:
+    cost = st.selectbox(
+        "Distance",
+        list(_COSTS),
+        format_func=_COSTS.__getitem__,
+        help="Between people, after every feature is standardised.",
+        **state.choice("cost"),
+    )
+    level = st.number_input(
+        "Error rate",
+        min_value=0.001,
+        max_value=0.5,
+        value=0.05,
+        step=0.01,
+        format="%g",
+        help="Of intervals and verdict: 0.05 gives 95 % intervals.",
+        **state.choice("level"),
+    )
+    material = st.number_input(
+        "A difference matters from (percentage points)",
+        min_value=1,
+        max_value=90,
+        value=10,
+        **state.choice("material"),
+    )
+    shuffles = st.number_input(
+        "Shuffles for the level of chance", min_value=0, max_value=9999, value=99, **state.choice("shuffles")
+    )
+    reverse = st.toggle("Also count the way back", value=True, **state.choice("reverse"))
+    chosen = {
+        "cost": cost,
+        "level": level,
+        "material": round(material / 100, 4),
+        "permutations": int(shuffles),
+        "reverse": reverse,
+    }
+    usual = {"cost": "l1_squared", "level": 0.05, "material": 0.1, "permutations": 99, "reverse": True}
+    return {key: value for key, value in chosen.items() if value != usual[key]}
+
+
+def _weights(features: list[str]) -> dict[str, Any]:
+    """Weights in the distance, of the features that shall not count once."""
+    chosen = st.multiselect(
+        "Weigh features otherwise",
+        features,
+        help="Weight in the distance: 1 as it is, 0 leaves it out of the matching, 3 counts it three times.",
+        **state.choice("weighed"),
+    )
+    weights = {
+        name: st.number_input(
+            f"Weight of {name}",
+            min_value=0.0,
+            value=2.0,
+            step=0.5,
+            format="%g",
+            **state.choice(f"weight-{name}"),
+        )
+        for name in chosen
+    }
+    return {"feature_weights": weights} if weights else {}
+
+
+def _sizes(data: AuditData, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
+    try:
+        return int(data.members(source).sum()), int(data.members(target).sum())
+    except InputError:
+        return None  # the run says what is wrong with the groups
+
+
+def _seconds(
+    draft: Mapping[str, Any], summary: Summary, sizes: tuple[int, int] | None, options: Mapping[str, Any]
+) -> float:
+    trained = draft["spec"]["model"].get("train")
+    start = 1.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
+    if sizes is None:
+        return start
+    n, m = sizes
+    if options.get("transport", "exact") != "exact":
+        return start + map_seconds(build(FlipsetOptions, options, "flipset"), n, m, summary.width)
+    shuffles = options.get("permutations", 99) * estimated_seconds(min(n, 300), min(m, 300), summary.width)
+    matching = _AFTERWARDS * estimated_seconds(n, m, summary.width)
+    return (
+        start
+        + shuffles
+        + (matching if "max_people" in options else min(_AFTERWARDS * MOST_SECONDS, matching))
+    )

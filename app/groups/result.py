@@ -1,0 +1,260 @@
+"""What a group comparison found, with thresholds that move at once and a second model beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.result_frame import fine_print, headline
+from app.widgets.subject import model_words
+from app.widgets.verdict_cards import verdict_cards
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling
+from audits.groups import figures as figures
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE
+from audits.stats.words import count, number
+
+__all__ = ["show_result"]
+
+_METRICS = {
+    "selection_rate": "selection rate",
+    "true_positive_rate": "true positive rate",
+    "false_positive_rate": "false positive rate",
+    "true_negative_rate": "true negative rate",
+    "false_negative_rate": "false negative rate",
+    "precision": "precision",
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+}
+_MOST_THRESHOLDS = 12
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished comparison, top to bottom."""
+    stored: GroupsResult = found.audits[0].result
+    top = st.container()
+    attribute = _attribute(stored)
+    result = _moved(found, stored, attribute)
+    with top:
+        _headline(result, changed=result is not stored)
+    metrics = st.pills(
+        "Rates",
+        [name for name in _METRICS if getattr(result.table[0], name) is not None],
+        selection_mode="multi",
+        default=[name for name in list(_METRICS)[:3] if getattr(result.table[0], name) is not None],
+        format_func=_METRICS.__getitem__,
+        **state.choice("rates"),
+    )
+    rates = figures.rates(result, attribute, metrics=tuple(metrics))
+    figure_card("group-rates", rates, lambda: _rows(result, attribute), wide=True)
+    if len(result.of(attribute)) > figures.MOST_GROUPS:
+        shown, k = figures.MOST_GROUPS, len(result.of(attribute))
+        st.caption(f"Drawn are the {shown} largest of {k} groups; the table holds all.")
+    for warning in result.warnings:
+        notices.note(warning)
+    _differences(result, attribute)
+    verdict_cards(space, draft)
+    st.subheader("Scores", anchor=False)
+    figure_card("group-scores", figures.scores(result, attribute), lambda: result.scores_frame(attribute))
+    if result.table[0].calibration is not None:
+        figure_card(
+            "group-calibration",
+            figures.calibration(result, attribute),
+            lambda: result.calibration_frame(attribute),
+        )
+    _second_model(space, found, stored, attribute)
+    fine_print(found, draft, "overview")
+
+
+def _headline(result: GroupsResult, *, changed: bool = False) -> None:
+    gap = result.widest.demographic_parity_difference
+    words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
+    how = f"Largest difference of selection rates, by {result.widest.attribute}: {words}"
+    row, reference, rate = most_telling(result.table)
+    if rate != "selection_rate":  # the finding is then of another rate, and so is the verdict
+        gap = row.differences[rate].estimate
+        words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
+        how = f"{_METRICS[rate].capitalize()} of {row.group} minus {reference.group}: {words}. {how}"
+    headline(result.finding, result.verdict, how)
+    if changed:
+        notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
+
+
+def _attribute(result: GroupsResult) -> str:
+    options = [spread.attribute for spread in result.spreads]
+    telling = [row.attribute for row in result.table if row.verdict == EVIDENCE]
+    first = options.index(telling[0]) if telling else 0
+    return st.selectbox("Groups of", options, index=first, width=420, **state.choice("groups-of"))
+
+
+def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
+    """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
+    if found.model["score_kind"] == "label":
+        return result
+    sign = -1.0 if found.model["higher_is"] == "unfavorable" else 1.0
+    scores = sign * result.people["score"]
+    low, high = float(min(scores.min(), 0.0)), float(max(scores.max(), 1.0))
+    spec = found.model["threshold"]
+    values = [row.group for row in result.table if row.attribute == attribute]
+    single = " × " not in attribute and len(values) <= _MOST_THRESHOLDS
+    by_group = isinstance(spec, dict)
+    with st.container(border=True, key="thresholds"):
+        if single:
+            by_group = st.toggle(
+                f"A threshold for each group of {notices.label(attribute)}",
+                value=isinstance(spec, dict) and attribute in spec,
+                **state.choice("by-group"),
+            )
+        elif by_group:
+            return result  # thresholds by an attribute that is not shown
+        st.caption("Decided favorably where the score is " + ("below" if sign < 0 else "at least"))
+        asked = _by_group(attribute, values, spec, low, high) if by_group else _one(spec, low, high)
+    if asked == spec:
+        return result
+    try:
+        return at_threshold(result, asked, higher_is=found.model["higher_is"])
+    except InputError as error:
+        notices.problem(str(error))
+        return result
+
+
+def _one(spec: Any, low: float, high: float) -> float:
+    """Draw one threshold: a slider where scores lie in [0, 1], else a number."""
+    first = spec if isinstance(spec, float) else (low + high) / 2
+    low, high = min(low, first), max(high, first)
+    if (low, high) == (0.0, 1.0):
+        return st.slider("Threshold", low, high, first, step=0.005, **state.choice("cut"))
+    return st.number_input(
+        "Threshold", low, high, first, step=(high - low) / 100, format="%.6g", **state.choice("cut")
+    )
+
+
+def _by_group(attribute: str, values: list[str], spec: Any, low: float, high: float) -> Any:
+    known = spec.get(attribute, {}) if isinstance(spec, dict) else {}
+    common = spec if isinstance(spec, float) else (low + high) / 2
+    found = {}
+    with st.grid(3, min_column_width=200, border=False):
+        for place, value in enumerate(values):
+            first = float(known.get(value, common))
+            found[value] = st.number_input(
+                notices.label(value),
+                min(low, first),
+                max(high, first),
+                first,
+                step=(high - low) / 100,
+                format="%.6g",
+                **state.choice(f"cut-{place}"),
+            )
+    return {attribute: found}
+
+
+def _rows(result: GroupsResult, attribute: str) -> Any:
+    table = result.to_frame()
+    return table[table["attribute"] == attribute].drop(columns="attribute")
+
+
+def _differences(result: GroupsResult, attribute: str) -> None:
+    """Draw each group's differences with its verdicts, and write the spreads of the attribute."""
+    spread = next(item for item in result.spreads if item.attribute == attribute)
+    named = {
+        "Demographic parity difference": spread.demographic_parity_difference,
+        "Smallest impact ratio (four fifths: 0.8)": spread.demographic_parity_ratio,
+        "Equal opportunity difference": spread.equal_opportunity_difference,
+        "Equalised odds difference": spread.equalized_odds_difference,
+        "Average odds difference": spread.average_odds_difference,
+    }
+    lines = [
+        f"{name}: {number(item.value)} ({number(item.low)} to {number(item.high)}, {item.method})"
+        for name, item in named.items()
+        if item is not None
+    ]
+    st.subheader("Differences from the reference", anchor=False)
+    st.text(f"Each group minus {spread.reference}; the intervals hold for all groups and rates together.")
+    figure_card(
+        "group-differences",
+        figures.differences(result, attribute),
+        lambda: result.differences_frame(attribute),
+        wide=True,
+    )
+    verdicts = pd.DataFrame(
+        [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
+        columns=["group", "people", "verdict", "people needed in each group"],
+    )
+    st.dataframe(verdicts, hide_index=True, alt="Verdict of each group")
+    notices.bullets(lines)
+    again = result.bootstrap_frame(attribute)
+    if len(again):
+        with st.expander("Impact ratio and balanced accuracy by the bootstrap"):
+            st.text("A second interval, by resampling people, beside the one that is drawn.")
+            st.dataframe(
+                again,
+                hide_index=True,
+                column_config=number_columns(again),
+                alt="Two intervals for each group",
+            )
+
+
+def _needed(row: GroupRow) -> str:
+    needs = [gap.people_needed for gap in row.differences.values() if gap.people_needed]
+    return f"about {count(max(needs))}" if needs else ""
+
+
+def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attribute: str) -> None:
+    """Lay another run's model beside this one, on the same people."""
+    records = [record for record in space.runs() if _comparable(record, found)]
+    if not records:
+        return
+    st.subheader("Another model on the same people", anchor=False)
+    labels = {record["key"][:8]: _model_words(record["spec"]) for record in records}
+    chosen = st.selectbox(
+        "Beside it",
+        ["(none)", *labels],
+        format_func=lambda key: labels.get(key, key),
+        **state.choice("beside"),
+    )
+    record = next((item for item in records if item["key"][:8] == chosen), None)
+    if record is None:
+        return
+    try:
+        table = beside(result, work.result(space, record["spec"]).audits[0].result)
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+        return
+    if attribute not in set(table["attribute"]):
+        notices.note(f"The other run does not compare by {attribute}.")
+        return
+    figure = figures.beside(
+        table, attribute, (f"this: {_model_words(found.spec)}", f"beside it: {labels[chosen]}")
+    )
+    figure_card("group-models", figure, lambda: table, wide=True)
+    st.dataframe(
+        table[table["attribute"] == attribute].drop(columns="attribute"),
+        hide_index=True,
+        column_config=number_columns(table),
+        alt="Rates of both models by group, and the change from this one to the other",
+    )
+
+
+def _model_words(spec: Mapping[str, Any]) -> str:
+    """Name a run's model and threshold in a line."""
+    threshold = spec["threshold"]
+    words = str(threshold) if isinstance(threshold, float) else json.dumps(threshold)
+    return f"{model_words(spec['model'])} at {words}"
+
+
+def _comparable(record: Mapping[str, Any], found: RunResult) -> bool:
+    """Whether a record is a finished comparison of the same people by another model or threshold."""
+    spec = record["spec"]
+    audits = spec.get("audits") or [{}]
+    same = spec.get("data", {}).get("path") == found.spec["data"]["path"]
+    other = spec.get("model") != found.spec["model"] or spec.get("threshold") != found.spec["threshold"]
+    return "groups" in audits[0] and same and other

@@ -1,0 +1,152 @@
+"""What a loss-ratio audit found, from the finding down to the single person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import choose_row
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.loss_ratio import LossRatioResult, Standing
+from audits.loss_ratio import figures as figures
+from audits.runs.result import RunResult
+
+__all__ = ["show_earlier", "show_result"]
+
+_MOST_PEOPLE = 1000
+_LARGEST_TOLERANCE = 1000.0
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom; the tolerance moves verdict and figures without a new run."""
+    result: LossRatioResult = found.audits[0].result
+    top = st.container()
+    tolerance = _tolerance(result)
+    with top:
+        _headline(result, result.at(tolerance))
+    figure_card(
+        "loss-ratio", figures.against_tolerance(result, tolerance), lambda: result.to_frame(tolerance)
+    )
+    for warning in result.warnings:
+        notices.note(warning)
+    st.subheader("How long people were moved", anchor=False)
+    figure_card("loss-ratio-steps", figures.along_flow(result, tolerance), result.curve_frame)
+    st.subheader("Whose loss grows", anchor=False)
+    figure_card("loss-ratio-people", figures.ratios(result, tolerance), result.histogram_frame)
+    figure_card("loss-ratio-groups", figures.by_group(result, tolerance), result.groups_frame)
+    st.subheader("What should not matter", anchor=False)
+    source = str(result.metric["source"])
+    st.text(f"{source[:1].upper()}{source[1:]}.")
+    figure_card("loss-ratio-subspace", figures.subspace(result), result.features_frame)
+    _heat_map(result, tolerance)
+    _comparison(result)
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    _people(result, data)
+    fine_print(found, draft, "loss_ratio", method=result.method, metric=result.metric)
+
+
+def _headline(result: LossRatioResult, standing: Standing) -> None:
+    headline(standing.finding, standing.verdict, f"{result.statistic.method} · {result.method}")
+
+
+def show_earlier(result: LossRatioResult) -> None:
+    """Draw the head of an earlier result."""
+    _headline(result, result.at(result.tolerance))
+    earlier_figure(figures.against_tolerance(result))
+
+
+def _tolerance(result: LossRatioResult) -> float:
+    """The tolerance chosen, on a slider that reaches beyond what was found."""
+    reach = max(result.tolerance, result.lower_bound or 1.0, result.statistic.value or 1.0)
+    top = max(3.0, float(math.ceil(1.2 * min(reach, _LARGEST_TOLERANCE))))
+    kept = state.widget("delta")
+    if kept is not None and kept > top:  # of another result, whose slider reached further
+        state.set_widget("delta", top)
+    return st.slider(
+        "Tolerance δ: the largest mean ratio you accept",
+        1.01,
+        top,
+        min(max(result.tolerance, 1.01), top),
+        step=0.01,
+        key="delta",
+        persist_state="page",
+        help="1.25 is the four-fifths rule put the other way round.",
+    )
+
+
+def _heat_map(result: LossRatioResult, tolerance: float) -> None:
+    if result.heat_map.empty:
+        return
+    st.subheader("Other models of these two features", anchor=False)
+    angles = sorted(result.heat_map["metric angle (degrees)"].unique().tolist())
+    angle = st.select_slider(
+        "The metric is off by (degrees)",
+        angles,
+        value=angles[0],
+        format_func=lambda item: f"{item:g}",
+        key="angle",
+    )
+    figure_card("loss-ratio-map", figures.heat_map(result, angle, tolerance), lambda: result.heat_map)
+
+
+def _comparison(result: LossRatioResult) -> None:
+    if not result.comparison:
+        return
+    st.subheader("Other models on the same people", anchor=False)
+    table = result.comparison_frame().drop(columns=["average_odds_difference", "average_odds_difference_sd"])
+    odds = pd.DataFrame(
+        [
+            {f"odds difference, {name}": value for name, value in row["average_odds_difference"].items()}
+            for row in result.comparison
+        ]
+    )
+    table = pd.concat([table, odds], axis=1)
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=number_columns(table),
+        alt="Models trained anew on repeated splits: accuracy, group differences, loss ratio",
+    )
+
+
+def _people(result: LossRatioResult, data: AuditData) -> None:
+    st.subheader("People, largest ratio first", anchor=False)
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    people = result.people.sort_values("ratio", ascending=False, kind="stable")
+    raw = data.frame.loc[people.index, columns]
+    table = pd.concat(
+        [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
+    )
+    chosen = choose_row(
+        table,
+        "ratio-people",
+        "person",
+        alt="People moved, largest ratio first; a click shows one person before and after",
+        of=list(result.worst),
+        label=f"One of the {len(result.worst):,} largest ratios, by row number",
+    )
+    if chosen is not None:
+        _person(result, chosen)
+
+
+def _person(result: LossRatioResult, row: Any) -> None:
+    moves = result.moves[result.moves["row"] == row].drop(columns="row").set_index("feature")
+    with st.container(border=True, key="person-card"):
+        st.markdown("**This person before and after the move**")
+        with st.container(key="quiet-person"):
+            st.text(
+                f"Row {row}. The moved person need not exist: categories are mixed (1 is the whole one), "
+                "and numbers may leave their range."
+            )
+        figure_card("loss-ratio-person", figures.moved_person(result, row), lambda: moves)
+        st.dataframe(moves, column_config=number_columns(moves), alt=f"Row {row} before and after the move")

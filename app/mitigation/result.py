@@ -1,0 +1,136 @@
+"""Training the model again for its worst rule set, and what that does to every other audit's finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state, work
+from app.drafts import audit_spec
+from app.mitigation.others import audit_seconds, training_seconds
+from app.widgets import notices
+from app.widgets.figure_card import figure_card
+from app.widgets.frame import page_text
+from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.errors import InputError
+from audits.rule_sets import MitigationResult
+from audits.rule_sets.figures import leaderboard as figures
+from audits.runs.mitigating import usual_others
+from audits.stats import EVIDENCE
+from audits.stats.words import percent
+
+__all__ = ["mitigation_options", "mitigation_section"]
+
+_OWN = {"rule_sets", "mitigation"}
+_SHARED = ("protected", "support", "bins", "depth", "text", "terms")
+_TRAININGS = 5  # as it was, and with four numbers of samples
+
+
+def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Draw the section below a rule-set result: the offer, the run, or what it found."""
+    trained = draft["spec"]["model"].get("train")
+    st.subheader("Train the model again for the worst rule set", anchor=False)
+    if trained is None:
+        st.text("Only a model that was trained here can be trained again.")
+        return
+    if (trained == "text") != ("text" in options):
+        st.text(
+            "A model of words can be trained again for identity terms: choose them as the rules."
+            if trained == "text"
+            else "A model that reads no text can be trained again for protected attributes: choose them."
+        )
+        return
+    data, summary = wait_for(work.data(space, draft["spec"]["data"]), "Preparing the people")
+    offered = mitigation_options(space, draft, options, data)
+    names = list(offered["also"])
+    kept = names
+    if names:
+        kept = st.multiselect(
+            "Stated before and after",
+            names,
+            default=names,
+            format_func=lambda name: name.replace("_", " "),
+            help="Every audit that needs no choice on these data, and those you ran, as you ran them.",
+            **state.choice("also"),
+        )
+    chosen = offered | {"also": {name: offered["also"][name] for name in names if name in kept}}
+    spec = audit_spec(draft, "mitigation", chosen)
+    try:
+        standing = work.standing(space, spec)
+    except InputError as error:
+        notices.problem(str(error))
+        return
+    if standing.finished:
+        _show(work.result(space, spec).audits[0].result)
+        return
+    st.markdown(page_text("mitigation"))
+    with st.container(width=320, key="mitigation"):
+        seconds = training_seconds(draft, summary, _TRAININGS) + 2.0 * audit_seconds(draft, summary, kept)
+        run_button(
+            space, spec, "Rule sets: trained again", standing, seconds, "mitigate", label="Train again"
+        )
+    if standing.going and standing.run is not None:
+        progress(standing.run)
+    else:
+        ended_badly(standing.run)
+
+
+def mitigation_options(
+    space: Workspace,
+    draft: Mapping[str, Any],
+    options: Mapping[str, Any],
+    data: AuditData,
+) -> dict[str, Any]:
+    """Return the options of the mitigation that belongs to a rule-set audit.
+
+    The audits stated before and after are all that need no choice, and those that were run on these data and
+    this model, with the options of their last run.
+    """
+    also: dict[str, Any] = {}
+    for record in space.runs():  # the last run first
+        spec = record["spec"]
+        if any(spec.get(part) != draft["spec"].get(part) for part in ("data", "model", "threshold")):
+            continue
+        for audit in spec.get("audits", ()):
+            (name, given), *_ = audit.items()
+            if name not in _OWN:
+                also.setdefault(name, dict(given))
+    own = {name: options[name] for name in _SHARED if name in options}
+    return own | {"also": usual_others(data, draft["spec"]["model"].get("train")) | also}
+
+
+def _show(result: MitigationResult) -> None:
+    with st.container(key="mitigated"):
+        st.text(result.finding)
+    with st.container(horizontal=True, vertical_alignment="center", key="mitigation-verdict"):
+        st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+        st.text("of what is left of the difference")
+    for warning in result.warnings:
+        notices.note(warning)
+    figure_card("mitigation", figures.mitigation(result), result.to_frame)
+    first, last = result.steps[0], result.steps[result.chosen]
+    st.text(f"Every finding before, and after training with {last.added:,} more samples")
+    with st.container(border=True):
+        people = first.accuracy.n
+        _before_after(
+            "accuracy",
+            f"{percent(first.accuracy.value, people)} of those held out decided as they turned out",
+            f"{percent(last.accuracy.value, people)}",
+        )
+        for before, after in zip(first.also, last.also, strict=True):
+            _before_after(
+                before.audit.replace("_", " "),
+                f"{before.finding} ({before.verdict})",
+                f"{after.finding} ({after.verdict})",
+            )
+
+
+def _before_after(name: str, before: str, after: str) -> None:
+    st.markdown(f"**{name.capitalize()}**")
+    st.text(f"Before: {before}")
+    st.text(f"After: {after}")

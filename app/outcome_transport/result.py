@@ -1,0 +1,195 @@
+"""What an outcome-transport audit found, from the finding down to one person beside a counterpart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.frame import page_text
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import choose_row
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.outcome_transport import OutcomeTransportResult, blue_college
+from audits.outcome_transport import figures as figures
+from audits.runs.result import RunResult
+from audits.stats.words import count, number
+
+__all__ = ["show_earlier", "show_result"]
+
+_MOST_PEOPLE = 1000
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: OutcomeTransportResult = found.audits[0].result
+    _headline(result)
+    for warning in result.warnings:
+        notices.note(warning)
+    figure_card("outcome_transport", figures.sankey(result), result.flows_frame, wide=True)
+    _flows(result)
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    _cell(result, data)
+    st.subheader("How unlike are people with the same outcome?", anchor=False)
+    table = result.to_frame()
+    figure_card("bias", figures.bias(result), lambda: table[table["level"] != "subgroup"])
+    if (table["level"] == "subgroup").sum() > (table["level"] == "group").sum():
+        figure_card(
+            "bias-subgroups", figures.bias(result, level="subgroup"), lambda: table[table["level"] != "group"]
+        )
+    if result.by_role:
+        figure_card("bias-roles", figures.roles(result), lambda: _role_table(result))
+    fine_print(
+        found,
+        draft,
+        "outcome_transport",
+        beside={"Why equal rates are not enough: Blue College": _simulation},
+        coupling=result.certificate,
+    )
+
+
+def _headline(result: OutcomeTransportResult) -> None:
+    distance = result.wasserstein
+    headline(
+        result.finding,
+        result.verdict,
+        f"distance {number(distance.value)} ({number(distance.low)} to {number(distance.high)}) · "
+        f"{result.certificate['method']} · outcomes: {result.outcome}",
+    )
+
+
+def show_earlier(result: OutcomeTransportResult) -> None:
+    """Draw the head of an earlier result."""
+    _headline(result)
+    earlier_figure(figures.sankey(result))
+
+
+def _flows(result: OutcomeTransportResult) -> None:
+    figure = figures.flow_matrix(result)
+    figure_card("flow-matrix", figure, result.flows_frame, wide=True, on_point=_open_cell)
+    table = result.flows_frame()
+    pairs = list(zip(table["from"], table["to"], strict=True))
+    shares = ["share", "low", "high", "least optimal", "most optimal", "mass", "part of the bias"]
+    percents = {name: st.column_config.NumberColumn(format="percent") for name in shares}
+    st.dataframe(
+        table,
+        key="flow-rows",
+        hide_index=True,
+        height=388 if len(table) > 10 else "content",
+        column_config=percents,
+        on_select=lambda: _open(pairs),
+        selection_mode="single-row",
+        alt="Flows between subgroups, largest first; a click opens the people",
+    )
+
+
+def _open_cell(cell: list[str]) -> None:
+    state.set_widget("flow-from", cell[0])
+    state.set_widget("flow-to", cell[1])
+
+
+def _open(pairs: list[tuple[str, str]]) -> None:
+    selected = state.widget("flow-rows")["selection"]["rows"]
+    if selected and selected[0] < len(pairs):
+        state.set_widget("flow-from", pairs[selected[0]][0])
+        state.set_widget("flow-to", pairs[selected[0]][1])
+
+
+def _cell(result: OutcomeTransportResult, data: AuditData) -> None:
+    """The people of one flow, and one of them beside the most similar counterpart."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = st.selectbox(
+            "People of",
+            result.flows.rows,
+            index=None,
+            placeholder="Click a row above, or choose",
+            **state.choice("flow-from"),
+        )
+        target = st.selectbox(
+            "mapped to", result.flows.columns, index=None, placeholder="Choose", **state.choice("flow-to")
+        )
+    if source is None or target is None:
+        return
+    people = result.cell(source, target)
+    st.subheader(f"{source} → {target} ({count(people['people'].sum())})", anchor=False)
+    if people.empty:
+        st.text("Nobody.")
+        return
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    shown = people[["share", "bias", "least", "most", "counterpart"]]
+    raw = data.frame.loc[people.index, columns].add_suffix(" ")
+    table = pd.concat([shown, raw], axis=1)
+    chosen = choose_row(
+        table,
+        "flow-people",
+        "flow-person",
+        alt="People of the chosen flow, surest first",
+        formats={"share": st.column_config.NumberColumn(format="percent")},
+    )
+    if chosen is not None:
+        _beside(result, data, chosen, target, columns)
+
+
+def _beside(
+    result: OutcomeTransportResult, data: AuditData, row: Any, target: str, columns: list[str]
+) -> None:
+    """One person beside the most similar counterpart, and all counterparts in the subgroup looked at."""
+    counterpart = result.people.loc[row, "counterpart"]
+    if pd.isna(counterpart):
+        st.text("This person is left unmatched.")
+        return
+    both = data.frame.loc[[row, counterpart], columns].astype(str).T
+    both.columns = [f"row {row}", f"most similar counterpart, row {counterpart}"]
+    both.index.name = "column"
+    found = result.counterparts_of(row, target)
+    with st.container(border=True, key="person-card"):
+        st.text("A counterpart is a statistical match, not the same person's other life.")
+        st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
+        first = f" (the first {_MOST_PEOPLE:,} are shown)" if len(found) > _MOST_PEOPLE else ""
+        st.text(f"Counterparts in {target}: {count(found['people'].sum())}{first}")
+        near = pd.concat(
+            [found[["share"]], data.frame.loc[found.index, columns].add_suffix(" ")], axis=1
+        ).head(_MOST_PEOPLE)
+        near.index.name = "row"
+        st.dataframe(
+            near,
+            key="flow-counterparts",
+            height=240 if len(near) > 6 else "content",
+            column_config={**number_columns(near), "share": st.column_config.NumberColumn(format="%.2g")},
+            alt=f"Counterparts of row {row} in {target}",
+        )
+
+
+def _role_table(result: OutcomeTransportResult) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (row.role, row.group, row.bias.value, row.bias.low, row.bias.high)
+            for row in result.by_role
+            if row.level != "subgroup"
+        ],
+        columns=["role", "group", "mean bias", "low", "high"],
+    )
+
+
+def _simulation() -> None:
+    st.markdown(page_text("outcome_transport_simulation"))
+    rules = st.multiselect(
+        "Rules: share admitted",
+        [0.05, 0.1, 0.25, 0.5],
+        default=[0.1, 0.25, 0.5],
+        format_func=lambda rule: f"{100 * rule:g} %",
+        key="college-rules",
+        persist_state="page",
+    )
+    years = st.slider("Years", 2, 50, 20, key="college-years", persist_state="page")
+    n = st.slider("Applicants of a school each year", 20, 500, 200, 20, key="college-n", persist_state="page")
+    if rules:
+        table = blue_college(sorted(rules), years=years, n=n)
+        figure_card("blue-college", figures.blue_college(table), lambda: table)

@@ -1,0 +1,148 @@
+"""The controls of a recourse audit: what can be changed, how, and at what cost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state
+from app.drafts import check_invents
+from app.summary import Summary
+from app.widgets import notices
+from app.widgets.audit_page import Chosen
+from app.widgets.roles import actionable_by_role, is_german, roles_section
+from audits.data import AuditData
+from audits.recourse import GERMAN_ROLES
+
+__all__ = ["choose_options"]
+
+_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
+_STEPS = [round(0.05 * k, 2) for k in range(21)]
+_WAYS = {"any way": None, "up only": "up", "down only": "down"}
+_FIXED = re.compile(
+    r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
+    r"|disab[a-z]*|prior|previous|past|arrests?|convictions?)(?:[^a-z]|$)"
+)
+_MOST_LISTED = 30
+_SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
+
+
+def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+    """Draw the controls; None while nothing can be changed, or no attribute makes groups.
+
+    Raises
+    ------
+    InputError
+        If the model is a column of predictions, which cannot say what a changed person would get.
+    """
+    check_invents(draft)
+    names = [name for name in data.features if name not in data.protected]
+    suggested, why = _suggested(data, names)
+    actionable = st.multiselect("A person can change", names, default=suggested, **state.choice("actionable"))
+    if why and actionable == suggested:
+        with st.container(key="quiet-actionable"):
+            st.text(why)
+    unread = [name for name in _with_role(data) if name not in data.features]
+    if unread:
+        notices.note(f"The model does not read {', '.join(unread)}: changing that cannot help.")
+    groups = list(data.protected)
+    by = st.multiselect("Groups by", groups, default=groups[:1], **state.choice("recourse-by"))
+    roles_section(draft, data)
+    if not actionable or not by:
+        return None
+    options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}
+    with st.expander("Limits and costs"):
+        options |= _limits(actionable, data, summary)
+        if not st.checkbox(
+            "Also look for the fewest changes", value=True, key="fewest", persist_state="session"
+        ):
+            options["fewest"] = False
+    trained = draft["spec"]["model"].get("train")
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    seconds = 2.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
+    return Chosen(options, "Recourse", seconds + 0.004 * min(2000, share * summary.rows))
+
+
+def _suggested(data: AuditData, names: list[str]) -> tuple[list[str], str]:
+    """Return the columns to start with, and where they come from."""
+    by_role = [name for name in actionable_by_role(data) if name in names]
+    if by_role:
+        return by_role, ""
+    if is_german(data):
+        chosen = [name for name in names if GERMAN_ROLES.get(name) == "actionable"]
+        return chosen, "Taken from the paper's Table A1 for these data."
+    fixed = {name for name, role in data.roles.items() if role in {"immutable", "mutable"}}
+    chosen = [name for name in names if name not in fixed and not _FIXED.search(name.lower())]
+    if not chosen:
+        return [], "No column looks like one that a person can change: choose some, if there are any."
+    lack = "No column that the model reads has" if _with_role(data) else "No column has"
+    return chosen, f"{lack} the role actionable yet: take out what a person cannot change."
+
+
+def _with_role(data: AuditData) -> list[str]:
+    return [name for name, role in data.roles.items() if role == "actionable"]
+
+
+def _limits(actionable: list[str], data: AuditData, summary: Summary) -> dict[str, Any]:
+    table = pd.DataFrame(
+        {
+            "column": actionable,
+            "direction": "any way",
+            "at least": pd.array([None] * len(actionable), dtype="Float64"),
+            "at most": pd.array([None] * len(actionable), dtype="Float64"),
+            "cost": 1.0,
+        }
+    )
+    edited = st.data_editor(
+        table,
+        key=f"limits-{'-'.join(actionable)}",
+        hide_index=True,
+        disabled=["column"],
+        column_config={
+            "direction": st.column_config.SelectboxColumn("direction", options=list(_WAYS), required=True),
+            "cost": st.column_config.NumberColumn(
+                "cost", min_value=0.0, help="Of a standard deviation, or of a change of category"
+            ),
+        },
+        alt="Limits of each column and what a change costs",
+    )
+    limits: dict[str, Any] = {}
+    costs: dict[str, float] = {}
+    for row in edited.to_dict("records"):
+        found = {
+            key: value
+            for key, value in (
+                ("direction", _WAYS.get(row["direction"])),
+                ("at_least", _number(row["at least"])),
+                ("at_most", _number(row["at most"])),
+            )
+            if value is not None
+        }
+        if summary.kinds[row["column"]] not in _SCALED and found:
+            st.text(f"{row['column']} holds categories: direction and bounds do not apply.")
+        elif found:
+            limits[row["column"]] = found
+        cost = _number(row["cost"])
+        if cost is not None and cost != 1.0:
+            costs[row["column"]] = cost
+    for name in actionable:
+        if summary.kinds[name] not in _SCALED and data.frame[name].nunique() <= _MOST_LISTED:
+            limits |= _among(name, data)
+    return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}
+
+
+def _among(name: str, data: AuditData) -> dict[str, Any]:
+    """Offer the values of a category that a person can move to; all of them where none is chosen."""
+    values = sorted(data.frame[name].dropna().astype(str).unique())
+    chosen = st.multiselect(
+        f"{name} can become", values, key=f"among-{name}", persist_state="session", placeholder="any value"
+    )
+    return {name: {"among": chosen}} if chosen else {}
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or pd.isna(value) else float(value)

@@ -1,0 +1,90 @@
+"""What a recourse audit found, from the finding down to one person's way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.widgets import notices
+from app.widgets.figure_card import figure_card
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import choose_row
+from app.workspace import Workspace
+from audits.recourse import RecourseResult
+from audits.recourse.figures import group as figures
+from audits.recourse.figures.person import person_path
+from audits.runs.result import RunResult
+from audits.stats.words import count, number, p_words
+
+__all__ = ["show_earlier", "show_result"]
+
+_HEADS = {
+    "alpha": "smallest α",
+    "cost": "burden",
+    "fewest": "fewest columns",
+    "fewest_columns": "which",
+    "fewest_proved": "all smaller sets tried",
+}
+
+
+def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom; the slider moves through what was scored once."""
+    result: RecourseResult = found.audits[0].result
+    _headline(result)
+    for warning in result.warnings:
+        notices.note(warning)
+    figure_card("recourse", figures.reclassified(result), result.to_frame)
+    st.subheader("What changes on the way?", anchor=False)
+    figure_card("recourse-steps", figures.sliding(result), result.changes_frame)
+    st.subheader("Who has further to go?", anchor=False)
+    figure_card("burden", figures.burden(result), result.groups_frame)
+    _people(result)
+    fine_print(found, draft, "recourse", coupling=result.certificate)
+
+
+def _headline(result: RecourseResult) -> None:
+    p = "" if result.burden_p_value is None else f" · burden p {p_words(result.burden_p_value)}"
+    how = f"{count(result.n_rejected)} rejected, {count(result.n_accepted)} accepted{p}"
+    headline(result.finding, result.verdict, how)
+
+
+def show_earlier(result: RecourseResult) -> None:
+    """Draw the head of an earlier result."""
+    _headline(result)
+    earlier_figure(figures.reclassified(result))
+
+
+def _people(result: RecourseResult) -> None:
+    st.subheader(f"Rejected people ({count(result.n_rejected)})", anchor=False)
+    table = result.people.sort_values("alpha", kind="stable")
+    table = table.rename(columns=_HEADS)
+    if (table["people"] == 1).all():
+        table = table.drop(columns="people")
+    chosen = choose_row(
+        table,
+        "recourse-people",
+        "recourse-person",
+        alt="Rejected people, those with least far to go first",
+    )
+    if chosen is not None:
+        _person(result, chosen)
+
+
+def _person(result: RecourseResult, row: Any) -> None:
+    """One person: score and columns under a slider that moves in the browser, and the fewest changes."""
+    with st.container(border=True, key="person-card"):
+        person = result.people.loc[row]
+        way = "never accepted" if pd.isna(person["alpha"]) else f"accepted from α {person['alpha']:g}"
+        burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
+        st.text(f"Row {row}: score {number(float(person['score']))} today; {way}{burden}.")
+        figure_card("person-path", person_path(result, row), lambda: result.paths.loc[[row]])
+        if isinstance(person["fewest_columns"], str):
+            sure = "" if person["fewest_proved"] else " (not all smaller sets were tried)"
+            st.text(
+                f"Fewest columns that have to take their value all the way: {person['fewest_columns']}{sure}"
+            )
+        elif result.options["fewest"]:
+            st.text("No set of these columns turns the decision.")

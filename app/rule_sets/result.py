@@ -1,0 +1,286 @@
+"""What a rule-set audit found, from the finding down to the people of one group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.mitigation.result import mitigation_section
+from app.widgets import notices
+from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.rule_sets import (
+    LeaderRow,
+    RuleSetsResult,
+    combination_tree,
+    group_neighbours,
+    leaderboard_frame,
+    members,
+    profile,
+    refine,
+)
+from audits.rule_sets.figures import leaderboard as figures
+from audits.runs.result import RunResult
+from audits.stats.words import count, number, percent
+
+__all__ = ["show_earlier", "show_result"]
+
+_ANY = "either way"
+_COLUMNS = {
+    "rule set": "rule set",
+    "score": "score (points)",
+    "low": "low",
+    "high": "high",
+    "people inside": "people in",
+    "people outside": "people out",
+    "confirmed": "confirmed",
+    "direction": "direction",
+    "adjusted p": "p (corrected)",
+    "verdict": "verdict",
+    "sampled score": "on perturbed people",
+    "margin": "margin",
+    "rule sets alike": "rule sets alike",
+}
+_MOST_PEOPLE = 1000
+_POINTS = ["score (points)", "low", "high", "on perturbed people", "margin"]
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: RuleSetsResult = found.audits[0].result
+    _headline(result)
+    for warning in result.warnings:
+        notices.note(warning)
+    rows = _chosen_rows(result)
+    figure_card("rule-sets", figures.leaderboard(result, rows), lambda: leaderboard_frame(tuple(rows)))
+    if rows:
+        _leaderboard(rows)
+        data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+        _group(result, rows, data)
+    _overview(result, rows)
+    _comparisons(result)
+    mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
+    fine_print(found, draft, "rule_sets", inference=result.inference, sampling=result.sampling)
+
+
+def _headline(result: RuleSetsResult) -> None:
+    headline(
+        result.finding,
+        result.verdict,
+        f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
+        f"{result.n_candidates:,} · "
+        f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
+        f"{number(100 * result.top_score)} points, {number(100 * result.shrunken_score)} without the "
+        "luck of being picked",
+    )
+
+
+def show_earlier(result: RuleSetsResult) -> None:
+    """Draw the head of an earlier result."""
+    _headline(result)
+    earlier_figure(figures.leaderboard(result))
+
+
+def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
+    """Draw the controls that need no new run, and return the leaderboard under them."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="rule-filters"):
+        smallest = 100 * float(result.options["support"])
+        support = st.slider(
+            "θ: groups of at least (%)",
+            smallest,
+            max(50.0, smallest + 1),
+            smallest,
+            step=0.5,
+            format="%.1f",
+            key="at-least",
+            persist_state="page",
+        )
+        tolerance = st.slider(
+            "ξ: tolerated score (points)",
+            0.0,
+            50.0,
+            100 * float(result.options["tolerance"]),
+            step=0.5,
+            format="%.1f",
+            key="xi",
+            persist_state="page",
+        )
+        widest = st.slider(
+            "Margin at most (points)",
+            0.5,
+            30.0,
+            30.0,
+            step=0.5,
+            format="%.1f",
+            key="widest",
+            persist_state="page",
+        )
+        ways = [_ANY, "harmed", "advantaged"]
+        way = st.selectbox("People inside are", ways, width=160, **state.choice("way"))
+        names = [item["name"] for item in result.attributes]
+        with_rule = st.multiselect("With a rule on", names, width=220, **state.choice("with"))
+    return refine(
+        result,
+        support=support / 100,
+        tolerance=tolerance / 100,
+        margin=None if widest >= 30 else widest / 100,
+        attributes=with_rule,
+        direction=None if way == _ANY else way,
+    )
+
+
+def _leaderboard(rows: Sequence[LeaderRow]) -> None:
+    table = _whole(leaderboard_frame(tuple(rows))[list(_COLUMNS)].rename(columns=_COLUMNS))
+    table[_POINTS] = 100 * table[_POINTS].astype(float)
+    if table["on perturbed people"].isna().all():
+        table = table.drop(columns="on perturbed people")
+    numbers = [row.number for row in rows]
+    points = {name: st.column_config.NumberColumn(format="%.1f") for name in _POINTS}
+    st.dataframe(
+        table,
+        key="leaderboard",
+        hide_index=True,
+        height=388 if len(table) > 10 else "content",
+        column_config={
+            **number_columns(table),
+            **points,
+            "rule set": st.column_config.TextColumn("rule set", pinned=True, width=300),
+            "score (points)": st.column_config.ProgressColumn(
+                "score (points)",
+                format="%.1f",
+                min_value=0.0,
+                max_value=float(table["high"].max()),
+                width=130,
+            ),
+            "confirmed": st.column_config.CheckboxColumn("confirmed", width=80),
+        },
+        on_select=lambda: _open(numbers),
+        selection_mode="single-row",
+        alt="Different findings, first in rank first; a click opens the group",
+    )
+
+
+def _whole(table: pd.DataFrame) -> pd.DataFrame:
+    """Show people as whole numbers where weights make no fractions of them."""
+    people = [name for name in map(str, table) if "people" in name and (table[name] % 1 == 0).all()]
+    return table.astype(dict.fromkeys(people, "int64"))
+
+
+def _open(numbers: list[int]) -> None:
+    selected = state.widget("leaderboard")["selection"]["rows"]
+    state.set_widget("group", numbers[selected[0]] if selected and selected[0] < len(numbers) else None)
+
+
+def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: AuditData) -> None:
+    """One group: who is in it, what drives it, how its people differ."""
+    words = {row.number: row.rule_set for row in rows}
+    numbers = list(words)
+    chosen = st.selectbox(
+        "One group",
+        numbers,
+        index=None,
+        format_func=lambda item: words.get(item, str(item)),
+        placeholder="Click a row above, or choose one here",
+        **state.choice("group"),
+    )
+    if chosen is None:
+        return
+    row = next(item for item in rows if item.number == chosen)
+    inside = members(result, chosen)
+    audited = data.frame.loc[result.people.index]
+    st.subheader(f"{row.rule_set} ({count(row.n_in)})", anchor=False)
+    st.text(
+        f"{percent(row.favorable_in.value, row.n_in)} decided favorably inside, "
+        f"{percent(row.favorable_out.value, row.n_out)} outside. "
+        f"{row.equal:,} other rule sets describe exactly these people; {row.similar:,} share most of them or "
+        "differ because of them."
+    )
+    steps = group_neighbours(result, chosen)
+    figure_card("rule-set-neighbours", figures.neighbours(steps), lambda: steps)
+    own = {rule["attribute"] for rule in row.rules}
+    columns = [
+        name
+        for name in dict.fromkeys((*data.protected, *data.features))
+        if name not in own and data.kinds[name] != "text"
+    ]
+    differs = profile(audited, inside, columns)
+    figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
+    _people(result, data, inside)
+
+
+def _people(result: RuleSetsResult, data: AuditData, inside: Any) -> None:
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    people = result.people[inside]
+    shown = pd.DataFrame(
+        {
+            "decision": people["favorable"].map({True: "favorable", False: "unfavorable"}),
+            "score": people["score"],
+        }
+    )
+    raw = data.frame.loc[people.index, columns]
+    table = pd.concat(
+        [shown, raw.rename(columns={name: f"{name} (data)" for name in columns if name in shown})], axis=1
+    )
+    table.index.name = "row"
+    st.text(
+        "People in the group, lowest score "
+        f"first{f' (first {_MOST_PEOPLE:,})' if len(table) > _MOST_PEOPLE else ''}"
+    )
+    table = table.sort_values("score", kind="stable")
+    st.dataframe(
+        table.head(_MOST_PEOPLE),
+        height=300,
+        column_config=number_columns(table),
+        alt="People in the chosen group",
+    )
+    st.download_button(
+        "People (CSV)",
+        data=lambda: csv_bytes(table),
+        file_name="rule-set-people.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
+    st.subheader("All rule sets", anchor=False)
+    figure_card(
+        "rule-sets-scatter",
+        figures.support_and_score(result, rows),
+        lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "score", "direction"]],
+    )
+    tree = combination_tree(result)
+    figure_card("rule-sets-sunburst", figures.sunburst(tree), lambda: tree.drop(columns=["id", "parent"]))
+    sweep = pd.DataFrame(
+        [(row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score) for row in result.sweep],
+        columns=["support", "rule sets", "different groups", "largest for", "score"],
+    )
+    figure_card("rule-sets-support", figures.sweep(result), lambda: sweep)
+
+
+def _comparisons(result: RuleSetsResult) -> None:
+    if not result.comparisons:
+        return
+    st.subheader("What other methods find in the same decisions", anchor=False)
+    figure_card("rule-set-methods", figures.comparisons(result), lambda: _methods(result))
+
+
+def _methods(result: RuleSetsResult) -> pd.DataFrame:
+    first = result.leaderboard[0]
+    rows = [
+        ("rule sets", first.rule_set, first.n_in, "everyone else", first.n_out, first.score),
+        *(
+            (item.method, item.group, item.n_group, item.against, item.n_against, item.score)
+            for item in result.comparisons
+        ),
+    ]
+    ends = [(*row[:-1], row[-1].value, row[-1].low, row[-1].high, row[-1].method) for row in rows]
+    columns = ["method", "group", "people", "against", "people against", "score", "low", "high", "interval"]
+    return _whole(pd.DataFrame(ends, columns=columns))

@@ -1,0 +1,131 @@
+"""What a sensitivity audit found, from the finding down to the single person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.widgets import notices
+from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import choose_row
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data import AuditData
+from audits.runs.result import RunResult
+from audits.sensitivity import SensitivityResult
+from audits.sensitivity.exhibits import curves_table
+from audits.sensitivity.figures import people as figures
+from audits.stats.words import count, number, percent_interval
+
+__all__ = ["show_earlier", "show_result"]
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: SensitivityResult = found.audits[0].result
+    _headline(result)
+    figure_card("sensitivity", figures.histogram(result), result.histogram_frame)
+    for warning in result.warnings:
+        notices.note(warning)
+    st.subheader("Whose predictions", anchor=False)
+    figure_card("sensitivity-groups", figures.groups(result), result.to_frame)
+    for name in result.protected:
+        figure_card(f"sensitivity-by-{name}", figures.ridges(result, name), result.histogram_frame)
+    st.subheader("Through which features", anchor=False)
+    figure_card("sensitivity-features", figures.features(result), result.features_frame)
+    _status(result)
+    if result.match_set is None:
+        st.subheader("Does it find what an unbiased twin decides otherwise?", anchor=False)
+        st.text(result.match_set_note)
+    else:
+        st.subheader(result.match_set.question, anchor=False)
+        st.text(result.match_set.sentence)
+        figure_card("sensitivity-match", figures.match_curves(result), lambda: curves_table(result))
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    _people(result, data)
+    if result.unwatchable:
+        st.text(f"No monitor can be made of this audit. {result.unwatchable}")
+    else:
+        st.page_link(
+            "views/monitor.py",
+            label="Watch the deployed model with this",
+            query_params=state.address("Monitor"),
+        )
+    fine_print(found, draft, "sensitivity", method=result.method)
+
+
+def _headline(result: SensitivityResult) -> None:
+    how = f"{percent_interval(result.flagged)} flagged · {result.method}"
+    headline(result.finding, result.verdict, how)
+
+
+def show_earlier(result: SensitivityResult) -> None:
+    """Draw the head of an earlier result."""
+    _headline(result)
+    earlier_figure(figures.histogram(result))
+
+
+def _status(result: SensitivityResult) -> None:
+    st.subheader("How well the protected-status model knows", anchor=False)
+    lines = []
+    for each in result.status:
+        given = "is given that column" if each.given_protected else "is not given that column"
+        lines.append(
+            f"{each.attribute}: {each.kind}, {given}, learned from {count(each.trained_on)} rows; "
+            f"AUC {number(each.auc.value)} ({number(each.auc.low)}–{number(each.auc.high)}) on people it "
+            f"has not seen"
+        )
+    notices.bullets(lines)
+    figure_card("sensitivity-status", figures.calibration(result), result.calibration_frame)
+
+
+def _people(result: SensitivityResult, data: AuditData) -> None:
+    flagged = count(result.above)
+    st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    people = result.people.sort_values("sensitivity", ascending=False, kind="stable")
+    raw = data.frame.loc[people.index, columns]
+    table = pd.concat(
+        [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
+    )
+    chosen = choose_row(
+        table,
+        "sensitivity-people",
+        "person",
+        alt="People, most sensitive first; a click shows one person's parts by feature",
+    )
+    if chosen is not None:
+        _person(result, chosen, data)
+
+
+def _person(result: SensitivityResult, row: Any, data: AuditData) -> None:
+    parts = result.contributions.loc[row]
+    person = result.people.loc[row]
+    total = float(parts.sum())
+    table = pd.DataFrame(
+        {
+            "value": [str(data.frame.loc[row, name]) for name in parts.index],
+            "contribution": parts.to_numpy(),
+            "share": parts.to_numpy() / total if total > 0 else 0.0,
+        },
+        index=pd.Index(parts.index, name="feature"),
+    ).sort_values("contribution", ascending=False, kind="stable")
+    with st.container(border=True, key="person-card"):
+        st.markdown("**This person's sensitivity, feature by feature**")
+        with st.container(key="quiet-person"):
+            above = "above" if bool(person["flagged"]) else "below"
+            st.text(
+                f"Row {row}: sensitivity {number(float(person['sensitivity']))}, {above} the threshold of "
+                f"{number(result.threshold.value)}; score {number(float(person['score']))}."
+            )
+        shares = st.column_config.NumberColumn(format="percent")
+        st.dataframe(
+            table,
+            column_config={**number_columns(table), "share": shares},
+            alt=f"Parts of the sensitivity of row {row} by feature",
+        )

@@ -1,0 +1,17 @@
+"""Transport flows: whose outcomes are mapped onto whose, and how unlike are the people?"""
+
+from __future__ import annotations
+
+from app.outcome_transport.choices import choose_options
+from app.outcome_transport.result import show_earlier, show_result
+from app.widgets.audit_page import audit_page
+
+audit_page(
+    "Transport flows",
+    "outcome_transport",
+    question="outcome_transport_question",
+    needs="Choose what to compare, and at least one protected attribute to make subgroups of.",
+    choose=choose_options,
+    show=show_result,
+    show_earlier=show_earlier,
+)

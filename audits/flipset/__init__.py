@@ -1,0 +1,51 @@
+"""FlipTest: whose decision changes when a person is replaced by a counterpart of another group?
+
+Implements Black, Yeom, Fredrikson, "FlipTest: Fairness Testing via Optimal Transport" (FAT* 2020):
+the transport map between groups (section 3, squared L1 cost), flipsets (Definition 1, with fractional
+membership where mass splits), the transparency report (Definition 2), conditioning on the true label
+(section 4.1, equalised odds), the reverse direction (Appendix D) and the share of flips to expect by
+chance (section 5.1).
+
+Departures, and why:
+
+* Groups of unequal size are matched by a coupling, so a person may have several counterparts; flips are
+  then shares. Equal people share their counterparts evenly, so that no number depends on row order.
+* A transparency report ranks by differences in standard deviations, and states them in the feature's own
+  unit too: the paper's features are standardised beforehand, a user's are not.
+* The chance level comes from permuting group membership and matching again (the paper trains on two
+  samples of one distribution), on a subsample where the groups are large. Maps that invent counterparts
+  are refitted to every permutation; for networks, of which one a permutation would take hours, a linear one.
+* A map's counterparts are made admissible before they are scored: whole numbers, one category, within the
+  range seen. The attributes compared take the value of the nearest person of the target group.
+* Section 5.1's checks get limits (`audits.flipset.validation`), from the paper's own tables: a map that
+  exceeds a serious one says first that it cannot be trusted.
+"""
+
+from audits.flipset.flipset import flipset, flipset_audit
+from audits.flipset.options import FlipsetOptions
+from audits.flipset.parts import (
+    Causal,
+    FeatureDifference,
+    FlipsetPart,
+    Marginal,
+    Noise,
+    Reverse,
+    SameValue,
+    Stratum,
+)
+from audits.flipset.result import FlipsetResult
+
+__all__ = [
+    "Causal",
+    "FeatureDifference",
+    "FlipsetOptions",
+    "FlipsetPart",
+    "FlipsetResult",
+    "Marginal",
+    "Noise",
+    "Reverse",
+    "SameValue",
+    "Stratum",
+    "flipset",
+    "flipset_audit",
+]

@@ -1,0 +1,1 @@
+"""Figures of the flipset audit, each drawn from its result."""

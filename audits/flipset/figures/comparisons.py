@@ -1,0 +1,117 @@
+"""Figures that hold a flipset audit against other comparisons of the same people."""
+
+from __future__ import annotations
+
+import itertools
+
+import plotly.graph_objects as go
+
+from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
+from audits.flipset import FlipsetResult
+from audits.flipset.figures.flipsets import whiskers
+from audits.stats.words import number, percent
+
+__all__ = ["causal", "same_values", "score_change"]
+
+
+def causal(result: FlipsetResult) -> go.Figure:
+    """Draw the flipsets' shares by transport and by true counterfactuals, side by side."""
+    if result.causal is None:
+        return empty("The data hold no true counterfactuals.")
+    figure = go.Figure()
+    for name, parts, colour in (
+        ("by transport", (result.positive, result.negative), ACCENT),
+        ("by counterfactuals", (result.causal.positive, result.causal.negative), CONTRAST),
+    ):
+        values = [100 * (part.share.value or 0.0) for part in parts]
+        ends = [(part.share.low or 0.0, part.share.high or 0.0) for part in parts]
+        figure.add_trace(
+            go.Bar(
+                x=values,
+                y=["positive flipset", "negative flipset"],
+                orientation="h",
+                marker={"color": colour},
+                error_x=whiskers(values, [(100 * low, 100 * high) for low, high in ends]),
+                name=name,
+                hovertemplate="%{x:.1f} %<extra>" + name + "</extra>",
+            )
+        )
+    figure.update_xaxes(title=f"share of {describe(result.source)} people (%)", rangemode="tozero")
+    alt = (
+        f"Negative flipset {percent(result.negative.share.value, result.n_source)} by transport and "
+        f"{percent(result.causal.negative.share.value, result.n_source)} by true counterfactuals."
+    )
+    return finish(figure, height=250, alt=alt)
+
+
+def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
+    """Draw the difference of the groups' rates among people who agree in a feature, and the one among all.
+
+    The features that explain most of the difference come first.
+    """
+    shown = [item for item in result.same_values if item.difference.value is not None][:most][::-1]
+    if not shown or result.net.value is None:
+        return empty("No feature has a value that occurs in both groups.")
+    lines = [("everyone", result.net), *((describe(item.feature), item.difference) for item in shown)]
+    values = [100 * (difference.value or 0.0) for _, difference in lines]
+    ends: list[tuple[float | None, float | None]] = [
+        (None, None)
+        if difference.low is None or difference.high is None
+        else (100 * difference.low, 100 * difference.high)
+        for _, difference in lines
+    ]
+    places = list(range(len(lines)))
+    figure = go.Figure(
+        go.Scatter(
+            x=values,
+            y=places,
+            mode="markers",
+            marker={"color": [CONTRAST, *[ACCENT] * len(shown)], "size": 10},
+            error_x=whiskers(values, ends),
+            customdata=[name for name, _ in lines],
+            hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
+            showlegend=False,
+        )
+    )
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=places,
+        ticktext=["everyone", *(f"same {name}" for name, _ in lines[1:])],
+    )
+    figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
+    nearest = shown[-1]
+    alt = (
+        f"Difference of favorable rates: {percent(result.net.value, result.net.n)} among everyone, "
+        f"{percent(nearest.difference.value, nearest.difference.n)} among people with the same "
+        f"{nearest.feature}."
+    )
+    return finish(figure, height=110 + 30 * len(lines), alt=alt)
+
+
+def score_change(result: FlipsetResult) -> go.Figure:
+    """Draw how the score changes from person to counterpart: to the right counterparts score better."""
+    change = result.score_change
+    if change is None or "histogram" not in change:
+        return empty("The change of the score was not measured.")
+    edges, people = change["histogram"]["edges"], change["histogram"]["people"]
+    total = sum(people) or 1.0
+    figure = go.Figure(
+        go.Bar(
+            x=[(low + high) / 2 for low, high in itertools.pairwise(edges)],
+            y=[100 * value / total for value in people],
+            width=[high - low for low, high in itertools.pairwise(edges)],
+            marker={"color": ACCENT, "line": {"width": 0}},
+            hovertemplate="%{x:.3g}: %{y:.1f} % of people<extra></extra>",
+            showlegend=False,
+        )
+    )
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    figure.update_xaxes(title="score of the counterpart minus the person's own")
+    figure.update_yaxes(title="share of people (%)", rangemode="tozero")
+    alt = (
+        f"Change of the score from {result.source} people to their counterparts: {number(change['mean'])} on "
+        f"average, nine in ten between {number(change['quantiles']['0.05'])} and "
+        f"{number(change['quantiles']['0.95'])}."
+    )
+    return finish(figure, height=260, alt=alt)

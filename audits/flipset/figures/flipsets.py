@@ -1,0 +1,257 @@
+"""Figures of a flipset audit: sizes, who is in the flipsets, and how they differ from their counterparts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
+from audits.stats.words import count, number, people, percent
+
+__all__ = ["COLOUR", "Part", "marginals", "sizes", "transparency", "whiskers"]
+
+Part = Literal["positive", "negative"]
+COLOUR = {"positive": ACCENT, "negative": CONTRAST}
+
+_WAY = {"positive": "favorable here,<br>not there", "negative": "favorable there,<br>not here"}
+
+
+def sizes(result: FlipsetResult) -> go.Figure:
+    """Draw both flipsets' shares with interval, and the range that chance alone gives.
+
+    "Here" is the person, "there" the counterpart.
+    """
+    figure = go.Figure()
+    rows = []
+    for name in ("negative", "positive"):
+        part: FlipsetPart = getattr(result, name)
+        label = f"{name.capitalize()} flipset<br>({_WAY[name]})"
+        rows.append(f"{name} flipset {percent(part.share.value, result.n_source)}")
+        chance = part.expected_by_chance
+        if chance is not None and chance.low is not None and chance.high is not None:
+            figure.add_trace(
+                go.Scatter(
+                    x=[100 * chance.low / result.n_source, 100 * chance.high / result.n_source],
+                    y=[label, label],
+                    mode="lines",
+                    line={"color": GREY, "width": 14},
+                    name="by chance",
+                    showlegend=name == "negative",
+                    hovertemplate="by chance: %{x:.1f} %<extra></extra>",
+                )
+            )
+        if part.share.value is not None and part.share.low is not None and part.share.high is not None:
+            share = 100 * part.share.value
+            figure.add_trace(
+                go.Scatter(
+                    x=[share],
+                    y=[label],
+                    error_x={
+                        "type": "data",
+                        "array": [100 * part.share.high - share],
+                        "arrayminus": [share - 100 * part.share.low],
+                        "thickness": 2,
+                    },
+                    mode="markers+text",
+                    marker={"color": COLOUR[name], "size": 11},
+                    text=[people(part.size)],
+                    cliponaxis=False,  # a number at the right edge, on a narrow screen
+                    textposition="top center" if share > 8 else "top right",  # not over the labels
+                    showlegend=False,
+                    hovertemplate=f"%{{x:.1f}} %<br>{part.share.method}<extra></extra>",
+                )
+            )
+    figure.update_xaxes(title=f"share of {describe(result.source)} people (%)", rangemode="tozero")
+    figure.update_yaxes(range=[-0.6, 1.6])
+    alt = f"Share of {result.source} people in each flipset with interval: {', '.join(rows)}."
+    return finish(figure, height=250, alt=alt)
+
+
+def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int = 3) -> go.Figure:
+    """Draw the features whose distribution in the flipset differs most from that of all source people."""
+    shown = getattr(result, part).marginals[:most]
+    if getattr(result, part).size <= 0:
+        return empty(f"Nobody is in the {part} flipset.")
+    columns = min(columns, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = make_subplots(
+        rows=rows,
+        cols=columns,
+        subplot_titles=[describe(item.feature) for item in shown],
+        vertical_spacing=0.32 / rows if rows > 1 else 0,
+        horizontal_spacing=0.06,
+    )
+    for k, item in enumerate(shown):
+        place = {"row": k // columns + 1, "col": k % columns + 1}
+        for trace in _overlay(result, part, item):
+            figure.add_trace(trace.update(showlegend=k == 0), **place)
+        figure.update_xaxes(**_category_axis(item), **place)
+        if k % columns == 0:
+            figure.update_yaxes(title="share of people (%)", **place)
+    figure.update_layout(barmode="overlay")
+    figure.update_yaxes(rangemode="tozero")
+    first = shown[0]
+    alt = (
+        f"Distribution of {len(shown)} features in the {part} flipset beside all {result.source} people; "
+        f"{first.feature} differs most (distance {number(first.distance)})."
+    )
+    height = 110 + 230 * rows
+    figure = finish(figure, height=height, alt=alt)
+    # fonts are measured before they are loaded: without a width the last letters of a name are cut off
+    return figure.update_layout(legend={"y": 1.0 + 44 / height, "entrywidth": 220}, margin={"t": 76})
+
+
+def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
+    """Bars of everyone in grey, and of the flipset over them, each as shares of their own people."""
+    x, width, hover = _bars(item)
+    bars = []
+    for name, sizes, colour, opacity in (
+        (f"all {count(result.n_source)} {describe(result.source)}", item.population, GREY, 0.75),
+        (f"{part} flipset ({count(getattr(result, part).size)})", item.flipset, COLOUR[part], 0.65),
+    ):
+        total = sum(sizes)
+        bars.append(
+            go.Bar(
+                x=x,
+                y=[100 * value / total for value in sizes],
+                width=width,
+                offset=None if width is None else [-w / 2 for w in width],
+                customdata=[[count(value), label] for value, label in zip(sizes, hover, strict=True)],
+                marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
+                name=name,
+                legendgroup=name,
+                hovertemplate="%{customdata[1]}<br>%{y:.1f} % (%{customdata[0]} people)<extra></extra>",
+            )
+        )
+    return bars
+
+
+def _category_axis(item: Marginal) -> dict[str, object]:
+    """Write the values of a categorical feature under their bars, at most as many as can be read."""
+    if item.categories is None:
+        return {}
+    step = -(-len(item.categories) // 12)
+    places = list(range(0, len(item.categories), step))
+    return {
+        "tickmode": "array",
+        "tickvals": places,
+        "ticktext": [describe(item.categories[k], longest=18) for k in places],
+    }
+
+
+def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
+    """Bar centres, widths and hover labels of one feature."""
+    if item.edges is None:
+        labels = list(item.categories or ())
+        return (
+            [float(k) for k in range(len(labels))],
+            None,
+            [describe(label, longest=60) for label in labels],
+        )
+    ends = list(zip(item.edges[:-1], item.edges[1:], strict=True))
+    centres = [(low + high) / 2 for low, high in ends]
+    hover = [
+        number(centre) if high - low == 1 and centre == round(centre) else f"{number(low)} to {number(high)}"
+        for centre, (low, high) in zip(centres, ends, strict=True)
+    ]
+    return centres, [high - low for low, high in ends], hover
+
+
+def transparency(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Figure:
+    """Draw the transparency report: mean difference in standard deviations, and mean sign, with intervals."""
+    shown = _reported(result, part, most)
+    if not shown:
+        return empty(f"Nobody is in the {part} flipset.")
+    figure = make_subplots(
+        rows=1,
+        cols=2,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        column_widths=[0.6, 0.4],
+        subplot_titles=["mean difference (standard deviations)", "mean sign"],
+    )
+    figure.add_trace(_difference_bars(shown, part), row=1, col=1)
+    figure.add_trace(_sign_dots(shown), row=1, col=2)
+    figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
+    _name_lines(figure, shown)
+    return finish(figure, height=90 + 30 * len(shown), alt=_report_alt(result, part))
+
+
+def _name_lines(figure: go.Figure, shown: list[FeatureDifference]) -> None:
+    """Write the features beside their lines; two long names may look alike once shortened."""
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(shown))),
+        ticktext=[describe(item.feature) for item in shown],
+    )
+
+
+def _reported(result: FlipsetResult, part: Part, most: int) -> list[FeatureDifference]:
+    """Lines of the report with a value, the first last: bars are drawn from the bottom."""
+    report = getattr(result, part).transparency
+    return [item for item in report if item.mean_difference.value is not None][:most][::-1]
+
+
+def _report_alt(result: FlipsetResult, part: Part) -> str:
+    first = getattr(result, part).transparency[0]
+    return (
+        f"Features by how far people in the {part} flipset lie from their counterparts; "
+        f"first {first.feature}, by {number(first.mean_difference.value)} on average."
+    )
+
+
+def _difference_bars(shown: list[FeatureDifference], part: Part) -> go.Bar:
+    lengths = [item.standardized_difference for item in shown]
+    return go.Bar(
+        x=lengths,
+        y=list(range(len(shown))),
+        orientation="h",
+        marker={"color": COLOUR[part]},
+        error_x=whiskers(lengths, [_standardized_ends(item) for item in shown]),
+        customdata=[
+            [describe(item.feature, longest=60), *(number(end) for end in (gap.value, gap.low, gap.high))]
+            for item, gap in ((item, item.mean_difference) for item in shown)
+        ],
+        hovertemplate="%{customdata[0]}: %{customdata[1]} in its own unit "
+        "(%{customdata[2]} to %{customdata[3]})<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _sign_dots(shown: list[FeatureDifference]) -> go.Scatter:
+    values = [item.mean_sign.value or 0.0 for item in shown]
+    return go.Scatter(
+        x=values,
+        y=list(range(len(shown))),
+        customdata=[describe(item.feature, longest=60) for item in shown],
+        mode="markers",
+        marker={"color": INK, "size": 8},
+        error_x=whiskers(values, [(item.mean_sign.low, item.mean_sign.high) for item in shown]),
+        hovertemplate="%{customdata}: %{x:.2f}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _standardized_ends(item: FeatureDifference) -> tuple[float | None, float | None]:
+    low, high = item.mean_difference.low, item.mean_difference.high
+    if low is None or high is None or item.deviation == 0:
+        return None, None
+    return low / item.deviation, high / item.deviation
+
+
+def whiskers(values: list[float], ends: list[tuple[float | None, float | None]]) -> dict[str, object]:
+    """Error bars from `values` to their `ends`; none where an end is unknown."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if high is None else high - value for value, (_, high) in zip(values, ends, strict=True)],
+        "arrayminus": [
+            0 if low is None else value - low for value, (low, _) in zip(values, ends, strict=True)
+        ],
+        "color": INK,
+        "thickness": 1.4,
+        "width": 3,
+    }

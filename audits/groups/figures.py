@@ -1,0 +1,305 @@
+"""Figures of a group comparison."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, distinct, empty, finish
+from audits.groups import Difference, GroupRow, GroupsResult
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Estimate
+from audits.stats.words import count, percent
+
+__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "rates", "scores"]
+
+_PANELS = {
+    "selection_rate": "selection rate",
+    "true_positive_rate": "true positive rate",
+    "false_positive_rate": "false positive rate",
+    "precision": "precision",
+    "accuracy": "accuracy",
+}
+FOUR_FIFTHS = 0.8
+MOST_GROUPS = 25
+"""Groups that are drawn in one figure, the largest; tables hold all."""
+
+
+def rates(
+    result: GroupsResult, attribute: str, *, metrics: tuple[str, ...] = (), most: int = MOST_GROUPS
+) -> go.Figure:
+    """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
+
+    Groups with too few people to say anything are hollow and grey. In the panel of selection rates a line
+    stands at four fifths of the highest rate.
+    """
+    rows = result.of(attribute)[:most][::-1]
+    names = [
+        name
+        for name in (metrics or tuple(_PANELS)[:3])
+        if any(getattr(row, name) is not None for row in rows)
+    ]
+    if not rows or not names:
+        return empty("There is no group to compare.")
+    labels = [
+        f"{label}{' (reference)' if row.is_reference else ''}"
+        for row, label in zip(rows, distinct([row.group for row in rows]), strict=True)
+    ]
+    figure = make_subplots(
+        rows=1,
+        cols=len(names),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=[_PANELS.get(name, name.replace("_", " ")) for name in names],
+    )
+    for panel, name in enumerate(names, start=1):
+        for row, label in zip(rows, labels, strict=True):
+            estimate: Estimate | None = getattr(row, name)
+            if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
+                continue
+            colour, symbol = _mark(row)
+            figure.add_trace(
+                go.Scatter(
+                    x=[100 * estimate.value],
+                    y=[label],
+                    mode="markers",
+                    marker={
+                        "color": colour,
+                        "size": 9,
+                        "symbol": symbol,
+                        "line": {"color": colour, "width": 1.5},
+                    },
+                    error_x={
+                        "type": "data",
+                        "symmetric": False,
+                        "array": [100 * (estimate.high - estimate.value)],
+                        "arrayminus": [100 * (estimate.value - estimate.low)],
+                        "thickness": 1.8,
+                        "width": 0,
+                    },
+                    hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
+                    f"<br>{estimate.method}<extra>{label}</extra>",
+                    showlegend=False,
+                ),
+                row=1,
+                col=panel,
+            )
+        if name == "selection_rate":
+            best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
+            figure.add_vline(
+                x=100 * FOUR_FIFTHS * best, line={"color": GREY, "dash": "dot"}, row=1, col=panel
+            )
+        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
+    figure.update_yaxes(categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4])
+    ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
+    alt = (
+        f"Rates of {len(rows)} groups of {attribute} with intervals; selection rates from "
+        f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
+    )
+    return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
+
+
+def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+    """Draw each group's rates minus the reference's, in points: one row a group, one panel a rate.
+
+    The intervals are those of the verdicts: all of them hold together.
+    """
+    rows = [row for row in result.of(attribute)[:most] if row.differences][::-1]
+    names = [name for name in _PANELS if any(name in row.differences for row in rows)]
+    if not names:
+        return empty("There is no group to compare.")
+    figure = make_subplots(
+        rows=1,
+        cols=len(names),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=[_PANELS[name] for name in names],
+    )
+    labels = distinct([row.group for row in rows])
+    for panel, name in enumerate(names, start=1):
+        known = [(label, row.differences[name]) for label, row in zip(labels, rows, strict=True)]
+        for verdict in (EVIDENCE, NO_EVIDENCE, INSUFFICIENT):
+            part = [(label, gap) for label, gap in known if gap.verdict == verdict]
+            part = [(label, gap) for label, gap in part if gap.estimate.low is not None]
+            if part:
+                figure.add_trace(_gaps(part), row=1, col=panel)
+        figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
+        figure.update_xaxes(title="percentage points", row=1, col=panel)
+    figure.update_yaxes(categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4])
+    reference = next(row.group for row in result.of(attribute) if row.is_reference)
+    seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
+    alt = (
+        f"Differences of {len(rows)} groups of {attribute} from {reference}, with intervals that hold "
+        f"together; {seen} groups differ for sure."
+    )
+    return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
+
+
+def beside(
+    table: pd.DataFrame, attribute: str, names: tuple[str, str], *, most: int = MOST_GROUPS
+) -> go.Figure:
+    """Draw two models' rates on the same people: one row a group, one panel a rate, both with intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `audits.groups.beside` gives it.
+    names : (str, str)
+        Of the first and the second model.
+    """
+    mine = table[table["attribute"] == attribute]
+    groups = list(dict.fromkeys(mine["group"]))[:most][::-1]
+    panels = [
+        name for name in dict.fromkeys(mine["rate"]) if mine.loc[mine["rate"] == name, "first"].notna().any()
+    ]
+    if not groups or not panels:
+        return empty("There is no group to compare.")
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=panels
+    )
+    labels = distinct(groups)
+    for panel, name in enumerate(panels, start=1):
+        part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
+        for side, label, colour, symbol, shift in zip(
+            ("first", "second"), names, (INK, ACCENT), ("diamond", "circle"), (0.14, -0.14), strict=True
+        ):
+            known = part[part[side].notna()]
+            figure.add_trace(
+                go.Scatter(
+                    x=(100 * known[side]).tolist(),
+                    y=[place + shift for place in known.index],
+                    mode="markers",
+                    marker={"color": colour, "symbol": symbol, "size": 8},
+                    error_x={
+                        "type": "data",
+                        "symmetric": False,
+                        "array": (100 * (known[f"{side} high"] - known[side])).tolist(),
+                        "arrayminus": (100 * (known[side] - known[f"{side} low"])).tolist(),
+                        "thickness": 1.6,
+                        "width": 0,
+                    },
+                    name=describe(label, longest=60),
+                    legendgroup=side,
+                    showlegend=panel == 1,
+                    hovertemplate="%{x:.1f} %<extra></extra>",
+                ),
+                row=1,
+                col=panel,
+            )
+        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
+    figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[-0.6, len(labels) - 0.4])
+    sure = mine[(mine["change low"] > 0) | (mine["change high"] < 0)]
+    alt = (
+        f"Rates of two models for {len(groups)} groups of {attribute}; in {len(sure)} of {len(mine)} rates "
+        "the paired interval of the change excludes 0."
+    )
+    height = 130 + 36 * len(groups)
+    return finish(figure, height=height, alt=alt).update_layout(margin={**_room(labels), "t": 60})
+
+
+def _gaps(part: list[tuple[str, Difference]]) -> go.Scatter:
+    """Dots with intervals of differences that share a verdict, in points."""
+    ends = [
+        [100 * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
+        for _, gap in part
+    ]
+    colour, symbol = _look(part[0][1].verdict)
+    return go.Scatter(
+        x=[value for _, value, _ in ends],
+        y=[label for label, _ in part],
+        mode="markers",
+        marker={"color": colour, "symbol": symbol, "size": 9, "line": {"color": colour, "width": 1.5}},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - value for _, value, high in ends],
+            "arrayminus": [value - low for low, value, _ in ends],
+            "thickness": 1.8,
+            "width": 0,
+        },
+        customdata=[f"{gap.verdict}<br>{gap.estimate.method}" for _, gap in part],
+        hovertemplate="%{x:.1f} points<br>%{customdata}<extra>%{y}</extra>",
+        showlegend=False,
+    )
+
+
+def _room(labels: list[str]) -> dict[str, int]:
+    """A left margin that holds the labels from the first drawing on, before their font has come."""
+    return {"l": min(300, 14 + 7 * max(map(len, labels))), "r": 12, "t": 36, "b": 8}
+
+
+def _mark(row: GroupRow) -> tuple[str, str]:
+    if row.is_reference:
+        return INK, "diamond"
+    return _look(row.verdict)
+
+
+def _look(verdict: str | None) -> tuple[str, str]:
+    if verdict == INSUFFICIENT:
+        return GREY, "circle-open"
+    return (CONTRAST, "circle") if verdict == EVIDENCE else (ACCENT, "circle")
+
+
+def scores(result: GroupsResult, attribute: str, *, most: int = 7) -> go.Figure:
+    """Draw the distribution of scores of the largest groups, each as a share of its people."""
+    rows = result.of(attribute)[:most]
+    edges = result.score_edges
+    centres = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
+    figure = go.Figure()
+    labels = distinct([row.group for row in rows])
+    for row, label, colour in zip(rows, labels, OKABE_ITO, strict=False):
+        figure.add_trace(
+            go.Scatter(
+                x=centres,
+                y=[100 * n / row.n for n in row.score_counts],
+                mode="lines",
+                line={"color": colour, "shape": "hvh", "width": 2},
+                name=f"{label} ({count(row.n)})",
+            )
+        )
+    figure.update_xaxes(title="favorable score (higher is better for the person)")
+    figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
+    alt = f"Distribution of the favorable score in {len(rows)} groups of {attribute}."
+    return finish(figure, height=320, alt=alt)
+
+
+def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
+    """Draw how often the label was favourable against the predicted score, a line a group."""
+    rows = [row for row in result.of(attribute)[:most] if row.calibration is not None]
+    if not rows:
+        return empty("Calibration needs a label and scores that are probabilities.")
+    figure = go.Figure(
+        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dot"}, name="calibrated")
+    )
+    labels = distinct([row.group for row in rows])
+    for row, label, colour in zip(rows, labels, OKABE_ITO, strict=False):
+        bins = row.calibration
+        if bins is None:
+            continue
+        shown = [
+            (score, rate)
+            for score, rate, n in zip(bins.mean_score, bins.favorable_rate, bins.n, strict=True)
+            if n > 0 and score is not None and rate.value is not None
+        ]
+        figure.add_trace(
+            go.Scatter(
+                x=[score for score, _ in shown],
+                y=[rate.value for _, rate in shown],
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [(rate.high or 0) - (rate.value or 0) for _, rate in shown],
+                    "arrayminus": [(rate.value or 0) - (rate.low or 0) for _, rate in shown],
+                    "thickness": 1,
+                },
+                mode="lines+markers",
+                line={"color": colour},
+                name=f"{label} ({count(row.n)})",
+            )
+        )
+    figure.update_xaxes(title="mean favorable score in the bin", range=[0, 1])
+    figure.update_yaxes(title="share with a favorable label", range=[0, 1])
+    alt = f"Calibration of {len(rows)} groups of {attribute}; on the dotted line scores mean what they say."
+    return finish(figure, height=360, alt=alt)

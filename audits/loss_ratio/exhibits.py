@@ -1,0 +1,64 @@
+"""The loss-ratio audit in a report."""
+
+from __future__ import annotations
+
+from audits.loss_ratio import LossRatioResult
+from audits.loss_ratio import figures as figures
+from audits.reports.exhibits import Exhibit, Section
+from audits.stats.words import count, number, p_words
+
+__all__ = ["loss_ratio_section"]
+
+
+def loss_ratio_section(result: LossRatioResult) -> Section:
+    """Arrange a loss-ratio audit."""
+    exhibits = [
+        Exhibit(
+            "Both ratios with interval and one-sided lower bound, against the tolerance.",
+            figures.against_tolerance(result),
+            result.to_frame(),
+        ),
+        Exhibit("The loss ratio along the flow.", figures.along_flow(result), result.curve_frame()),
+        Exhibit("How many people have which ratio.", figures.ratios(result), result.histogram_frame()),
+        Exhibit("The mean ratio by group.", figures.by_group(result), result.groups_frame()),
+        Exhibit(
+            "The features on which the sensitive subspace loads.",
+            figures.subspace(result),
+            result.features_frame(),
+        ),
+    ]
+    if len(result.heat_map):
+        exhibits.append(
+            Exhibit(
+                "The lower bound over the weights of the model.", figures.heat_map(result), result.heat_map
+            )
+        )
+    facts = {
+        "Loss": str(result.options["loss"]).replace("_", "-"),
+        "Moved by": result.method,
+        "Fair metric": f"{result.metric['source']}: {result.metric['dimensions']} of "
+        f"{result.metric['encoded']} encoded directions are free",
+        "Intervals": f"{result.statistic.method}; {result.error_ratio.statistic.method}",
+        "By the paper's own formulas": f"T {number(result.paper['lower_bound'])}; of error rates "
+        f"{number(result.paper['error_lower_bound'])}",
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+    }
+    if result.p_value is not None:
+        facts["Test at the tolerance"] = f"p {p_words(result.p_value)}"
+    for row in result.comparison:
+        facts[f"Compared: {row['model']}"] = (
+            f"balanced accuracy {number(row['balanced_accuracy'])}, T {number(row['lower_bound'])}, above "
+            f"the tolerance in {100 * row['rejected']:.0f} % of {row['splits']} splits"
+        )
+    return Section(
+        title="Individual fairness: loss ratio",
+        question="Is a person's loss multiplied when moved only in directions that should not matter?",
+        exhibits=tuple(exhibits),
+        facts=facts,
+        limits=(
+            "The answer is as good as the fair metric: it says which people are alike, and the test holds "
+            "for that choice. A moved person need not exist. The audit finds that losses differ; it does not "
+            "prove why, nor that the difference is unjustified."
+        ),
+    )

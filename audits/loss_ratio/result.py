@@ -1,0 +1,208 @@
+"""What a loss-ratio audit found: plain numbers, one row a person beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from audits.loss_ratio.judging import Standing, Tested, stand
+from audits.results import plain, shown
+from audits.stats import Estimate, Verdict
+from audits.stats.means import MeanTest
+from audits.stats.paired import PairedRatio
+
+__all__ = ["CurvePoint", "FeatureMove", "GroupRatio", "Histogram", "LossRatioResult", "RatioBar"]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The loss ratio after so many steps of the same flow."""
+
+    steps: int
+    statistic: float
+    lower_bound: float | None
+
+
+@dataclass(frozen=True)
+class GroupRatio:
+    """The loss ratio within one group; the intervals of all groups hold together."""
+
+    attribute: str
+    group: str
+    statistic: Estimate
+
+
+@dataclass(frozen=True)
+class FeatureMove:
+    """One encoded feature.
+
+    Attributes
+    ----------
+    loading : float
+        Share of the feature's direction that lies in the sensitive subspace, in [0, 1].
+    mean_move, mean_absolute_move : float
+        How far people were moved along it, in standard deviations of a number, 1 for a whole category.
+    """
+
+    feature: str
+    column: str
+    loading: float
+    mean_move: float
+    mean_absolute_move: float
+
+
+@dataclass(frozen=True)
+class RatioBar:
+    """People whose ratio lies in [low, high)."""
+
+    low: float
+    high: float
+    people: float
+
+
+Histogram = tuple[RatioBar, ...]
+
+
+@shown
+@dataclass(frozen=True, eq=False)
+class LossRatioResult:
+    """Result of a loss-ratio audit.
+
+    Attributes
+    ----------
+    statistic : Estimate
+        S_n, the mean ratio of a person's loss after and before the move; 1 means that it does not matter.
+    lower_bound, interval, p_value, tolerance, reject
+        T_n, the two-sided interval, the test at the tolerance (see `Tested`).
+    error_ratio : Tested
+        The same for the ratio of misclassified shares.
+    paper : dict
+        ``lower_bound`` and ``error_lower_bound`` by the paper's own normal and delta-method formulas.
+    floored : dict
+        ``floor``, ``statistic`` and ``lower_bound`` with losses counted as at least `floor`.
+    loss_test, error_test
+        All that another tolerance needs: `at` uses nothing else.
+    method : str
+        How people were moved; says so where it is an estimate.
+    metric : dict
+        ``source``, ``dimensions`` of the sensitive subspace, ``encoded`` features; ``weights`` of the model
+        by feature where there is a heat map.
+    features : tuple of FeatureMove
+        Sorted by their loading in the sensitive subspace.
+    worst : tuple
+        The user's row numbers of the largest ratios, largest first.
+    comparison : tuple of dict
+        One row a model compared, when asked for.
+    heat_map : DataFrame
+        For a logistic model of two numbers: T_n by metric angle and weights, else empty.
+    people : DataFrame, indexed by the user's row number
+        Label, losses and decisions before and after, ratio, squared fair distance.
+    moves : DataFrame
+        For the worst people, each encoded feature before and after.
+    """
+
+    options: dict[str, Any]
+    verdict: Verdict
+    finding: str
+    warnings: tuple[str, ...]
+    rows: dict[str, Any]
+    statistic: Estimate
+    lower_bound: float | None
+    interval: tuple[float | None, float | None]
+    p_value: float | None
+    tolerance: float
+    reject: bool
+    error_ratio: Tested
+    people_needed: int | None
+    paper: dict[str, float | None]
+    floored: dict[str, float | None]
+    loss_test: MeanTest
+    error_test: PairedRatio
+    words: dict[str, str]
+    method: str
+    metric: dict[str, Any]
+    features: tuple[FeatureMove, ...]
+    curve: tuple[CurvePoint, ...]
+    groups: tuple[GroupRatio, ...]
+    histogram: Histogram
+    worst: tuple[Any, ...]
+    comparison: tuple[dict[str, Any], ...]
+    heat_map: pd.DataFrame
+    people: pd.DataFrame
+    moves: pd.DataFrame
+
+    def at(self, tolerance: float) -> Standing:
+        """Return verdict, tests and finding at another tolerance, at once."""
+        return stand(
+            self.loss_test,
+            self.error_test,
+            self.words,
+            tolerance=tolerance,
+            level=self.options["level"],
+            material=self.options["material"],
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json; the people stay in their tables."""
+        return plain(self)
+
+    def to_frame(self, tolerance: float | None = None) -> pd.DataFrame:
+        """Return both ratios with interval, bound and test as a table, at the run's or another tolerance."""
+        standing = self.at(self.tolerance if tolerance is None else tolerance)
+        both = (("loss", standing.loss), ("misclassification", standing.errors))
+        return pd.DataFrame(
+            [
+                {
+                    "ratio of": name,
+                    "ratio": test.statistic.value,
+                    "low": test.statistic.low,
+                    "high": test.statistic.high,
+                    "lower bound": test.lower_bound,
+                    "tolerance": test.tolerance,
+                    "p": test.p_value,
+                    "above the tolerance": test.reject,
+                }
+                for name, test in both
+            ]
+        )
+
+    def curve_frame(self) -> pd.DataFrame:
+        """Return the ratio by steps as a table."""
+        rows = [(point.steps, point.statistic, point.lower_bound) for point in self.curve]
+        return pd.DataFrame(rows, columns=["steps", "mean ratio", "lower bound"])
+
+    def groups_frame(self) -> pd.DataFrame:
+        """Return the ratio by group as a table."""
+        rows = [
+            (
+                item.attribute,
+                item.group,
+                item.statistic.n,
+                item.statistic.value,
+                item.statistic.low,
+                item.statistic.high,
+            )
+            for item in self.groups
+        ]
+        return pd.DataFrame(rows, columns=["attribute", "group", "people", "mean ratio", "low", "high"])
+
+    def features_frame(self) -> pd.DataFrame:
+        """Return loadings and moves by encoded feature as a table."""
+        rows = [
+            (item.feature, item.loading, item.mean_move, item.mean_absolute_move) for item in self.features
+        ]
+        return pd.DataFrame(
+            rows, columns=["feature", "in the sensitive subspace", "mean move", "mean absolute move"]
+        )
+
+    def histogram_frame(self) -> pd.DataFrame:
+        """Return the distribution of ratios as a table."""
+        return pd.DataFrame(
+            [(bar.low, bar.high, bar.people) for bar in self.histogram], columns=["from", "to", "people"]
+        )
+
+    def comparison_frame(self) -> pd.DataFrame:
+        """Return the models compared as a table."""
+        return pd.DataFrame(list(self.comparison))

@@ -1,0 +1,86 @@
+"""The people of a loss-ratio audit as tables, and the distribution of their ratios."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from audits.data import AuditData, FeatureSpace
+from audits.data.blocks import NumberBlock
+from audits.loss_ratio.moving import Moved
+from audits.loss_ratio.result import Histogram, RatioBar
+from audits.models.protocol import class_text
+
+__all__ = ["histogram_of", "moves_table", "people_table"]
+
+_BARS = 30
+
+
+def people_table(data: AuditData, moved: Moved, ratios: np.ndarray) -> pd.DataFrame:
+    """One row a person moved, keyed by the user's row number; losses in nats (or squared).
+
+    Where rows stand for several people, ``people`` says how many: means weigh by it.
+
+    Where the model predicts the label itself, the label and what is predicted stand beside the scores.
+    """
+    before, after, target = moved.before, moved.after, moved.target
+    predicted = {}
+    if before.predicted is not None and after.predicted is not None:
+        own = target.y * target.unit + target.centre
+        if target.kind == "classes":
+            own = np.array([class_text(value) for value in target.classes], dtype=object)[target.y]
+        predicted = {"label": own, "predicted": before.predicted, "predicted after": after.predicted}
+    counts = {} if data.weights is None else {"people": data.weights}
+    return pd.DataFrame(
+        {
+            "favorable label": np.asarray(data.y),
+            **predicted,
+            "score": before.scores,
+            "score after": after.scores,
+            "loss": moved.flow.before,
+            "loss after": moved.flow.after,
+            "ratio": ratios,
+            "wrong": before.wrong,
+            "wrong after": after.wrong,
+            "squared fair distance": moved.flow.distance,
+            **counts,
+        },
+        index=data.frame.index,
+    )
+
+
+def moves_table(space: FeatureSpace, data: AuditData, moved: Moved, order: np.ndarray) -> pd.DataFrame:
+    """Each encoded feature of the people at `order` before and after, and how far it moved.
+
+    Numbers are in their own units (dates in days since 1970); categories as shares, 1 for the person's own.
+    """
+    units, shifts = np.ones(len(space.names)), np.zeros(len(space.names))
+    for part in space.parts:
+        if isinstance(part, NumberBlock):
+            at = space.blocks[part.column].start
+            units[at], shifts[at] = part.sd, part.mean
+    before, after = moved.start[order], moved.flow.positions[order]
+    d = len(space.names)
+    return pd.DataFrame(
+        {
+            "row": np.repeat(data.frame.index[order].to_numpy(), d),
+            "feature": np.tile(np.array(space.names, dtype=object), len(order)),
+            "before": (before * units + shifts).ravel(),
+            "after": (after * units + shifts).ravel(),
+            "move": (after - before).ravel(),
+        }
+    )
+
+
+def histogram_of(ratios: np.ndarray, weights: np.ndarray | None) -> Histogram:
+    """People by ratio, in bars of equal width on the log scale; one bar where all ratios are equal."""
+    logs = np.log(ratios)
+    low, high = float(logs.min()), float(logs.max())
+    if high - low < 1e-9:
+        low, high = low - 0.05, high + 0.05
+    counts, edges = np.histogram(logs, bins=_BARS, range=(low, high), weights=weights)
+    ends = np.exp(edges)
+    return tuple(
+        RatioBar(float(a), float(b), float(people))
+        for a, b, people in zip(ends[:-1], ends[1:], counts, strict=True)
+    )

@@ -1,0 +1,96 @@
+"""The tests on the people moved: loss ratio, error-rate ratio, by group and along the flow (Eq. 3.4-3.13)."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.data import AuditData
+from audits.loss_ratio.flow import Flow
+from audits.loss_ratio.losses import LEAST_LOSS, loss_ratios
+from audits.loss_ratio.moving import Moved
+from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.result import CurvePoint, GroupRatio
+from audits.stats.means import MeanMethod, MeanTest, mean_test
+from audits.stats.paired import PairedMethod, PairedRatio, paired_ratio
+
+__all__ = ["Tests", "run_tests"]
+
+_ROBUST_FLOOR = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Tests:
+    """Ratios (n,), the least loss counted, and all that is tested on them."""
+
+    ratios: np.ndarray
+    floor: float
+    loss: MeanTest
+    errors: PairedRatio
+    paper: dict[str, float | None]
+    floored: dict[str, float | None]
+    curve: tuple[CurvePoint, ...]
+    groups: tuple[GroupRatio, ...]
+
+
+def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests:
+    """Test the ratios of the people of `data`, all of whom were moved."""
+    floor = options.loss_floor
+    if floor is None:
+        floor = 0.0 if moved.exact and moved.target.kind != "number" else _ROBUST_FLOOR
+    flow, weights = moved.flow, data.weights
+    how: MeanMethod = "skewness" if options.inference == "robust" else "normal"
+    pairs: PairedMethod = "score" if options.inference == "robust" else "delta"
+    ratios = loss_ratios(flow.before, flow.after, floor)
+    loss = mean_test(ratios, weights, method=how)
+    errors = paired_ratio(moved.after.wrong, moved.before.wrong, weights, method=pairs)
+    careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, _ROBUST_FLOOR)), weights, method=how)
+    return Tests(
+        ratios,
+        max(floor, LEAST_LOSS),
+        loss,
+        errors,
+        {
+            "lower_bound": dataclasses.replace(loss, method="normal").lower_bound(options.level),
+            "error_lower_bound": dataclasses.replace(errors, method="delta").lower_bound(options.level),
+        },
+        {
+            "floor": max(floor, _ROBUST_FLOOR),
+            "statistic": careful.mean,
+            "lower_bound": careful.lower_bound(options.level),
+        },
+        _curve(flow, weights, floor, how, options.level),
+        _groups(data, ratios, how, options.level),
+    )
+
+
+def _curve(
+    flow: Flow, weights: np.ndarray | None, floor: float, how: MeanMethod, level: float
+) -> tuple[CurvePoint, ...]:
+    points = []
+    for steps, after in flow.curve.items():
+        test = mean_test(loss_ratios(flow.before, after, floor), weights, method=how)
+        points.append(CurvePoint(steps, test.mean, test.lower_bound(level)))
+    return tuple(points)
+
+
+def _groups(data: AuditData, ratios: np.ndarray, how: MeanMethod, level: float) -> tuple[GroupRatio, ...]:
+    """Ratios by group of every protected attribute; Bonferroni over those with people enough."""
+    members = [
+        (attribute, value, (data.groups[attribute] == value).to_numpy())
+        for attribute in data.protected
+        for value in sorted(data.groups[attribute].unique())
+    ]
+    weights = np.ones(data.n) if data.weights is None else data.weights
+    tests = [mean_test(ratios[mask], weights[mask], method=how) for _, _, mask in members]
+    looks = max(1, sum(test.enough for test in tests))
+    found = []
+    for (attribute, value, _), test in zip(members, tests, strict=True):
+        estimate = test.interval(level / looks)
+        method = test.interval(level).method
+        if looks > 1 and test.enough:
+            method += f", all {looks} groups together (Bonferroni)"
+        found.append(GroupRatio(attribute, value, dataclasses.replace(estimate, method=method)))
+    return tuple(found)

@@ -1,0 +1,153 @@
+"""What the finding calls things, and what a reader should beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from audits.data.blocks import NumberBlock
+from audits.loss_ratio.losses import LEAST_LOSS
+from audits.loss_ratio.metrics import FairMetric
+from audits.loss_ratio.moving import Moved
+from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.testing import Tests
+from audits.models import Subject
+from audits.stats.words import count, number, people, percent
+
+__all__ = ["warnings_for", "words_of"]
+
+_FEW_ERRORS = 10
+_HEAVY = 0.5  # share of the variance
+
+
+def words_of(subject: Subject, metric: FairMetric, options: LossRatioOptions) -> dict[str, str]:
+    """Return in which directions people are moved, for the finding."""
+    names = subject.data.protected if options.sensitive is None else options.sensitive
+    if options.metric == "learned":
+        directions = f"only in directions tied to {_listed(names)}"
+    elif options.metric == "expert":
+        directions = "only in directions that an expert says should not matter"
+    else:
+        directions = f"only in directions in which people of the same {options.comparable} differ"
+    return {
+        "directions": f"{directions}, or hardly in others" if metric.basis.size else "a little",
+    }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Word a list.
+
+    Examples
+    --------
+    >>> _listed(["sex"]), _listed(["sex", "race", "age"])
+    ('sex', 'sex, race and age')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else str(last)
+
+
+def warnings_for(
+    subject: Subject, metric: FairMetric, moved: Moved, tests: Tests, options: LossRatioOptions
+) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = list(metric.doubts)
+    flow = moved.flow
+    if not moved.exact:
+        found.append(
+            f"The {subject.model.name} has no gradient: people were moved by finite differences on numbers "
+            "and the best single change of a category, always within the observed ranges, so the ratio is an "
+            "estimate and may be too small."
+        )
+        if options.within_range or options.schedule != "constant":
+            found.append("Ranges and step schedule do not apply to it: only observed values are scored.")
+    if moved.target.kind == "number":
+        found.append(
+            "The model predicts a number: a loss is its squared error in standard deviations of the label, "
+            f"counted as at least {tests.floor:.2g}. It has no bound, so people were moved for "
+            f"{count(moved.steps)} steps{' (the default)' if options.steps is None else ''}."
+        )
+    if moved.left_out:
+        found.append(
+            f"A random {len(moved.used):,} of {subject.data.n:,} people were moved: "
+            f"{', '.join(moved.left_out)}."
+        )
+    if options.within_range and moved.exact:
+        found.append("People were kept within the observed ranges: another unfair map than the paper's.")
+    outside = _outside(subject, moved)
+    if outside > 0.05:
+        found.append(
+            f"{percent(outside, len(moved.used))} of the people end outside the observed range of some "
+            "number: the flow knows no bounds. The option within_range keeps them inside."
+        )
+    if flow.fell:
+        found.append(
+            f"For {people(flow.fell)} the penalised loss ended below its start, so the steps are too long "
+            f"there; try a step size of {options.step_size / 2:g}."
+        )
+    zeros = int(np.count_nonzero(flow.before <= LEAST_LOSS))
+    if zeros:
+        found.append(
+            f"The model's loss is 0 for {people(zeros)}; it counts as {tests.floor:.2g} there, so that "
+            "nobody is dropped."
+        )
+    found += _heavy(tests)
+    wrong = float(tests.errors.both + tests.errors.before)
+    if wrong == 0:
+        found.append("Nobody is misclassified before the move, so the ratio of error rates does not exist.")
+    elif wrong < _FEW_ERRORS:
+        found.append(
+            f"Only {'1 person is' if wrong == 1 else f'{wrong:g} people are'} misclassified before the move: "
+            "the ratio of error rates says little."
+        )
+    if subject.training is None:
+        found.append(
+            "The test holds if the model was not trained on the people audited, which cannot be checked here."
+        )
+    return tuple(found)
+
+
+def _outside(subject: Subject, moved: Moved) -> float:
+    """Share of people moved beyond the smallest or largest value seen of a number."""
+    columns = [
+        subject.space.blocks[part.column].start
+        for part in subject.space.parts
+        if isinstance(part, NumberBlock) and part.kind != "boolean"
+    ]
+    start, end = moved.start[:, columns], moved.flow.positions[:, columns]
+    if not columns:
+        return 0.0
+    slack = 1e-3
+    beyond = (end < start.min(axis=0) - slack) | (end > start.max(axis=0) + slack)
+    return float(beyond.any(axis=1).mean())
+
+
+def _heavy(tests: Tests) -> list[str]:
+    """Whether a hundredth of the people carries most of the variance, or few people have a long tail."""
+    return [*_carried(tests), *_long_tailed(tests)]
+
+
+def _carried(tests: Tests) -> list[str]:
+    apart = np.sort(np.square(tests.ratios - tests.loss.mean))[::-1]
+    few = max(1, len(apart) // 100)
+    total = float(apart.sum())
+    if total == 0 or len(apart) < 50 or apart[:few].sum() < _HEAVY * total:
+        return []
+    careful = tests.floored
+    floor, mean, bound = (number(careful[key]) for key in ("floor", "statistic", "lower_bound"))
+    largest = "largest ratio carries" if few == 1 else f"{few:,} largest ratios carry"
+    return [
+        f"The {largest} {100 * apart[:few].sum() / total:.0f} % of the variance: tiny "
+        "losses inflate it, and the test sees less. With losses counted as at least "
+        f"{floor} the mean ratio is {mean}, at least {bound} with the same confidence."
+    ]
+
+
+def _long_tailed(tests: Tests) -> list[str]:
+    if not tests.loss.long_tailed:
+        return []
+    return [
+        f"The ratios have a long right tail for {people(tests.loss.n)}: in simulations of such tails 95 % "
+        "intervals missed the true mean ratio in about one sample of ten, mostly because it was larger. The "
+        "test against the tolerance kept its error rate."
+    ]

@@ -1,0 +1,69 @@
+"""What a report shows of an outcome-transport audit."""
+
+from __future__ import annotations
+
+from audits.outcome_transport import OutcomeTransportResult
+from audits.outcome_transport import figures as figures
+from audits.reports.exhibits import Exhibit, Section
+from audits.stats.words import count, number, p_words, percent
+
+__all__ = ["outcome_transport_section"]
+
+
+def outcome_transport_section(result: OutcomeTransportResult) -> Section:
+    """Arrange an outcome-transport audit."""
+    flows = result.flows_frame()
+    table = result.to_frame()
+    exhibits = [
+        Exhibit(
+            "Whose outcomes are mapped onto whose: bands as wide as the mass.", figures.sankey(result), flows
+        ),
+        Exhibit("The same as shares of each row.", figures.flow_matrix(result), flows),
+        Exhibit(
+            "Mean bias by group: the thick bar is the sampling interval, the thin one holds every optimal "
+            "coupling's value.",
+            figures.bias(result),
+            table[table["level"] != "subgroup"],
+        ),
+    ]
+    if any(row.level == "subgroup" for row in result.bias):
+        exhibits.append(
+            Exhibit(
+                "The same by subgroup.",
+                figures.bias(result, level="subgroup"),
+                table[table["level"] != "group"],
+            )
+        )
+    facts = {
+        "Wasserstein distance": f"{number(result.wasserstein.value)} ({number(result.wasserstein.low)} to "
+        f"{number(result.wasserstein.high)}; {result.wasserstein.method})",
+        "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}",
+        "Coupling": f"{result.certificate['method']}; {count(result.certificate['source_outcomes'])} and "
+        f"{count(result.certificate['target_outcomes'])} different outcomes",
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+    }
+    if result.distance_p_value is not None:
+        facts["Distance by chance"] = f"p {p_words(result.distance_p_value)}"
+    if result.group_p_value is not None:
+        facts["Groups' bias by chance"] = f"p {p_words(result.group_p_value)} in the even coupling"
+    if result.group_p_value_everywhere is not None:
+        p = p_words(result.group_p_value_everywhere)
+        facts["Groups' bias by chance, whichever optimal coupling"] = f"p {p} at most"
+    if max(result.unmatched.values()) > 0:
+        facts["Left unmatched"] = (
+            f"{percent(result.unmatched['source'], result.n_source)} of the source, "
+            f"{percent(result.unmatched['target'], result.n_target)} of the target people"
+        )
+    return Section(
+        title=f"Transport flows: {result.source} → {result.target}",
+        question="Which subgroup's outcomes are mapped to which, and how unlike are the people?",
+        exhibits=tuple(exhibits),
+        facts=facts,
+        limits=(
+            "Who is mapped to whom is a comparison of outcomes, not of causes. Many couplings cost equally "
+            "little; the figures of one are read together with the range over all of them. A bias is "
+            "large where "
+            "people with the same outcome differ, whatever the reason."
+        ),
+    )

@@ -1,0 +1,312 @@
+"""Outcomes of a policy: the model's, the labels, another model's, or an equal-opportunity version of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.checks import choices, finite, one_of
+from audits.data.intersections import group_codes
+from audits.errors import InputError
+from audits.models import Model, Subject, train_model
+from audits.models.labels import NumberModel, label_numbers
+from audits.models.protocol import class_text, label_values
+from audits.models.spec import model_path
+from audits.outcome_transport.options import OutcomeTransportOptions, Policy
+from audits.progress import silent
+
+__all__ = ["Outcomes", "equal_opportunity", "model_outcomes", "reference_outcomes"]
+
+_WHERE = "outcome_transport.against"
+_PAIR = float(np.sqrt(2.0))  # norm of (1, 0) - (0, 1): what a difference of 1 in p makes in (p, 1 - p)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """A policy's outcome for every person of the data.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"decision", "probability", "score", "classes"}
+    values : array (n, c)
+        Decisions as 0 and 1, favourable probabilities, scores, or class probabilities (c classes).
+    favorable : bool array (n,)
+        Who is decided favourably.
+    """
+
+    name: str
+    kind: str
+    values: np.ndarray
+    favorable: np.ndarray
+
+    @property
+    def unit(self) -> float:
+        """Euclidean distance that a difference of 1 makes."""
+        return _PAIR if self.kind in {"decision", "probability"} else 1.0
+
+
+def model_outcomes(subject: Subject, kind: str) -> Outcomes:
+    """Outcomes of the audited model.
+
+    Raises
+    ------
+    InputError
+        If the model does not give what `kind` asks for.
+    """
+    kinds = {"probability": "probability", "number": "score", "label": "decision"}
+    if kind == "automatic":
+        many = subject.model.classes is not None and len(subject.model.classes) > 2
+        kind = "classes" if many and subject.score_kind == "probability" else kinds[subject.score_kind]
+    name, decided = subject.model.name, np.asarray(subject.decisions, dtype=bool)
+    if kind == "decision":
+        return Outcomes(name, kind, decided[:, None].astype(float), decided)
+    if kind == "classes":
+        if subject.model.classes is None:
+            raise InputError(
+                "outcome_transport.outcome",
+                f"cannot be 'classes': {name} gives one number a person",
+                advice="choose 'automatic'",
+            )
+        return Outcomes(name, kind, _probabilities(subject.model.score(subject.data.frame), name), decided)
+    values = subject.scores[:, None]
+    return Outcomes(name, kind, _probabilities(values, name) if kind == "probability" else values, decided)
+
+
+def _probabilities(values: np.ndarray, name: str) -> np.ndarray:
+    values = finite("outcomes", values)
+    outside = int(((values < 0) | (values > 1)).any(axis=1).sum())
+    if outside:
+        raise InputError(
+            "outcome_transport.outcome",
+            f"says probabilities, which must lie in [0, 1], but {name} gives {outside:,} of "
+            f"{len(values):,} people another number",
+            advice="compare scores instead: outcome 'score'",
+        )
+    return values
+
+
+def reference_outcomes(
+    subject: Subject, options: OutcomeTransportOptions
+) -> tuple[Outcomes, Outcomes, list[str]]:
+    """Outcomes of the reference, of the model on the same scale, and what to beware of."""
+    against = "label" if options.against is None else options.against
+    if against == "label":
+        return (*_labels(subject, options.outcome), [])
+    if against == "equal_opportunity":
+        return _equal_opportunity(subject, options)
+    return _other_policy(subject, against, options.outcome)
+
+
+def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
+    data = subject.data
+    if data.y is None:
+        raise InputError(
+            "outcome_transport.against",
+            "is the label, but the data name none",
+            advice="set data.label, or compare two groups with source and target",
+        )
+    name = f"label {data.label}"
+    if kind == "classes":
+        ours = model_outcomes(subject, kind)
+        classes = [class_text(value) for value in subject.model.classes or label_values(data)]
+        truth = np.array([class_text(value) for value in data.frame[data.label].tolist()])
+        return Outcomes(name, kind, (truth[:, None] == np.array(classes)).astype(float), data.y), ours
+    if kind == "automatic":
+        kind = "score" if isinstance(subject.model, NumberModel) else "decision"
+    if kind == "score" and data.cut is not None and subject.score_kind == "number":
+        numbers = label_numbers(data) * (1 if subject.higher_is == "favorable" else -1)
+        return Outcomes(name, kind, numbers[:, None], data.y), model_outcomes(subject, kind)
+    model = model_outcomes(subject, kind)
+    if model.kind == "score":
+        raise InputError(
+            "outcome_transport.outcome",
+            "must be a decision or a probability to be held against labels, but the scores have another "
+            "scale",
+            advice="choose 'decision'",
+        )
+    return Outcomes(name, model.kind, data.y[:, None].astype(float), data.y), model
+
+
+def _other_policy(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes, Outcomes, list[str]]:
+    given = [name for name in ("score", "label", "train", "path") if getattr(policy, name) is not None]
+    if len(given) != 1:
+        raise InputError(_WHERE, "must have exactly one of 'score', 'label', 'train' and 'path'", given)
+    if policy.higher_is is not None and policy.score is None:
+        raise InputError(f"{_WHERE}.higher_is", "is for a column of scores", policy.higher_is, "leave it out")
+    if policy.label is not None:
+        return _decided_in_a_column(subject, policy.label)
+    if policy.score is not None:
+        return _scored_in_a_column(subject, policy.score, policy.higher_is or subject.higher_is, kind)
+    return _another_model(subject, policy, kind)
+
+
+def _another_model(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes, Outcomes, list[str]]:
+    """Outcomes of a model trained here or read from a file, and the audited model's of the same kind."""
+    model: Model
+    warnings = []
+    if policy.train is not None:
+        if subject.training is None:
+            raise InputError(
+                f"{_WHERE}.train",
+                "needs rows to train on, but the audited model was not trained here",
+                advice="bring the other model as a file, or its scores as a column: {score: column}",
+            )
+        model = train_model(subject.training, policy.train, subject.seed, silent)
+        labels = False
+    else:
+        from audits.models.onnx import load_onnx
+
+        file = load_onnx(model_path(policy.path or "", subject.base_dir, f"{_WHERE}.path"), subject.data)
+        model, labels = file, file.labels is not None
+        warnings += list(file.notes)
+    cut = subject.threshold
+    if subject.score_kind != "probability":
+        cut = 0.5
+        warnings.append(f"The {model.name} decides favourably from a probability of 0.5 on.")
+    other = dataclasses.replace(
+        subject,
+        model=model,
+        threshold=cut,
+        score_kind="label" if labels else "probability",
+        higher_is="favorable",
+    )
+    if kind == "automatic" and other.score_kind != subject.score_kind:
+        kind = "decision"  # on one scale in any case
+    theirs, ours = model_outcomes(other, kind), model_outcomes(subject, kind)
+    if theirs.values.shape[1] != ours.values.shape[1]:
+        raise InputError(
+            _WHERE,
+            f"must give as many classes as the audited model: {theirs.name} gives "
+            f"{theirs.values.shape[1]:,}, "
+            f"{ours.name} {ours.values.shape[1]:,}",
+            advice="compare decisions: outcome 'decision'",
+        )
+    if kind == "classes":
+        theirs = _in_order(theirs, other, subject)
+    return theirs, ours, warnings
+
+
+def _in_order(theirs: Outcomes, other: Subject, subject: Subject) -> Outcomes:
+    """Columns of `theirs` in the order of the audited model's classes."""
+    names, wanted = (
+        [class_text(value) for value in one.model.classes or label_values(one.data)]
+        for one in (other, subject)
+    )
+    if sorted(names) != sorted(wanted):
+        raise InputError(_WHERE, f"must have the audited model's classes ({choices(wanted)})", names)
+    order = [names.index(name) for name in wanted]
+    return dataclasses.replace(theirs, values=theirs.values[:, order])
+
+
+def _decided_in_a_column(subject: Subject, name: str) -> tuple[Outcomes, Outcomes, list[str]]:
+    data = subject.data
+    column = one_of(f"{_WHERE}.label", name, data.frame.columns, what="a column")
+    missing = int(data.frame[column].isna().sum())
+    if missing:
+        raise InputError(
+            f"{_WHERE}.label",
+            f"must say a decision for everybody, but {missing:,} of {data.n:,} values are missing",
+            column,
+            "leave those rows out with data.keep",
+        )
+    good = {class_text(value) for value in data.favorable}
+    favorable = np.array([class_text(value) in good for value in data.frame[column].tolist()])
+    reference = Outcomes(f"column {column}", "decision", favorable[:, None].astype(float), favorable)
+    return reference, model_outcomes(subject, "decision"), []
+
+
+def _scored_in_a_column(
+    subject: Subject, name: str, higher_is: str, kind: str
+) -> tuple[Outcomes, Outcomes, list[str]]:
+    data = subject.data
+    where = f"{_WHERE}.score"
+    column = one_of(where, name, data.frame.columns, what="a column")
+    try:
+        values = finite(where, data.frame[column].to_numpy(dtype=float, na_value=np.nan))[:, None]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(where, "must be a column of numbers", column) from None
+    ours = model_outcomes(
+        subject, "decision" if kind == "automatic" and subject.score_kind == "label" else kind
+    )
+    if ours.kind == "classes":
+        ours = model_outcomes(subject, "probability")
+    if subject.score_kind == "probability" and ours.kind != "score":
+        values = _probabilities(values, f"column {column}")
+        values = 1 - values if higher_is == "unfavorable" else values
+    elif subject.score_kind == "number" and higher_is != subject.higher_is:
+        raise InputError(
+            f"{_WHERE}.higher_is",
+            "must be that of the audited scores, for both stand on one scale",
+            higher_is,
+            "compare decisions: bring them as a column with against: {label: column}",
+        )
+    elif higher_is == "unfavorable":
+        values = -values
+    favorable = subject.decide(values[:, 0], data.groups)
+    if ours.kind == "decision":
+        values = favorable[:, None].astype(float)
+    return Outcomes(f"column {column}", ours.kind, values, favorable), ours, []
+
+
+def _equal_opportunity(
+    subject: Subject, options: OutcomeTransportOptions
+) -> tuple[Outcomes, Outcomes, list[str]]:
+    data = subject.data
+    if data.y is None:
+        raise InputError(
+            "outcome_transport.against", "needs labels for equal opportunity", advice="set data.label"
+        )
+    group, names = group_codes(data, options.by, "outcome_transport.by")
+    weights = np.ones(data.n) if data.weights is None else data.weights
+    favorable, lost = equal_opportunity(subject.scores, subject.decisions, data.y, group, weights)
+    warnings = [
+        "The equal-opportunity version keeps the model's scores and gives each group its own threshold, "
+        "found on the audited people themselves."
+    ]
+    if lost:
+        warnings.append(
+            f"Without a favorable label among them, {', '.join(names[k] for k in lost)} keep the "
+            f"model's decisions."
+        )
+    model = model_outcomes(subject, "decision")
+    name = f"equal-opportunity version of the {subject.model.name}"
+    return Outcomes(name, "decision", favorable[:, None].astype(float), favorable), model, warnings
+
+
+def equal_opportunity(
+    scores: np.ndarray, decisions: np.ndarray, y: np.ndarray, group: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, list[int]]:
+    """Decide by a threshold for each group that brings its true positive rate nearest the overall one.
+
+    Returns
+    -------
+    decisions : bool array (n,)
+    unchanged : list of int
+        Groups without anybody of a favourable label.
+
+    References
+    ----------
+    Hardt, Price, Srebro (2016), Equality of opportunity in supervised learning, section 4; without
+    randomisation, so that ties of scores leave a remainder.
+    """
+    decided = np.asarray(decisions, dtype=bool).copy()
+    positive = np.asarray(y, dtype=bool)
+    wanted = float(weights[positive & decided].sum() / max(weights[positive].sum(), 1e-300))
+    unchanged = []
+    for code in np.unique(group):
+        here = group == code
+        worthy = here & positive
+        if not worthy.any():
+            unchanged.append(int(code))
+            continue
+        levels, which = np.unique(-scores[worthy], return_inverse=True)
+        mass = np.bincount(which, weights[worthy]).cumsum()
+        rates = np.append(0.0, mass / mass[-1])  # above all scores, or at each of them
+        cut = np.append(np.inf, -levels)[int(np.abs(rates - wanted).argmin())]
+        decided[here] = scores[here] >= cut
+    return decided, unchanged

@@ -1,0 +1,342 @@
+"""The outcome-transport audit: compare, couple, measure, say how sure, pack."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from audits.checks import build, generator
+from audits.data import AuditData, FeatureSpace
+from audits.data.space import MOST_LEVELS
+from audits.errors import InputError
+from audits.models import Subject
+from audits.outcome_transport.comparison import Comparison, compare
+from audits.outcome_transport.group_testing import group_test
+from audits.outcome_transport.identified import Ranges
+from audits.outcome_transport.inference import distance_null, resample
+from audits.outcome_transport.judging import Parts, Space, Sure
+from audits.outcome_transport.matching import Matched, Matching, match_outcomes
+from audits.outcome_transport.measuring import Measured, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.options import OutcomeTransportOptions, Policy
+from audits.outcome_transport.packing import pack
+from audits.outcome_transport.pools import pool
+from audits.outcome_transport.result import OutcomeTransportResult
+from audits.outcome_transport.ties import Face, optimal_face
+from audits.progress import Progress, part, silent
+
+__all__ = ["outcome_transport", "outcome_transport_audit"]
+
+_MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
+_MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
+_MOST_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second
+_LARGEST = 1e100
+_ROLES = ("actionable", "mutable", "immutable")
+
+
+def outcome_transport(
+    subject: Subject,
+    *,
+    by: tuple[str, ...] | None = None,
+    against: Literal["label", "equal_opportunity"] | Policy | dict[str, str] | None = None,
+    source: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
+    target: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
+    outcome: Literal["automatic", "decision", "probability", "score", "classes"] = "automatic",
+    cost: Literal["euclidean", "squared_euclidean"] = "euclidean",
+    distance: Literal["l2", "l1", "l2_squared", "l1_squared"] = "l2",
+    features: Literal["all", "actionable", "mutable", "immutable"] = "all",
+    split_by: Literal["outcome", "label", "prediction", "none"] = "outcome",
+    matching: Literal["automatic", "exact", "entropic", "unbalanced", "partial"] = "automatic",
+    share: float = 0.9,
+    price: float = 1.0,
+    epsilon: float = 0.02,
+    level: float = 0.05,
+    material: float = 0.10,
+    permutations: int = 199,
+    draws: int = 200,
+    max_people: int = 50_000,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> OutcomeTransportResult:
+    """Map one set of outcomes onto another: how far apart they are, and who gets whose.
+
+    Parameters
+    ----------
+    subject : Subject
+        Data, model and threshold under audit.
+    rng : Generator, int or None
+        Draws of bootstrap, permutations and a subsample; None is seed 0.
+    progress : callable
+        Told how far the work is; may raise to cancel it.
+
+    Other parameters are those of `OutcomeTransportOptions`.
+
+    Returns
+    -------
+    OutcomeTransportResult
+        A distance of 0 says that both sides have the same outcomes; a bias of 0 that everybody's outcome is
+        that of somebody with the same features.
+
+    Raises
+    ------
+    InputError
+        If the options name no comparison or two, a group is empty or the two overlap, a label or role is
+        missing, or outcomes said to be probabilities are not.
+
+    Notes
+    -----
+    Kwegyir-Aggrey, Santorella, Brown (2021), sections 3 and 4 and appendix.
+    """
+    options = {
+        "by": by,
+        "against": dataclasses.asdict(against) if isinstance(against, Policy) else against,
+        "source": source,
+        "target": target,
+        "outcome": outcome,
+        "cost": cost,
+        "distance": distance,
+        "features": features,
+        "split_by": split_by,
+        "matching": matching,
+        "share": share,
+        "price": price,
+        "epsilon": epsilon,
+        "level": level,
+        "material": material,
+        "permutations": permutations,
+        "draws": draws,
+        "max_people": max_people,
+    }
+    checked = build(OutcomeTransportOptions, options, "outcome_transport")
+    return outcome_transport_audit(subject, checked, rng=rng, progress=progress)
+
+
+def outcome_transport_audit(
+    subject: Subject,
+    options: OutcomeTransportOptions,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> OutcomeTransportResult:
+    """Run `outcome_transport` with checked options: what a spec's run calls."""
+    rng = generator(rng)
+    progress(0.0, "Gathering outcomes")
+    comparison, matching = _with_matching(subject, options, rng)
+    _check_size(comparison)
+    options = dataclasses.replace(options, matching=matching)
+    every = np.ones(subject.data.n) if subject.data.weights is None else subject.data.weights
+    a, b = every[comparison.source.positions], every[comparison.target.positions]
+    couple = functools.partial(
+        match_outcomes,
+        ground=options.cost,
+        matching=matching,
+        share=options.share,
+        price=options.price,
+        epsilon=options.epsilon,
+        rng=rng,
+    )
+    matched = couple(
+        comparison.source.outcomes,
+        comparison.target.outcomes,
+        a=a,
+        b=b,
+        progress=part(progress, 0.02, 0.1),
+    )
+    spaces = _spaces(subject, options, comparison)
+    groups = group_list(comparison.source)
+    face = optimal_face(matched)
+    measured = _measure(comparison, matched, spaces, face, options, rng, part(progress, 0.1, 0.4))
+    ranges = tie_ranges(
+        matched,
+        measured[0],
+        groups,
+        distance=options.distance,
+        face=face,
+        progress=part(progress, 0.4, 0.6),
+    )
+    parts = Parts(
+        comparison=comparison,
+        matched=matched,
+        spaces=spaces,
+        groups=groups,
+        measured=measured,
+        ranges=ranges,
+        cells=measure_flows(comparison, matched),
+        sure=Sure(None, None, None, None),
+        a=a,
+        b=b,
+    )
+    parts = dataclasses.replace(parts, sure=_infer(parts, couple, options, rng, part(progress, 0.6, 1.0)))
+    return pack(subject, options, parts)
+
+
+def _with_matching(
+    subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator
+) -> tuple[Comparison, Matching]:
+    """Compare, and settle how outcomes are coupled; a blurred coupling takes fewer people."""
+    comparison = compare(subject, options, rng)
+    matching: Matching = "exact"
+    if options.matching != "automatic":
+        matching = options.matching
+    elif comparison.source.outcomes.shape[1] > 1:
+        sides = comparison.source.outcomes, comparison.target.outcomes
+        many = max(len(np.unique(side, axis=0)) for side in sides) > _MOST_VECTORS
+        matching = "entropic" if many else "exact"
+    largest = max(len(comparison.source.positions), len(comparison.target.positions))
+    if matching != "exact" and comparison.kind != "decision" and largest > _MOST_BLURRED:
+        comparison = compare(subject, dataclasses.replace(options, max_people=_MOST_BLURRED), rng)
+    return comparison, matching
+
+
+def _check_size(comparison: Comparison) -> None:
+    """Refuse outcomes whose squares float64 does not hold: every distance would be infinite."""
+    for side in (comparison.source, comparison.target):
+        largest = float(np.abs(side.outcomes).max())
+        if largest > _LARGEST:
+            raise InputError(
+                "outcome_transport",
+                f"must compare outcomes of at most {_LARGEST:g} in size, but {side.name} has larger ones",
+                largest,
+                "give them in a larger unit",
+            )
+
+
+def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comparison) -> dict[str, Space]:
+    """Features that bias is taken over: those asked for first, then each role's."""
+    data = subject.data
+    by_role = {
+        role: tuple(
+            name
+            for name, given in data.roles.items()
+            if given == role and name != data.label and _has_distance(data, name)
+        )
+        for role in _ROLES
+    }
+    if options.features == "all":
+        chosen = {"all": tuple(data.features)}
+    elif by_role[options.features]:
+        chosen = {options.features: by_role[options.features]}
+    else:
+        raise InputError(
+            "outcome_transport.features",
+            f"names the {options.features} columns, but the data give no column that role",
+            advice="set data.roles",
+        )
+    chosen |= {role: columns for role, columns in by_role.items() if columns and role not in chosen}
+    spaces = {}
+    for name, columns in chosen.items():
+        space = subject.space if name == "all" else FeatureSpace.fit(data, columns)
+        encoded = space.encode(data.frame)
+        spaces[name] = Space(
+            columns, encoded[comparison.source.positions], encoded[comparison.target.positions]
+        )
+    return spaces
+
+
+def _has_distance(data: AuditData, name: str) -> bool:
+    kind = data.kinds[name]
+    few = kind != "categorical" or data.frame[name].nunique() <= MOST_LEVELS
+    return few and kind not in {"text", "identifier"}
+
+
+def _measure(
+    comparison: Comparison,
+    matched: Matched,
+    spaces: dict[str, Space],
+    face: Face | None,
+    options: OutcomeTransportOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> list[Measured]:
+    """Measure bias over the features asked for, and over each role's; of drawn people, if there are many."""
+    steps = np.linspace(0, 1, len(spaces) + 1)
+    code = comparison.source.subgroup
+    found = []
+    for k, space in enumerate(spaces.values()):
+        many = k > 0 and len(space.x) * len(space.y) > _MOST_DISTANCES
+        found.append(
+            measure(
+                comparison,
+                matched,
+                space.x,
+                space.y,
+                distance=options.distance,
+                face=face if k == 0 else None,
+                drawn=pool(code, _MOST_DISTANCES // len(space.y), rng) if many else None,
+                progress=part(progress, steps[k], steps[k + 1]),
+            )
+        )
+    return found
+
+
+def _infer(
+    parts: Parts,
+    couple: Callable[..., Matched],
+    options: OutcomeTransportOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Sure:
+    comparison = parts.comparison
+    resampled = None
+    if options.draws and not parts.alone:
+        resampled = resample(
+            comparison,
+            [(space.x, space.y) for space in parts.spaces.values()],
+            parts.groups.members,
+            a=parts.a,
+            b=parts.b,
+            couple=couple,
+            exact=parts.matched.exact,
+            distance=options.distance,
+            draws=options.draws,
+            rng=rng,
+            progress=part(progress, 0.0, 0.7),
+        )
+    observed, null = None, None
+    if options.permutations:
+        observed, null = distance_null(
+            comparison,
+            a=parts.a,
+            b=parts.b,
+            ground=options.cost,
+            permutations=options.permutations,
+            rng=rng,
+            progress=part(progress, 0.7, 0.9),
+        )
+    bias, mass = parts.measured[0].value, parts.mass
+    known = np.isfinite(bias) & (mass > 0)
+    mean = float(np.average(bias[known], weights=mass[known]))
+    tested = group_test(
+        np.where(known, bias, np.nan),
+        mass,
+        comparison.source.group,
+        material=options.material * mean,
+        level=options.level,
+        permutations=options.permutations,
+        rng=rng,
+        ranges=_group_ranges(parts, bias),
+    )
+    return Sure(resampled, tested, observed, null)
+
+
+def _group_ranges(parts: Parts, bias: np.ndarray) -> Ranges | None:
+    """Ranges of groups' mean bias over all optimal couplings; None for a blurred coupling, which is unique.
+
+    Anything is possible where the range of an exact coupling is not known.
+    """
+    if not parts.matched.exact:
+        return None
+    low, high = [], []
+    for k, level in enumerate(parts.groups.levels):
+        if level != "group":
+            continue
+        ends, members = parts.ranges[k], parts.groups.members[k]
+        known = members & np.isfinite(bias) & (parts.mass > 0)
+        value = float(np.average(bias[known], weights=parts.mass[known])) if known.any() else 0.0
+        far = float(parts.measured[0].bias.farthest.max())
+        low.append(0.0 if ends is None else min(ends[0], value))  # rounding must not shut the even one out
+        high.append(far if ends is None else max(ends[1], value))
+    return np.array(low), np.array(high)

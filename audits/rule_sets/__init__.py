@@ -1,0 +1,75 @@
+"""Rule sets: which hidden intersection of protected groups does the model decide differently?
+
+Implements Zhang, Wang, Sun, Sun, "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+Discrimination" (2022): rules and frequent rule sets (section 4.1, Eq. 2, Algorithm 1), the group-fairness
+score (Definition 4.1), its conservative margin and product confidence (Theorem 4.2, Eq. 7), the perturbation
+sample with sequential stopping (Algorithm 2, section 4.3), the effect of the support threshold (Table 6),
+rules on the identity terms of texts (Table 1), retraining (RQ3, Table 7) and the two rivals (Table 8).
+
+Departures, and why:
+
+* Every rule set is a union of cells of one contingency table, so all are counted by matrix products instead
+  of one by one; those with the same people are merged under the shortest description. The table adds up over
+  parts of the data, so files larger than memory are audited too (`rule_sets_parquet`).
+* The score is stated exactly on the data, and beside it on the perturbation sample. The paper samples anew
+  for every rule set; since a perturbation never moves a person to another group, one stratified pool serves
+  all.
+* The paper ranks hundreds of sampled scores and reports the worst. Here p-values and intervals are corrected
+  for the whole family (shuffled decisions, largest z-score), the finding is tried on a half of the people it
+  was not found on, and the top score is also stated without the gain from being picked as the largest.
+  Interval and p-value agree: an interval holds 0 unless the corrected p is at most the level, and where the
+  interval of the shuffles holds 0, p is raised to that at which it would not.
+* A perturbation stays within the range seen in the data; a decimal moves by 0.01 of its range; a category
+  takes the value of a random other person (the paper says nothing of categories). Dates, which the paper does
+  not have, are cut into bins between whole days.
+* Rule sets whose people largely overlap are one finding; the paper's top three are often one group.
+  Findings with evidence come first: by score alone the smallest groups, and those that leave out a handful,
+  would lead by luck.
+"""
+
+from audits.rule_sets.comparisons import Comparison
+from audits.rule_sets.findings import profile
+from audits.rule_sets.mitigated import NOT_RUN, Headline, MitigationOptions, MitigationResult, Step
+from audits.rule_sets.mitigation import mitigation_audit
+from audits.rule_sets.options import RuleSetsOptions
+from audits.rule_sets.parquet import rule_sets_parquet, rule_sets_streamed
+from audits.rule_sets.ranking import group_neighbours, members, refine
+from audits.rule_sets.result import (
+    Discovery,
+    LeaderRow,
+    RuleSetsResult,
+    SampledScore,
+    SweepRow,
+    leaderboard_frame,
+)
+from audits.rule_sets.ruleset import count_candidates, rule_sets, rule_sets_audit
+from audits.rule_sets.text import TERMS
+from audits.rule_sets.tree import combination_tree
+
+__all__ = [
+    "NOT_RUN",
+    "TERMS",
+    "Comparison",
+    "Discovery",
+    "Headline",
+    "LeaderRow",
+    "MitigationOptions",
+    "MitigationResult",
+    "RuleSetsOptions",
+    "RuleSetsResult",
+    "SampledScore",
+    "Step",
+    "SweepRow",
+    "combination_tree",
+    "count_candidates",
+    "group_neighbours",
+    "leaderboard_frame",
+    "members",
+    "mitigation_audit",
+    "profile",
+    "refine",
+    "rule_sets",
+    "rule_sets_audit",
+    "rule_sets_parquet",
+    "rule_sets_streamed",
+]

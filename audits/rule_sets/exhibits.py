@@ -1,0 +1,124 @@
+"""What a report shows of a rule-set audit."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audits.reports.exhibits import Exhibit, Section
+from audits.rule_sets import MitigationResult, RuleSetsResult, combination_tree
+from audits.rule_sets.figures import leaderboard as figures
+from audits.stats.words import count, number, percent_interval
+
+__all__ = ["mitigation_section", "rule_sets_section"]
+
+
+def rule_sets_section(result: RuleSetsResult) -> Section:
+    """Arrange a rule-set audit."""
+    tree = combination_tree(result)
+    exhibits = (
+        Exhibit(
+            "Groups by how far their favorable share lies from everyone else's; overlapping groups are "
+            "one row.",
+            figures.leaderboard(result),
+            result.to_frame(),
+        ),
+        Exhibit(
+            "Every rule set by the share of people in it and its difference from everyone else.",
+            figures.support_and_score(result),
+            result.to_frame()[["rule set", "support", "score", "direction"]],
+        ),
+        Exhibit(
+            "People by one attribute, then by the next.",
+            figures.sunburst(tree),
+            tree.drop(columns=["id", "parent"]),
+        ),
+        Exhibit(
+            "The largest score when only larger groups are looked at.",
+            figures.sweep(result),
+            pd.DataFrame(
+                [
+                    (row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score)
+                    for row in result.sweep
+                ],
+                columns=["support", "rule sets", "different groups", "largest for", "score"],
+            ),
+        ),
+    )
+    return Section(
+        title="Rule sets",
+        question="Which hidden intersection of groups does the model decide differently from everyone else?",
+        exhibits=exhibits,
+        facts=_facts(result),
+        limits=(
+            "A rule set is a description of people, not a cause: the rule that names a group need not be "
+            "what the model "
+            "uses. A score compares a group with everyone else together, so a group can differ because "
+            "others do. Groups "
+            "smaller than the support were not looked at."
+        ),
+    )
+
+
+def _facts(result: RuleSetsResult) -> dict[str, str]:
+    discovery = result.discovery
+    facts = {
+        "Favorable among everyone": percent_interval(result.favorable),
+        "Rule sets": f"{result.n_candidates:,} by definition, {result.n_frequent:,} of them frequent, "
+        f"{result.n_distinct:,} different groups of people",
+        "Correction": f"{result.inference['words']}, {result.inference['permutations']:,} permutations; "
+        f"a group needs |z| above {number(result.inference['critical'])}",
+        "Largest score": f"{number(100 * result.top_score)} points; "
+        f"{number(100 * result.shrunken_score)} without the gain "
+        "from being picked as the largest",
+        "Halves": f"{discovery.discovered:,} groups found on {discovery.n_first:,} people, "
+        f"{discovery.confirmed:,} of them "
+        f"confirmed on the other {discovery.n_second:,}",
+        "First half's largest": f"{discovery.rule_set}: {number(discovery.score_first)} there, "
+        f"{number(discovery.score_second.value)} ({number(discovery.score_second.low)} to "
+        f"{number(discovery.score_second.high)}) on the other half",
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited",
+    }
+    for other in result.comparisons:
+        facts[f"For comparison: {other.method}"] = (
+            f"{other.group} ({count(other.n_group)}) against {other.against} ({count(other.n_against)}): "
+            f"{number(other.score.value)} ({number(other.score.low)} to {number(other.score.high)}, "
+            f"{other.score.method})"
+        )
+    if result.sampling is not None:
+        facts["Perturbed people"] = (
+            f"{result.sampling['people']:,}, one of {len(result.sampling['columns'])} attributes changed a "
+            "little; largest "
+            f"margin {number(100 * result.sampling['largest_margin'])} points at "
+            f"{100 * result.sampling['confidence']:.4g} % "
+            "confidence"
+        )
+    return facts
+
+
+def mitigation_section(result: MitigationResult) -> Section:
+    """Arrange a mitigation."""
+    first, last = result.steps[0], result.steps[result.chosen]
+    facts = {
+        "Group": f"{result.rule_set}, {result.direction} by the model as it was",
+        "Accuracy": f"{percent_interval(first.accuracy)} before; {percent_interval(last.accuracy)} after",
+    }
+    for before, after in zip(first.also, last.also, strict=True):
+        facts[f"{before.audit} before"] = f"{before.verdict}: {before.finding}"
+        facts[f"{after.audit} after"] = f"{after.verdict}: {after.finding}"
+    return Section(
+        title="Mitigation of the worst rule set",
+        question="Does training with more examples of the worst group help it, and whom does it cost?",
+        exhibits=(
+            Exhibit(
+                "The group's difference, the largest score of any group, and accuracy, by samples added.",
+                figures.mitigation(result),
+                result.to_frame(),
+            ),
+        ),
+        facts=facts,
+        limits=(
+            "The samples carry the old model's own decisions as labels: they shift the model, they add no "
+            "knowledge of who "
+            "deserves what. The number of samples was chosen on the people it is stated for."
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Figures of the rule set audit, each drawn from its result."""

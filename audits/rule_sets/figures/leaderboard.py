@@ -1,0 +1,252 @@
+"""Figures of a rule-set audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.rule_sets import LeaderRow, MitigationResult, RuleSetsResult
+from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
+from audits.stats import EVIDENCE
+from audits.stats.words import count, number, p_words, people, percent
+
+__all__ = [
+    "comparisons",
+    "leaderboard",
+    "mitigation",
+    "neighbours",
+    "profile",
+    "sunburst",
+    "support_and_score",
+    "sweep",
+]
+
+_COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
+_MOST_POINTS = 2000
+
+
+def leaderboard(
+    result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None, *, most: int = 20
+) -> go.Figure:
+    """Draw the findings as bars of score with intervals corrected for all; hollow bars are not evidence."""
+    shown = list(result.leaderboard if rows is None else rows)[:most][::-1]
+    if not shown:
+        return empty("No rule set fits these choices.")
+    figure = go.Figure()
+    for direction, words in (
+        ("harmed", "favorable less often"),
+        ("advantaged", "favorable more often"),
+    ):
+        part = [(place, row) for place, row in enumerate(shown) if row.direction == direction]
+        if not part:
+            continue
+        scores = [100 * (row.score.value or 0.0) for _, row in part]
+        figure.add_trace(
+            go.Bar(
+                x=scores,
+                y=[place for place, _ in part],
+                orientation="h",
+                name=words,
+                marker={
+                    "color": [_COLOUR[direction] if row.verdict == EVIDENCE else "white" for _, row in part],
+                    "line": {"color": _COLOUR[direction], "width": 1.5},
+                },
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [
+                        100 * (row.score.high or 0.0) - x for (_, row), x in zip(part, scores, strict=True)
+                    ],
+                    "arrayminus": [
+                        x - 100 * (row.score.low or 0.0) for (_, row), x in zip(part, scores, strict=True)
+                    ],
+                    "color": INK,
+                    "thickness": 1.4,
+                    "width": 3,
+                },
+                customdata=[_hover(row) for _, row in part],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )
+    height = label_rows(
+        figure,
+        [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown],
+        [f"{count(row.n_in)} in, {count(row.n_out)} out" for row in shown],
+    )
+    figure.update_xaxes(
+        title="group-fairness score (percentage points)<br>✓ confirmed on other half; hollow: no evidence",
+        rangemode="tozero",
+    )
+    first = shown[-1]
+    alt = (
+        f"Leaderboard of {len(shown)} groups by difference of favorable shares from everyone else; first "
+        f"{first.rule_set}, {number(100 * (first.score.value or 0.0))} points {first.direction}, "
+        f"{people(first.n_in)}, {'confirmed' if first.confirmed else 'not confirmed'}."
+    )
+    return finish(figure, height=height, alt=alt)
+
+
+def _hover(row: LeaderRow) -> str:
+    lines = [
+        describe(row.rule_set, longest=160),
+        f"inside {percent(row.favorable_in.value, row.n_in)} of {count(row.n_in)}, "
+        f"outside {percent(row.favorable_out.value, row.n_out)} of {count(row.n_out)}",
+        f"{row.direction} by {number(100 * (row.score.value or 0.0))} points "
+        f"({number(100 * (row.score.low or 0.0))} to {number(100 * (row.score.high or 0.0))})",
+        f"p {p_words(row.adjusted_p)} corrected; margin {number(100 * row.margin)} points",
+    ]
+    if row.sampled is not None:
+        lines.append(f"on perturbed people {number(100 * (row.sampled.score.value or 0.0))} points")
+    return "<br>".join(lines)
+
+
+def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None) -> go.Figure:
+    """Draw every rule set by the share of people in it and its signed difference; findings stand out."""
+    table = result.rule_sets
+    drawn = table if len(table) <= _MOST_POINTS else table.iloc[:: -(-len(table) // _MOST_POINTS)]
+    some = "" if len(drawn) == len(table) else f"{len(drawn):,} of "
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=100 * drawn["support"],
+            y=100 * drawn["difference"],
+            mode="markers",
+            marker={"color": GREY, "size": 4},
+            name=f"{some}{len(table):,} rule sets",
+            hoverinfo="skip",
+        )
+    )
+    shown = list(result.leaderboard if rows is None else rows)
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * row.support for row in shown],
+            y=[100 * (row.difference.value or 0.0) for row in shown],
+            mode="markers",
+            marker={
+                "color": [_COLOUR[row.direction] for row in shown],
+                "size": 10,
+                "symbol": ["circle" if row.verdict == EVIDENCE else "circle-open" for row in shown],
+            },
+            name="findings",
+            customdata=[_hover(row) for row in shown],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="support (share of people, %)", rangemode="tozero")
+    figure.update_yaxes(title="difference from everyone else (points)", zeroline=True)
+    alt = (
+        f"{len(table):,} rule sets by share of people and difference of favorable shares; "
+        f"the largest difference is {number(100 * result.top_score)} points."
+    )
+    return finish(figure, height=380, alt=alt)
+
+
+def sunburst(tree: pd.DataFrame) -> go.Figure:
+    """Draw combinations of attributes as rings: width is people, colour the difference from everyone else."""
+    reach = float(max(tree["difference"].abs().max(), 0.01)) * 100
+    rings = list(dict.fromkeys(tree["attribute"]))
+    figure = go.Figure(
+        go.Sunburst(
+            ids=tree["id"],
+            parents=tree["parent"],
+            labels=[describe(level) for level in tree["level"]],
+            values=tree["people"],
+            branchvalues="total",
+            marker={
+                "colors": 100 * tree["difference"],
+                "colorscale": [[0, CONTRAST], [0.5, "#F5F5F5"], [1, ACCENT]],
+                "cmin": -reach,
+                "cmax": reach,
+                "colorbar": {"title": "points", "thickness": 12},
+            },
+            customdata=100 * tree["favorable"],
+            hovertemplate="%{label}<br>%{value:,.0f} people<br>%{customdata:.1f} % favorable<extra></extra>",
+        )
+    )
+    worst = tree.iloc[int(tree["difference"].abs().to_numpy().argmax())]
+    alt = (
+        f"People by {', then '.join(rings)}; colour is the difference of favorable shares from everyone "
+        "else, largest "
+        f"for {worst['attribute']} {worst['level']} ({number(100 * worst['difference'])} points)."
+    )
+    return finish(figure, height=460, alt=alt)
+
+
+def sweep(result: RuleSetsResult) -> go.Figure:
+    """Draw the largest score and the number of rule sets against the support threshold (Table 6)."""
+    shown = [row for row in result.sweep if row.score is not None]
+    if not shown:
+        return empty("No rule set reaches any of the thresholds.")
+    figure = go.Figure(
+        go.Scatter(
+            x=[100 * row.support for row in shown],
+            y=[100 * (row.score or 0.0) for row in shown],
+            mode="lines+markers+text",
+            text=[f"{row.n_frequent:,}" for row in shown],
+            textposition="top right",
+            cliponaxis=False,
+            line={"color": ACCENT},
+            customdata=[describe(row.rule_set or "", longest=120) for row in shown],
+            hovertemplate="%{customdata}<br>%{y:.1f} points at support %{x} %<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="support threshold (%); labels: rule sets that reach it", rangemode="tozero")
+    largest = max(100 * (row.score or 0.0) for row in shown)
+    figure.update_yaxes(title="largest score (points)", range=[0, 1.2 * max(largest, 1.0)])
+    alt = "Largest score against the support threshold: " + ", ".join(
+        f"{100 * row.support:g} % gives {number(100 * (row.score or 0.0))} points" for row in shown
+    )
+    return finish(figure, height=300, alt=alt + ".")
+
+
+def mitigation(result: MitigationResult) -> go.Figure:
+    """Draw the group's difference, the largest score of any group and the accuracy against samples added."""
+    added = [step.added for step in result.steps]
+    gaps = [100 * (step.difference.value or 0.0) for step in result.steps]
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=added,
+            y=gaps,
+            mode="lines+markers",
+            name="the group",
+            cliponaxis=False,
+            line={"color": _COLOUR[result.direction]},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [
+                    100 * (s.difference.high or 0.0) - y for s, y in zip(result.steps, gaps, strict=True)
+                ],
+                "arrayminus": [
+                    y - 100 * (s.difference.low or 0.0) for s, y in zip(result.steps, gaps, strict=True)
+                ],
+            },
+            hovertemplate="%{x:,} samples: %{y:.1f} points<extra></extra>",
+        )
+    )
+    for words, values, dash in (
+        ("largest of all", [100 * step.worst_score for step in result.steps], "dash"),
+        ("accuracy (%)", [100 * (step.accuracy.value or 0.0) for step in result.steps], "dot"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=added,
+                y=values,
+                mode="lines+markers",
+                name=words,
+                cliponaxis=False,
+                line={"color": INK, "dash": dash},
+            )
+        )
+    figure.update_xaxes(title="samples added to the training rows", rangemode="tozero")
+    figure.update_yaxes(title="difference (points), accuracy (%)", zeroline=True)
+    last = result.steps[result.chosen]
+    alt = (
+        f"Difference of {result.rule_set} against samples added: {number(gaps[0])} points without, "
+        f"{number(gaps[result.chosen])} with {count(last.added)}."
+    )
+    return finish(figure, height=360, alt=alt)

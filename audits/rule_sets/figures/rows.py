@@ -1,0 +1,152 @@
+"""Figures of a rule-set audit that have one labelled row a group, a column or a method."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
+from audits.rule_sets import RuleSetsResult
+from audits.stats.words import count, number, people
+
+__all__ = ["comparisons", "label_rows", "neighbours", "profile"]
+
+_LINE = 56  # letters of a label that fit a narrow page
+BAR = 18  # pixels
+
+
+def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = ()) -> int:
+    """Write each row's label and size above its mark, where a narrow page has room; return the height."""
+    lines = [textwrap.wrap(label, _LINE, max_lines=2, placeholder=" …") or [""] for label in labels]
+    for part, size in zip(lines, sizes, strict=False):
+        if len(part[-1]) + len(size) + 3 <= _LINE:
+            part[-1] += f" · {size}"
+        else:
+            part.append(size)
+    pitch = BAR + 12 + 18 * max(map(len, lines))
+    for place, part in enumerate(lines):
+        figure.add_annotation(
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=place + 0.5 * BAR / pitch,
+            yanchor="bottom",
+            text="<br>".join(describe(line, longest=_LINE) for line in part),
+            align="left",
+            showarrow=False,
+        )
+    figure.update_traces(width=BAR / pitch, selector={"type": "bar"})
+    figure.update_yaxes(
+        showticklabels=False, showgrid=False, zeroline=False, range=[-BAR / pitch, len(lines) - 0.2]
+    )
+    return 130 + pitch * len(lines)
+
+
+def neighbours(table: pd.DataFrame) -> go.Figure:
+    """Draw a group beside those one step away: what drives the difference."""
+    shown = table.iloc[::-1]
+    figure = go.Figure(
+        go.Scatter(
+            x=100 * shown["difference"],
+            y=list(range(len(shown))),
+            mode="markers",
+            marker={"color": [INK if step == "this group" else ACCENT for step in shown["step"]], "size": 9},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": 100 * (shown["high"] - shown["difference"]),
+                "arrayminus": 100 * (shown["difference"] - shown["low"]),
+                "color": INK,
+                "thickness": 1.4,
+            },
+            customdata=[
+                f"{describe(words, longest=120)}<br>{people(n)}"
+                for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
+            ],
+            hovertemplate="%{customdata}<br>%{x:.1f} points<extra></extra>",
+        )
+    )
+    height = label_rows(figure, list(shown["step"]))
+    figure.update_xaxes(title="difference from everyone else (points)", zeroline=True)
+    alt = f"Difference of this group and of {len(table) - 1} groups one rule away from it."
+    return finish(figure, height=height, alt=alt)
+
+
+def profile(table: pd.DataFrame) -> go.Figure:
+    """Draw how people inside a group differ from those outside, most different column first."""
+    if table.empty:
+        return empty("People inside and outside are alike in every other column.")
+    shown = table.iloc[::-1]
+    figure = go.Figure(
+        go.Bar(
+            x=shown["distance"],
+            y=list(range(len(shown))),
+            orientation="h",
+            marker={"color": [ACCENT if value > 0 else CONTRAST for value in shown["distance"]]},
+            customdata=[
+                f"{number(a)} inside, {number(b)} outside"
+                for a, b in zip(shown["inside"], shown["outside"], strict=True)
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    height = label_rows(
+        figure, [f"{name}: {what}" for name, what in zip(shown["column"], shown["figure"], strict=True)]
+    )
+    figure.update_xaxes(title="inside minus outside<br>(standard deviations, or difference of shares)")
+    first = table.iloc[0]
+    values = f"{number(first['inside'])} against {number(first['outside'])}"
+    alt = f"Columns by how far people inside lie from those outside; first {first['column']} ({values})."
+    return finish(figure, height=height, alt=alt)
+
+
+def comparisons(result: RuleSetsResult) -> go.Figure:
+    """Draw the first finding beside what other methods find in the same decisions, on one axis."""
+    rows = [
+        (
+            f"rule sets: {row.rule_set}",
+            f"{count(row.n_in)} against {count(row.n_out)}",
+            abs(row.score.value or 0.0),
+            row.score,
+        )
+        for row in result.leaderboard[:1]
+    ] + [
+        (
+            f"{item.method}: {item.group}, against {item.against}",
+            f"{count(item.n_group)} against {count(item.n_against)}",
+            item.score.value or 0.0,
+            item.score,
+        )
+        for item in result.comparisons
+    ]
+    if not rows:
+        return empty("There is nothing to compare.")
+    shown = rows[::-1]
+    scores = [100 * value for _, _, value, _ in shown]
+    figure = go.Figure(
+        go.Scatter(
+            x=scores,
+            y=list(range(len(shown))),
+            mode="markers",
+            marker={"color": INK, "size": 9},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [100 * (each.high or 0.0) - x for (*_, each), x in zip(shown, scores, strict=True)],
+                "arrayminus": [
+                    x - 100 * (each.low or 0.0) for (*_, each), x in zip(shown, scores, strict=True)
+                ],
+                "color": INK,
+                "thickness": 1.4,
+            },
+            customdata=[describe(each.method, longest=120) for *_, each in shown],
+            hovertemplate="%{x:.1f} points<br>%{customdata}<extra></extra>",
+        )
+    )
+    height = label_rows(figure, [words for words, *_ in shown], [sizes for _, sizes, *_ in shown])
+    figure.update_xaxes(title="difference of favorable shares (percentage points)", zeroline=True)
+    said = "; ".join(f"{words}, {number(100 * value)} points" for words, _, value, _ in rows)
+    return finish(figure, height=height, alt=f"What each method finds: {said}.")

@@ -1,0 +1,227 @@
+"""The result of a rule-set audit, put together from its parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.rule_sets.attributes import Attribute
+from audits.rule_sets.cells import Cells
+from audits.rule_sets.comparisons import Comparison
+from audits.rule_sets.findings import rule_words
+from audits.rule_sets.inference import Halves, People
+from audits.rule_sets.mining import Mined
+from audits.rule_sets.options import RuleSetsOptions
+from audits.rule_sets.ranking import is_evidence, leaders, support_sweep
+from audits.rule_sets.result import Discovery, RuleSetsResult
+from audits.rule_sets.sampling import Sampled
+from audits.rule_sets.tables import MOST_ROWS, cells_table, rules_table
+from audits.rule_sets.text import category_shares
+from audits.rule_sets.words import finding, warnings_for
+from audits.stats import (
+    EVIDENCE,
+    INSUFFICIENT,
+    NO_EVIDENCE,
+    Estimate,
+    Verdict,
+    newcombe,
+    power_of_difference,
+    wilson,
+)
+from audits.stats.verdicts import POWER
+
+__all__ = ["Audited", "pack"]
+
+_MOST_PEOPLE = 10**12
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """What a result says of the people beside their counts.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the data.
+    outcome : str
+        What a favourable decision is.
+    invents : bool
+        Whether the model can score people who are not in the data.
+    people : DataFrame
+        Cell, decision and score by the user's row number; without rows where no row is kept.
+    """
+
+    rows: int
+    outcome: str
+    invents: bool
+    people: pd.DataFrame
+
+
+def pack(
+    audited: Audited,
+    options: RuleSetsOptions,
+    notes: tuple[str, ...],
+    attributes: tuple[Attribute, ...],
+    cells: Cells,
+    mined: Mined,
+    table: pd.DataFrame,
+    halves: Halves,
+    sampled: Sampled | None,
+    inference: dict[str, Any],
+    bias: float,
+    people: People,
+    others: tuple[Comparison, ...],
+) -> RuleSetsResult:
+    """Rank, judge and word what was counted and tested."""
+    plain = dataclasses.asdict(options)
+    table.index.name = "number"
+    rows = leaders(table, attributes, cells, plain, inference)
+    seen = is_evidence(table, plain)
+    judged, needed = _judge(bool(seen.any()), cells, mined, options, inference)
+    discovery = _discovery(halves, people, attributes, mined, options)
+    top = float(table["difference"].abs().max())
+    shares = None if options.text is None else category_shares(cells, attributes, options.depth)
+    sweep = support_sweep(table, attributes, options.support, mined.n_frequent, shares)
+    kept = _first(table, options.rank_by, seen)
+    warnings = warnings_for(
+        constant=cells.rate in (0.0, 1.0),
+        favorable=cells.rate == 1.0,
+        complete=mined.complete,
+        n_counted=mined.n_counted,
+        n_candidates=mined.n_candidates,
+        sampled=sampled is not None,
+        invents=audited.invents,
+        samples=options.samples,
+        reached=sampled is None or sampled.reached,
+        fractional=bool((np.abs(cells.n - people.n) > 1e-6).any()),
+        rows=audited.rows,
+        people=cells.total,
+        discovery=discovery,
+        judged=judged,
+        top_confirmed=rows[0].confirmed,
+        dropped=len(kept) if len(kept) < len(table) else 0,
+        untested=mined.n_frequent - int(mined.same.sum()) if options.text is not None else 0,
+    )
+    return RuleSetsResult(
+        options=plain,
+        outcome=audited.outcome,
+        verdict=judged,
+        finding=finding(
+            rows,
+            audited.outcome,
+            judged,
+            noun="people" if options.text is None else "texts",
+            family=len(table),
+            n_evidence=int(seen.sum()),
+            smallest=float(mined.n.min()),
+            material=options.material,
+            tolerance=options.tolerance,
+            needed=needed,
+        ),
+        warnings=(*notes, *warnings),
+        rows={"audited": audited.rows, "used": audited.rows, "left_out": {}},
+        n=cells.total,
+        favorable=wilson(float(cells.favorable.sum()), cells.total, level=options.level),
+        attributes=tuple(
+            {
+                "name": item.name,
+                "levels": list(item.levels),
+                "rules": len(item.rules),
+                "protected": item.protected,
+            }
+            for item in attributes
+        ),
+        n_candidates=mined.n_candidates,
+        n_counted=mined.n_counted,
+        n_frequent=mined.n_frequent,
+        n_distinct=len(mined.n),
+        complete=mined.complete,
+        leaderboard=rows,
+        inference=inference,
+        top_score=top,
+        shrunken_score=max(0.0, top - bias),
+        discovery=discovery,
+        people_needed=needed,
+        sampling=None if sampled is None else _sampling(sampled, options),
+        sweep=sweep,
+        comparisons=others,
+        rule_sets=kept,
+        rules=rules_table(attributes),
+        cells=cells_table(attributes, cells, sampled),
+        people=audited.people,
+    )
+
+
+def _first(table: pd.DataFrame, rank_by: str, seen: np.ndarray) -> pd.DataFrame:
+    if len(table) <= MOST_ROWS:
+        return table
+    key = table["difference" if rank_by == "score" else "z"].abs().to_numpy()
+    return table.iloc[np.lexsort((-key, ~seen))[:MOST_ROWS]]
+
+
+def _judge(
+    seen: bool, cells: Cells, mined: Mined, options: RuleSetsOptions, inference: dict[str, Any]
+) -> tuple[Verdict, int | None]:
+    """One of three verdicts; without power in the smallest group, also the people that would be needed."""
+    if seen:
+        return EVIDENCE, None
+    total, level = cells.total, inference["interval_level"]
+    # the harder of the two ends: a small group, or nearly everyone
+    share = float(min(mined.n.min(), total - mined.n.max()) / total)
+
+    def power(people: float) -> float:
+        return power_of_difference(
+            cells.rate, options.material, share * people, (1 - share) * people, level=level
+        )
+
+    if power(total) >= POWER:
+        return NO_EVIDENCE, None
+    low, high = total, 2 * total
+    while power(high) < POWER and high < _MOST_PEOPLE:
+        low, high = high, 2 * high
+    while high - low > 0.005 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if power(middle) < POWER else (low, middle)
+    return INSUFFICIENT, int(np.ceil(high))
+
+
+def _discovery(
+    halves: Halves, people: People, attributes: tuple[Attribute, ...], mined: Mined, options: RuleSetsOptions
+) -> Discovery:
+    second = halves.second_people
+    both = np.where(np.isnan(halves.first) | np.isnan(halves.second), -1.0, np.abs(halves.first))
+    best = int(both.argmax())
+    first = None if both[best] < 0 else float(halves.first[best])
+    method = f"Newcombe {100 * (1 - options.level):.4g} %, on the half that did not pick it"
+    score = Estimate(None, None, None, float(second.total), method)
+    if first is not None:
+        n, good = halves.counts[0][best], halves.counts[1][best]
+        gap = newcombe(good, n, float(second.favorable.sum()) - good, second.total - n, level=options.level)
+        if gap.value is not None and gap.low is not None and gap.high is not None:
+            sign = 1.0 if first >= 0 else -1.0
+            low, high = sorted((sign * gap.low, sign * gap.high))
+            score = Estimate(sign * gap.value, low, high, gap.n, method)
+    return Discovery(
+        n_first=people.total - second.total,
+        n_second=second.total,
+        discovered=int(halves.discovered.sum()),
+        confirmed=int(halves.confirmed.sum()),
+        rule_set=rule_words(attributes, mined.rules[best : best + 1])[0],
+        score_first=None if first is None else abs(first),
+        score_second=score,
+    )
+
+
+def _sampling(sampled: Sampled, options: RuleSetsOptions) -> dict[str, Any]:
+    return {
+        "people": sampled.people,
+        "columns": list(sampled.columns),
+        "reached": sampled.reached,
+        "largest_margin": float(sampled.margin.max()),
+        "error": options.error,
+        "confidence": options.confidence**2,
+    }

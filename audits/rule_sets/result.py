@@ -1,0 +1,233 @@
+"""What a rule-set audit found: plain numbers, with the table of all rule sets and the people beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from audits.results import plain, shown
+from audits.rule_sets.comparisons import Comparison
+from audits.stats import Estimate, Verdict
+
+__all__ = ["Discovery", "LeaderRow", "RuleSetsResult", "SampledScore", "SweepRow"]
+
+
+@dataclass(frozen=True)
+class SampledScore:
+    """A rule set's score on perturbed people (Algorithm 2).
+
+    Attributes
+    ----------
+    score : Estimate
+        With Newcombe's interval for this rule set alone.
+    margin : float
+        The paper's conservative margin: both sides' margins together.
+    confidence : float
+        The paper's confidence of that margin, the product of the two sides'.
+    """
+
+    score: Estimate
+    favorable_in: float
+    favorable_out: float
+    margin: float
+    confidence: float
+
+
+@dataclass(frozen=True)
+class LeaderRow:
+    """One finding: its rule set, how its people fare beside everyone else, and how sure that is.
+
+    Attributes
+    ----------
+    rule_set : str
+        In words: ``sex = Male, 40 ≤ age < 60``.
+    rules : tuple of dict
+        One a rule: attribute, rule in words, the values or bins it admits.
+    direction : {"advantaged", "harmed"}
+        Whether people inside get the favourable decision more often than those outside, or less.
+    support : float
+        Share of people inside.
+    score : Estimate
+        |favorable_in - favorable_out|; 0 is fair. Interval corrected for all rule sets looked at.
+    difference : Estimate
+        The same with its sign: below 0 people inside are harmed.
+    favorable_in, favorable_out : Estimate
+        Favourable shares, each with its own Wilson interval.
+    margin : float
+        The paper's margin of error, of the sampled score where there is one, else of the score on the data.
+    confidence : float
+        Confidence of that margin.
+    p_value, adjusted_p : float
+        Exact p-value of this rule set by itself; and corrected for all.
+    confirmed : bool
+        Found on a random half of the people and found again, in the same direction, on the other.
+    equal, similar : int
+        Further rule sets with exactly these people; and other rule sets counted as this finding.
+    number : int
+        Row of the rule set in the table ``rule_sets``.
+    """
+
+    rule_set: str
+    rules: tuple[dict[str, Any], ...]
+    direction: str
+    verdict: Verdict
+    support: float
+    score: Estimate
+    difference: Estimate
+    favorable_in: Estimate
+    favorable_out: Estimate
+    margin: float
+    confidence: float
+    n_in: float
+    n_out: float
+    p_value: float
+    adjusted_p: float
+    confirmed: bool
+    sampled: SampledScore | None
+    equal: int
+    similar: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What one half of the people showed, and the other half said of it.
+
+    Attributes
+    ----------
+    n_first, n_second : int
+        People of each half.
+    discovered, confirmed : int
+        Rule sets with evidence on the first half, and of these confirmed on the second.
+    rule_set : str
+        The rule set with the largest score on the first half.
+    score_first : float
+        Its score there, too large because it was picked as the largest.
+    score_second : Estimate
+        Its score on the second half, in the direction of the first: an honest estimate of that group.
+    """
+
+    n_first: int
+    n_second: int
+    discovered: int
+    confirmed: int
+    rule_set: str
+    score_first: float | None
+    score_second: Estimate
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """Effect of the support threshold (Table 6)."""
+
+    support: float
+    n_frequent: int
+    n_distinct: int
+    rule_set: str | None
+    score: float | None
+
+
+@shown
+@dataclass(frozen=True, eq=False)
+class RuleSetsResult:
+    """Result of a rule-set audit.
+
+    Attributes
+    ----------
+    n_candidates, n_counted, n_frequent, n_distinct : int
+        Rule sets by definition; settled before the search stopped; frequent; frequent and different in
+        people, with somebody outside: the family that p-values and intervals are corrected for.
+    complete : bool
+        Whether every candidate was settled.
+    leaderboard : tuple of LeaderRow
+        Different findings, first in rank first.
+    inference : dict
+        ``correction``, ``permutations``, ``critical`` (z-score for evidence), ``interval_level`` (error rate
+        of one interval so that all hold together).
+    top_score, shrunken_score : float
+        Largest score, and what is left of it when the gain from being picked as the largest is taken off.
+    sampling : dict or None
+        Perturbation sample: people drawn, attributes perturbed, whether every margin was reached.
+    sweep : tuple of SweepRow
+    comparisons : tuple of Comparison
+        What two other methods find in the same decisions; empty for texts.
+    rule_sets : DataFrame (S, ...)
+        One row a distinct rule set: rule of every attribute, counts, rates, intervals, p-values.
+    rules : DataFrame
+        One row a rule: attribute, words, levels it admits.
+    cells : DataFrame (C, ...)
+        One row a combination of levels: people, favourable ones, perturbed people.
+    people : DataFrame, indexed by the user's row number
+        Cell, decision and score of every person audited.
+    """
+
+    options: dict[str, Any]
+    outcome: str
+    verdict: Verdict
+    finding: str
+    warnings: tuple[str, ...]
+    rows: dict[str, Any]
+    n: float
+    favorable: Estimate
+    attributes: tuple[dict[str, Any], ...]
+    n_candidates: int
+    n_counted: int
+    n_frequent: int
+    n_distinct: int
+    complete: bool
+    leaderboard: tuple[LeaderRow, ...]
+    inference: dict[str, Any]
+    top_score: float
+    shrunken_score: float
+    discovery: Discovery
+    people_needed: int | None
+    sampling: dict[str, Any] | None
+    sweep: tuple[SweepRow, ...]
+    comparisons: tuple[Comparison, ...]
+    rule_sets: pd.DataFrame
+    rules: pd.DataFrame
+    cells: pd.DataFrame
+    people: pd.DataFrame
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json; tables and people stay beside it."""
+        return plain(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the leaderboard as a table."""
+        return leaderboard_frame(self.leaderboard)
+
+
+def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
+    """Return leaderboard rows as a table."""
+    return pd.DataFrame(
+        [
+            {
+                "rule set": row.rule_set,
+                "direction": row.direction,
+                "score": row.score.value,
+                "low": row.score.low,
+                "high": row.score.high,
+                "favorable inside": row.favorable_in.value,
+                "favorable outside": row.favorable_out.value,
+                "people inside": row.n_in,
+                "people outside": row.n_out,
+                "support": row.support,
+                "margin": row.margin,
+                "sampled score": None if row.sampled is None else row.sampled.score.value,
+                "p": row.p_value,
+                "adjusted p": row.adjusted_p,
+                "confirmed": row.confirmed,
+                "verdict": row.verdict,
+                "rule sets alike": row.similar,
+            }
+            for row in rows
+        ],
+        columns=[
+            "rule set", "direction", "score", "low", "high", "favorable inside", "favorable outside",
+            "people inside", "people outside", "support", "margin", "sampled score", "p", "adjusted p",
+            "confirmed", "verdict", "rule sets alike",
+        ],
+    )  # fmt: skip

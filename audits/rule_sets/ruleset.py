@@ -1,0 +1,315 @@
+"""The rule-set audit: check, count, search, test, sample, rank, pack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from audits.checks import build, generator
+from audits.data import AuditData
+from audits.errors import InputError
+from audits.models import Subject
+from audits.progress import Progress, part, silent
+from audits.rule_sets.attributes import Attribute
+from audits.rule_sets.cells import Cells, count_cells
+from audits.rule_sets.comparisons import Comparison, largest_pair, linear_threshold
+from audits.rule_sets.inference import (
+    People,
+    adjusted,
+    agreeing,
+    confirm,
+    critical,
+    exact_p,
+    maxima,
+    shrinkage,
+    touching,
+    whole_people,
+    z_scores,
+)
+from audits.rule_sets.mining import Mined, Search, candidates
+from audits.rule_sets.options import Edges, RuleSetsOptions
+from audits.rule_sets.packing import Audited, pack
+from audits.rule_sets.reading import read_attributes
+from audits.rule_sets.result import RuleSetsResult
+from audits.rule_sets.sampling import Sampled, sample
+from audits.rule_sets.scoring import differences
+from audits.rule_sets.sums import GroupSums
+from audits.rule_sets.tables import Tests, people_table, rule_sets_table
+from audits.rule_sets.text import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
+from audits.rule_sets.text_sampling import sample_texts
+from audits.stats import benjamini_hochberg, holm
+from audits.stats.shares import newcombe_ends
+
+__all__ = ["audit_cells", "count_candidates", "rule_sets", "rule_sets_audit"]
+
+_HALF_DRAWS = 399
+_SPLIT_SUMS = 4_000_000
+_WORDS = {
+    "max": "permutation maximum",
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+}
+
+
+def rule_sets(
+    subject: Subject,
+    *,
+    protected: tuple[str, ...] | None = None,
+    text: str | None = None,
+    terms: dict[str, tuple[str, ...]] | None = None,
+    context: tuple[str, ...] = (),
+    support: float = 0.05,
+    bins: int | dict[str, int | Edges] = 10,
+    binning: Literal["width", "quantile"] = "width",
+    categories: Literal["subsets", "values"] = "subsets",
+    intervals: Literal["runs", "thresholds", "bins"] = "runs",
+    depth: int | None = None,
+    max_candidates: int = 2_000_000,
+    samples: int = 1000,
+    error: float = 0.05,
+    confidence: float = 0.95,
+    max_samples: int = 500_000,
+    permutations: int = 999,
+    correction: Literal["max", "holm", "bh"] = "max",
+    level: float = 0.05,
+    tolerance: float = 0.0,
+    material: float = 0.10,
+    top: int = 20,
+    overlap: float = 0.5,
+    leftover: float = 0.5,
+    rank_by: Literal["score", "evidence"] = "score",
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> RuleSetsResult:
+    """Find the groups, described by rules on protected attributes, that the model decides differently.
+
+    Parameters
+    ----------
+    subject : Subject
+        Data, model and threshold under audit.
+    rng : Generator, int or None
+        Draws of permutations, halves and perturbations; None is seed 0.
+    progress : callable
+        Told how far the work is; may raise to cancel it.
+
+    Other parameters are those of `RuleSetsOptions`.
+
+    Returns
+    -------
+    RuleSetsResult
+        A score of 0 says that a group is decided as everyone else is; its direction says whether the people
+        inside are advantaged or harmed.
+
+    Raises
+    ------
+    InputError
+        No attribute to make rules of, one with too many values, or no group as large as the support.
+
+    Notes
+    -----
+    Definition 4.1, Algorithms 1 and 2, Theorem 4.2 of Zhang, Wang, Sun, Sun (2022).
+    """
+    options = {
+        "protected": protected,
+        "text": text,
+        "terms": terms,
+        "context": context,
+        "support": support,
+        "bins": bins,
+        "binning": binning,
+        "categories": categories,
+        "intervals": intervals,
+        "depth": depth,
+        "max_candidates": max_candidates,
+        "samples": samples,
+        "error": error,
+        "confidence": confidence,
+        "max_samples": max_samples,
+        "permutations": permutations,
+        "correction": correction,
+        "level": level,
+        "tolerance": tolerance,
+        "material": material,
+        "top": top,
+        "overlap": overlap,
+        "leftover": leftover,
+        "rank_by": rank_by,
+    }
+    return rule_sets_audit(subject, build(RuleSetsOptions, options, "rule_sets"), rng=rng, progress=progress)
+
+
+def rule_sets_audit(
+    subject: Subject,
+    options: RuleSetsOptions,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> RuleSetsResult:
+    """Run `rule_sets` with checked options: what a spec's run calls."""
+    streams = generator(rng).spawn(5)
+    data = subject.data
+    progress(0.0, "Scoring people")
+    decisions = np.asarray(subject.decisions, dtype=bool)
+    vocabulary: Vocabulary | None = None
+    notes: tuple[str, ...] = ()
+    if options.text is not None:
+        vocabulary = Vocabulary(TERMS if options.terms is None else options.terms)
+        attributes = text_attributes(data, options.text, vocabulary)
+    else:
+        attributes, notes = read_attributes(data, options)
+    sizes = [len(item.levels) for item in attributes]
+    cells = count_cells([item.codes for item in attributes], sizes, decisions, data.weights)
+
+    def sampler(groups: GroupSums, n: np.ndarray, told: Progress) -> Sampled | None:
+        if vocabulary is None:
+            return sample(subject, groups, n, options, rng=streams[3], progress=told)
+        return sample_texts(subject, vocabulary, groups, options, rng=streams[3], progress=told)
+
+    audited = Audited(
+        rows=data.n,
+        outcome=subject.outcome,
+        invents=subject.model.invents,
+        people=people_table(subject, cells),
+    )
+    return audit_cells(audited, attributes, cells, options, notes, streams, sampler, progress)
+
+
+def audit_cells(
+    audited: Audited,
+    attributes: tuple[Attribute, ...],
+    cells: Cells,
+    options: RuleSetsOptions,
+    notes: tuple[str, ...],
+    streams: Sequence[np.random.Generator],
+    sampler: Callable[[GroupSums, np.ndarray, Progress], Sampled | None],
+    progress: Progress,
+) -> RuleSetsResult:
+    """Search, test, sample and rank what was counted; nothing here looks at rows."""
+    for_tests, for_halves, for_splits, _, for_linear = streams
+    progress(0.05, "Counting rule sets")
+    if options.text is None:
+        search = Search(cells, attributes, support=options.support, depth=options.depth)
+        search.run(options.max_candidates, part(progress, 0.05, 0.25))
+        mined = search.found()
+    else:
+        mined = mine_texts(cells, attributes, options)
+    if not len(mined.n):
+        raise _nothing_frequent(cells, attributes, options)
+    people = whole_people(cells)
+    groups = GroupSums(cells, attributes, mined.rules)
+    tests, inference = _test(people, groups, mined, options, for_tests, part(progress, 0.25, 0.5))
+    halves = confirm(
+        people, groups, draws=min(options.permutations, _HALF_DRAWS), level=options.level, rng=for_halves,
+        progress=part(progress, 0.5, 0.75),
+    )  # fmt: skip
+    splits = int(np.clip(_SPLIT_SUMS // len(groups), 16, 96))
+    bias = shrinkage(people, groups, splits=splits, rng=for_splits)
+    sampled = sampler(groups, mined.n, part(progress, 0.75, 0.95))
+    progress(0.95, "Ranking groups")
+    others: tuple[Comparison | None, ...] = ()
+    if options.text is None:
+        others = (
+            largest_pair(cells, attributes, level=options.level),
+            linear_threshold(
+                people, cells, attributes, support=options.support, level=options.level, rng=for_linear
+            ),
+        )
+    table = rule_sets_table(attributes, cells, mined, tests, halves, sampled)
+    return pack(
+        audited,
+        options,
+        notes,
+        attributes,
+        cells,
+        mined,
+        table,
+        halves,
+        sampled,
+        inference,
+        bias,
+        people,
+        tuple(item for item in others if item is not None),
+    )
+
+
+def _test(
+    people: People,
+    groups: GroupSums,
+    mined: Mined,
+    options: RuleSetsOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Tests, dict[str, Any]]:
+    """Test every rule set, and widen every interval, for having looked at all of them."""
+    cells = groups.cells
+    total, good = cells.total, float(cells.favorable.sum())
+    z = z_scores(people, groups)
+    null = maxima(people, groups, draws=options.permutations, rng=rng, progress=progress)
+    family = len(mined.n)
+    if options.correction == "max":
+        corrected = adjusted(z, null)
+        interval_level = 2 * float(norm.sf(critical(null, options.level)))
+        if not null.any():  # decisions that are all alike can be shuffled to nothing else
+            interval_level = options.level / family
+    elif options.correction == "holm":
+        corrected = holm(exact_p(mined.n, mined.favorable, total, good))
+        interval_level = options.level / family
+    else:
+        corrected = benjamini_hochberg(exact_p(mined.n, mined.favorable, total, good))
+        # intervals of the selected, at the false coverage rate: Benjamini, Yekutieli (2005)
+        interval_level = options.level * max(1, int((corrected <= options.level).sum())) / family
+    interval_level = max(interval_level, 1e-12)
+    counts = mined.favorable, mined.n, good - mined.favorable, total - mined.n
+    low, high = newcombe_ends(*counts, level=interval_level)
+    if options.correction == "max":
+        held = (corrected <= options.level) & (low <= 0) & (high >= 0)
+        corrected[held] = adjusted(touching(*(side[held] for side in counts)), null)
+    low, high = agreeing(
+        differences(mined.n, mined.favorable, total, good), low, high, corrected <= options.level
+    )
+    inference = {
+        "correction": options.correction,
+        "words": _WORDS[options.correction],
+        "permutations": options.permutations,
+        "family": family,
+        "critical": float(norm.isf(interval_level / 2)),
+        "interval_level": interval_level,
+        "chance_maximum": float(np.median(null)),
+    }
+    return Tests(z, corrected, low, high), inference
+
+
+def _nothing_frequent(
+    cells: Cells, attributes: tuple[Attribute, ...], options: RuleSetsOptions
+) -> InputError:
+    if options.text is not None:
+        held = [cells.n[any_rule(item)[cells.codes[:, place]]].sum() for place, item in enumerate(attributes)]
+        n = np.array(held)
+    else:
+        search = Search(cells, attributes, support=1e-12, depth=1)
+        search.run(10**9)
+        n = search.found().n
+    share = float(n.max() / cells.total) if len(n) else 0.0
+    return InputError(
+        "rule_sets.support",
+        "must leave at least one group with somebody in it and somebody outside",
+        options.support,
+        f"give at most {np.floor(share * 1e4) / 1e4:g}, the share of the largest group"
+        if share
+        else "name other attributes",
+    )
+
+
+def count_candidates(data: AuditData, options: RuleSetsOptions) -> int:
+    """Return how many rule sets the options make of the data by definition, before anything is run.
+
+    Raises
+    ------
+    InputError
+        As `rule_sets` would.
+    """
+    attributes, _ = read_attributes(data, options)
+    return candidates(attributes, options.depth)

@@ -1,0 +1,261 @@
+"""The rule set that a mitigation treats: found on training rows, met again in others, and more of its people.
+
+Tables and texts differ in who is in a group and in how a new sample is made; the rest is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from audits.data.frames import with_columns
+from audits.errors import InputError
+from audits.models import Subject
+from audits.rule_sets.attributes import Attribute
+from audits.rule_sets.cells import Cells, count_cells, memberships
+from audits.rule_sets.findings import rule_words
+from audits.rule_sets.mining import Mined, Search
+from audits.rule_sets.mitigated import MitigationOptions
+from audits.rule_sets.options import RuleSetsOptions
+from audits.rule_sets.reading import number_edges, read_attributes
+from audits.rule_sets.sampling import perturb, perturbable
+from audits.rule_sets.scoring import differences
+from audits.rule_sets.text import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
+
+__all__ = ["Groups", "TableGroups", "TextGroups", "Treated", "find_worst", "group_kind"]
+
+_BINNED = {"continuous", "integer", "datetime"}
+
+Counted = tuple[tuple[Attribute, ...], Cells]
+
+
+@dataclass(frozen=True, eq=False)
+class Treated:
+    """The rule set under treatment.
+
+    Attributes
+    ----------
+    rules : int array (1, m)
+        On the training rows.
+    admitted : dict
+        Levels by attribute: what is the same in other rows.
+    direction : {"advantaged", "harmed"}
+    inside : bool array (n,)
+        Training rows that belong to it.
+    """
+
+    rules: np.ndarray
+    admitted: dict[str, tuple[str, ...]]
+    words: str
+    direction: str
+    inside: np.ndarray
+
+
+class Groups(Protocol):
+    """Rule sets of a subject: of its people, or of its texts."""
+
+    noun: str
+
+    def counted(self, subject: Subject) -> Counted:
+        """Count decisions per cell."""
+
+    def compared(self, counted: Counted) -> tuple[np.ndarray, np.ndarray]:
+        """Return rule sets (S, m) and their differences (S,), largest first."""
+
+    def members(self, group: Treated, counted: Counted) -> np.ndarray:
+        """Return which cells belong to the group, bool (C,)."""
+
+    def draw(
+        self, subject: Subject, group: Treated, wanted: int, rng: np.random.Generator
+    ) -> tuple[pd.DataFrame, np.ndarray]:
+        """Return new samples of the group, (wanted, columns), and the rows they were made from."""
+
+
+def group_kind(subject: Subject, options: MitigationOptions) -> Groups:
+    """Return how groups are made: a model of words is treated for terms, any other for attributes.
+
+    Raises
+    ------
+    InputError
+        If the options ask for texts of a model that reads none.
+    """
+    if subject.train == "text":
+        return TextGroups(subject.model.columns[0], options)
+    if options.text is not None:
+        raise InputError(
+            "mitigation.text",
+            "needs a model of words",
+            options.text,
+            "train one here with model: {train: text}, or leave it out",
+        )
+    return TableGroups(subject, options)
+
+
+def find_worst(groups: Groups, subject: Subject, options: MitigationOptions) -> Treated:
+    """Return the rule set of the training rows with the largest score.
+
+    Raises
+    ------
+    InputError
+        If no rule set is as frequent as the support.
+    """
+    attributes, cells = counted = groups.counted(subject)
+    rules, gaps = groups.compared(counted)
+    if not len(gaps):
+        raise InputError(
+            "mitigation.support",
+            "must leave a group and as many people outside it",
+            options.support,
+            _would_do(groups, counted),
+        )
+    admitted = {
+        item.name: tuple(np.array(item.levels, dtype=object)[item.rules[rule]])
+        for item, rule in zip(attributes, rules[0], strict=True)
+        if rule >= 0
+    }
+    inside = memberships(cells, attributes, rules[:1])[0][cells.row_cell]
+    words = rule_words(attributes, rules[:1])[0]
+    return Treated(rules[:1], admitted, words, "advantaged" if gaps[0] > 0 else "harmed", inside)
+
+
+def _would_do(groups: Groups, counted: Counted) -> str:
+    """Say which support a group of one rule has, in and out; of texts the terms' own shares say nothing."""
+    attributes, cells = counted
+    if isinstance(groups, TableGroups):
+        search = Search(cells, attributes, support=1e-12, depth=1)
+        search.run(10**9)
+        n = search.found().n
+        share = float(np.minimum(n, cells.total - n).max() / cells.total) if len(n) else 0.0
+        if share > 0:
+            return f"a share of {np.floor(share * 1e4) / 1e4:g} would do"
+    return "lower it"
+
+
+def _count(attributes: tuple[Attribute, ...], subject: Subject) -> Counted:
+    sizes = [len(item.levels) for item in attributes]
+    codes = [item.codes for item in attributes]
+    return attributes, count_cells(codes, sizes, subject.decisions, subject.data.weights)
+
+
+def _largest_first(mined: Mined, cells: Cells, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Order by difference; a handful outside differ by luck and are left out."""
+    gaps = differences(mined.n, mined.favorable, cells.total, float(cells.favorable.sum()))
+    # a group and the rest of everyone score alike: the smaller comes first
+    order = np.lexsort((mined.n, -np.abs(gaps).round(12)))
+    order = order[(cells.total - mined.n >= least)[order]]
+    return mined.rules[order], gaps[order]
+
+
+def _same_bins(subject: Subject, options: MitigationOptions) -> dict[str, int | tuple[float, ...]]:
+    """Edges from training and held-out people together, so that a group is the same in both."""
+    data, found = subject.data, {}
+    parts = [data.frame] if subject.training is None else [data.frame, subject.training.frame]
+    for name in data.protected if options.protected is None else options.protected:
+        if name in data.bins or name not in data.frame or data.kinds.get(name) not in _BINNED:
+            continue
+        if data.kinds[name] == "datetime":
+            raise InputError(
+                "mitigation.protected",
+                "must not name dates, whose bins differ between training and held-out people",
+                name,
+                "leave it out",
+            )
+        values = np.concatenate([part[name].to_numpy(dtype=float, na_value=np.nan) for part in parts])
+        known = values[np.isfinite(values)]
+        few = len(np.unique(known)) <= options.bins
+        whole = data.kinds[name] == "integer"
+        found[name] = options.bins if few else tuple(number_edges(known, options.bins, "width", whole=whole))
+    return found
+
+
+class TableGroups:
+    """People grouped by protected attributes; a new sample is a person changed a little."""
+
+    noun = "people"
+
+    def __init__(self, subject: Subject, options: MitigationOptions) -> None:
+        self.options = RuleSetsOptions(
+            protected=options.protected,
+            support=options.support,
+            bins=_same_bins(subject, options),
+            depth=options.depth,
+        )
+
+    def counted(self, subject: Subject) -> Counted:
+        """Count decisions per cell."""
+        return _count(read_attributes(subject.data, self.options)[0], subject)
+
+    def compared(self, counted: Counted) -> tuple[np.ndarray, np.ndarray]:
+        """Return rule sets with the support on both sides."""
+        attributes, cells = counted
+        search = Search(cells, attributes, support=self.options.support, depth=self.options.depth)
+        search.run(2_000_000)
+        return _largest_first(search.found(), cells, search.least)
+
+    def members(self, group: Treated, counted: Counted) -> np.ndarray:
+        """Return which cells belong to the group: levels are compared by name."""
+        attributes, cells = counted
+        inside = np.ones(len(cells.n), dtype=bool)
+        for place, attribute in enumerate(attributes):
+            if attribute.name in group.admitted:
+                levels = np.array(attribute.levels, dtype=object)
+                inside &= np.isin(levels, group.admitted[attribute.name])[cells.codes[:, place]]
+        return inside
+
+    def draw(
+        self, subject: Subject, group: Treated, wanted: int, rng: np.random.Generator
+    ) -> tuple[pd.DataFrame, np.ndarray]:
+        """Return perturbed people of the group."""
+        columns = perturbable(subject, read_attributes(subject.data, self.options)[0])
+        if not columns:
+            raise InputError(
+                "data.features",
+                "must hold a column that no rule uses, to perturb",
+                list(subject.data.features),
+            )
+        rows = rng.choice(np.flatnonzero(group.inside), wanted)
+        return perturb(subject, rows, columns, rng), rows
+
+
+class TextGroups:
+    """Texts grouped by their identity terms; a new sample is a text with terms exchanged."""
+
+    noun = "texts"
+
+    def __init__(self, column: str, options: MitigationOptions) -> None:
+        self.column = column
+        self.vocabulary = Vocabulary(TERMS if options.terms is None else options.terms)
+        self.options = RuleSetsOptions(text=column, support=options.support, depth=options.depth)
+
+    def counted(self, subject: Subject) -> Counted:
+        """Count decisions per combination of terms."""
+        return _count(text_attributes(subject.data, self.column, self.vocabulary), subject)
+
+    def compared(self, counted: Counted) -> tuple[np.ndarray, np.ndarray]:
+        """Return rule sets that enough texts hold."""
+        attributes, cells = counted
+        return _largest_first(mine_texts(cells, attributes, self.options), cells, 1.0)
+
+    def members(self, group: Treated, counted: Counted) -> np.ndarray:
+        """Return which cells belong to the group: terms have the same place in all rows."""
+        attributes, cells = counted
+        return np.asarray(memberships(cells, attributes, group.rules)[0])
+
+    def draw(
+        self, subject: Subject, group: Treated, wanted: int, rng: np.random.Generator
+    ) -> tuple[pd.DataFrame, np.ndarray]:
+        """Return texts with some term of each category of the group, exchanged for the group's."""
+        attributes, cells = self.counted(subject)
+        used = np.flatnonzero(group.rules[0] >= 0)
+        some: np.ndarray = np.ones(len(cells.n), dtype=bool)
+        for place in used:
+            some &= any_rule(attributes[place])[cells.codes[:, place]]
+        chosen = {int(place): self.vocabulary.terms[place][group.rules[0, place]] for place in used}
+        rows = rng.choice(np.flatnonzero(some[cells.row_cell]), wanted)
+        frame = subject.data.frame.iloc[rows].reset_index(drop=True)
+        held = frame[self.column].fillna("").astype(str)
+        texts = [self.vocabulary.exchanged(text, chosen) for text in held]
+        return with_columns(frame, {self.column: pd.Series(texts, index=frame.index, dtype="str")}), rows

@@ -1,0 +1,109 @@
+"""What a report shows of a sensitivity audit."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from audits.reports.exhibits import Exhibit, Section
+from audits.sensitivity import SensitivityResult
+from audits.sensitivity.figures import people as figures
+from audits.stats.words import count, number, percent, percent_interval
+
+__all__ = ["sensitivity_section"]
+
+
+def sensitivity_section(result: SensitivityResult) -> Section:
+    """Arrange a sensitivity audit."""
+    exhibits = [
+        Exhibit(
+            "People by sensitivity; beyond the line they are flagged.",
+            figures.histogram(result),
+            result.histogram_frame(),
+        ),
+        Exhibit(
+            "Mean sensitivity of each group as times everyone else's; 1 is no difference.",
+            figures.groups(result),
+            result.to_frame(),
+        ),
+        *(
+            Exhibit(
+                f"Sensitivity by {name}, each group scaled to its own peak.",
+                figures.ridges(result, name),
+                result.to_frame().query("attribute == @name"),
+            )
+            for name in result.protected
+        ),
+        Exhibit("Each feature's part of all sensitivity.", figures.features(result), result.features_frame()),
+        Exhibit(
+            "The protected-status models on people they have not seen: what they state, and what is so.",
+            figures.calibration(result),
+            result.calibration_frame(),
+        ),
+    ]
+    if result.match_set is not None:
+        exhibits.append(
+            Exhibit(
+                f"{result.match_set.question} Beside it two rivals that know nothing of groups.",
+                figures.match_curves(result),
+                curves_table(result),
+            )
+        )
+    return Section(
+        title="Prediction sensitivity",
+        question="Is this very prediction driven by protected status?",
+        exhibits=tuple(exhibits),
+        facts=_facts(result),
+        limits=(
+            "Sensitivity says how far a prediction hangs on features that tell the groups apart; it is "
+            "only as good as the "
+            "protected-status model, finds associations and no causes, and can be high for a prediction "
+            "that is "
+            "justified. It has no unit: read it beside the baseline. Near the decision threshold every "
+            "gradient is "
+            "large, which is why it is held against distance from the threshold."
+        ),
+    )
+
+
+def curves_table(result: SensitivityResult) -> pd.DataFrame:
+    """Return the points of the ROC curves as a table."""
+    found = result.match_set
+    if found is None or not found.curves:
+        return pd.DataFrame()
+    parts = [
+        pd.DataFrame(
+            {
+                "score": curve.name,
+                "false positive": curve.false_positive,
+                "true positive": curve.true_positive,
+                "low": curve.low,
+                "high": curve.high,
+            }
+        )
+        for curve in found.curves
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _facts(result: SensitivityResult) -> dict[str, str]:
+    threshold = result.threshold
+    facts = {
+        "Mean sensitivity": f"{number(result.baseline.mean.value)} ({number(result.baseline.mean.low)} to "
+        f"{number(result.baseline.mean.high)}, {result.baseline.mean.method})",
+        "Threshold": f"{number(threshold.value)} ({number(threshold.low)} to {number(threshold.high)}, "
+        f"{threshold.method}); above it {count(result.above)} people ({percent_interval(result.flagged)})",
+        "How": result.method,
+    }
+    for each in result.status:
+        given = "given the protected column" if each.given_protected else "not given the protected column"
+        facts[f"Protected-status model for {each.attribute}"] = (
+            f"{each.kind}, {given}, learned from {count(each.trained_on)} rows; AUC {number(each.auc.value)} "
+            f"({number(each.auc.low)} to {number(each.auc.high)}), probabilities off by "
+            f"{percent(each.calibration_error, 100)} on average"
+        )
+    facts["Match set"] = result.match_set_note if result.match_set is None else result.match_set.sentence
+    facts["People used"] = (
+        f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items())
+    )
+    return facts

@@ -1,0 +1,1 @@
+"""Figures of the sensitivity audit, each drawn from its result."""

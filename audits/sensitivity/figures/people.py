@@ -1,0 +1,249 @@
+"""Figures of a sensitivity audit."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
+from audits.sensitivity import SensitivityResult
+from audits.stats import Estimate
+from audits.stats.words import count, number, percent
+
+__all__ = ["calibration", "features", "groups", "histogram", "match_curves", "ridges"]
+
+_CURVES = {
+    "sensitivity": ("sensitivity", ACCENT, "solid"),
+    "gradient": ("gradient |∇F| alone", CONTRAST, "dash"),
+    "boundary": ("closeness to the threshold alone", INK, "dot"),
+}
+
+
+def histogram(result: SensitivityResult) -> go.Figure:
+    """Draw everybody by sensitivity, the flagged in colour beyond the threshold."""
+    edges, people = result.histogram.edges, result.histogram.people
+    threshold = result.threshold.value or 0.0
+    # the last bin is open: it is drawn as wide as the others
+    step = edges[1] - edges[0]
+    figure = go.Figure()
+    for name, colour, above in (("below the threshold", GREY, False), ("above it", CONTRAST, True)):
+        places = [k for k in range(len(people)) if (edges[k] >= threshold) == above]
+        figure.add_trace(
+            go.Bar(
+                x=[edges[k] + step / 2 for k in places],
+                y=[people[k] for k in places],
+                width=[step] * len(places),
+                marker={"color": colour},
+                name=name,
+                customdata=[_range(edges, k) for k in places],
+                hovertemplate="%{customdata}: %{y:,.0f} people<extra></extra>",
+            )
+        )
+    if result.threshold.low is not None and result.threshold.high is not None:
+        low, high = result.threshold.low, result.threshold.high
+        figure.add_vrect(low, high, fillcolor=INK, opacity=0.12, line_width=0)
+    figure.add_vline(threshold, line={"color": INK, "width": 1.5})
+    figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
+    figure.update_yaxes(title="people", rangemode="tozero")
+    share = percent(result.flagged.value, result.flagged.n)
+    alt = (
+        f"People by sensitivity: {count(result.above)} of {count(result.flagged.n)} ({share}) lie above the "
+        f"threshold of {number(threshold)}; the mean is {number(result.baseline.mean.value)}."
+    )
+    return finish(figure, height=360, alt=alt)
+
+
+def _range(edges: tuple[float, ...], k: int) -> str:
+    if k == len(edges) - 2:
+        return f"above {number(edges[k])}"
+    return f"{number(edges[k])} to {number(edges[k + 1])}"
+
+
+def _reach(estimates: list[Estimate], unit: float) -> dict[str, list[float]]:
+    """Lengths of the whiskers of estimates; 0 where an end does not exist."""
+
+    def apart(first: float | None, second: float | None) -> float:
+        return 0.0 if first is None or second is None else unit * (first - second)
+
+    return {
+        "array": [apart(each.high, each.value) for each in estimates],
+        "arrayminus": [apart(each.value, each.low) for each in estimates],
+    }
+
+
+def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
+    """Draw the distribution of sensitivity in each group of an attribute, one above the other."""
+    edges = result.histogram.edges
+    step = edges[1] - edges[0]
+    shown = [item for item in result.groups if item.attribute == attribute and item.n > 0][::-1]
+    figure = go.Figure()
+    x = [edges[k] + step / 2 for k in range(len(edges) - 1)]
+    for place, item in enumerate(shown):
+        counts = result.histogram.groups[f"{attribute}: {item.group}"]
+        top = max(counts) or 1.0
+        figure.add_trace(
+            go.Scatter(
+                x=[*x, *x[::-1]],
+                y=[place + 0.85 * value / top for value in counts] + [place] * len(x),
+                fill="toself",
+                mode="lines",
+                line={"color": OKABE_ITO[place % len(OKABE_ITO)], "width": 1},
+                opacity=0.7,
+                showlegend=False,
+                hoverinfo="skip",
+            )
+        )
+    figure.add_vline(result.threshold.value or 0.0, line={"color": INK, "width": 1.5})
+    names = [f"{describe(item.group)} ({count(item.n)})" for item in shown]
+    figure.update_yaxes(tickvals=[k + 0.3 for k in range(len(shown))], ticktext=names, showgrid=False)
+    figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
+    means = "; ".join(f"{item.group} {number(item.mean.value)}" for item in shown[::-1])
+    alt = f"Sensitivity by {attribute}, each group scaled to its own peak; means: {means}."
+    return finish(figure, height=120 + 60 * len(shown), alt=alt)
+
+
+def groups(result: SensitivityResult) -> go.Figure:
+    """Draw each group's mean sensitivity as times everyone else's, with corrected intervals."""
+    shown = [item for item in result.groups if item.ratio.value is not None][::-1]
+    if not shown:
+        return empty("No two groups could be compared.")
+    labels = [f"{describe(item.attribute)}: {describe(item.group)} ({count(item.n)})" for item in shown]
+    values = [item.ratio.value or 0.0 for item in shown]
+    # hollow: too few people for an interval, which must not look like one of no width
+    symbols = ["circle-open" if item.ratio.low is None else "circle" for item in shown]
+    figure = go.Figure(
+        go.Scatter(
+            x=values,
+            y=labels,
+            mode="markers",
+            marker={"color": ACCENT, "size": 9, "symbol": symbols},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                **_reach([item.ratio for item in shown], 1.0),
+                "color": INK,
+                "thickness": 1.5,
+            },
+            hovertemplate="%{y}: %{x:.3g} times everyone else's<extra></extra>",
+        )
+    )
+    figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
+    far = max(3.0, 1.2 * max(values))
+    figure.update_xaxes(title="mean sensitivity, times everyone else's", range=[0, far])
+    listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
+    alt = f"Mean sensitivity as times everyone else's: {listed}."
+    return finish(figure, height=110 + 34 * len(shown), alt=alt)
+
+
+def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
+    """Draw the features' parts of all sensitivity, with intervals."""
+    shown = [item for item in result.by_feature if item.share.value is not None][:most][::-1]
+    if not shown:
+        return empty("Nobody has any sensitivity.")
+    shares = [100 * (item.share.value or 0.0) for item in shown]
+    figure = go.Figure(
+        go.Bar(
+            x=shares,
+            y=[describe(item.feature) for item in shown],
+            orientation="h",
+            marker={"color": ACCENT},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                **_reach([item.share for item in shown], 100.0),
+                "color": INK,
+                "thickness": 1.4,
+            },
+            hovertemplate="%{y}: %{x:.1f} % of all sensitivity<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="share of all sensitivity (%)", rangemode="tozero")
+    first = shown[-1]
+    alt = f"Features by their part of all sensitivity; first {first.feature} with "
+    f"{percent(first.share.value, 1000)}."
+    return finish(figure, height=100 + 30 * len(shown), alt=alt)
+
+
+def match_curves(result: SensitivityResult) -> go.Figure:
+    """Draw the ROC curves of sensitivity and its two rivals, with the band of sensitivity."""
+    found = result.match_set
+    if found is None:
+        return empty(result.match_set_note)
+    if not found.curves:
+        return empty(found.sentence)
+    figure = go.Figure()
+    for curve in found.curves:
+        name, colour, dash = _CURVES[curve.name]
+        if curve.name == "sensitivity":
+            figure.add_trace(
+                go.Scatter(
+                    x=[*curve.false_positive, *curve.false_positive[::-1]],
+                    y=[*curve.high, *curve.low[::-1]],
+                    fill="toself",
+                    fillcolor=colour,
+                    opacity=0.18,
+                    line={"width": 0},
+                    showlegend=False,
+                    hoverinfo="skip",
+                )
+            )
+        figure.add_trace(
+            go.Scatter(
+                x=curve.false_positive,
+                y=curve.true_positive,
+                mode="lines",
+                line={"color": colour, "dash": dash, "width": 2},
+                name=f"{name}, AUC {number(curve.auc.value)}",
+            )
+        )
+    figure.add_trace(
+        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 1}, showlegend=False)
+    )
+    figure.update_xaxes(title="share of people decided alike<br>who lie above", range=[0, 1])
+    figure.update_yaxes(title="share of people decided otherwise<br>who lie above", range=[0, 1.01])
+    figure = finish(figure, height=490, alt=found.sentence)
+    # above the plot, one below the other: inside, a long name covers curves or squeezes a narrow plot
+    legend = {"orientation": "v", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
+    return figure.update_layout(legend=legend)
+
+
+def calibration(result: SensitivityResult) -> go.Figure:
+    """Draw what each protected-status model states against what is so, on people it has not seen."""
+    figure = make_subplots(
+        rows=1,
+        cols=len(result.status),
+        subplot_titles=[
+            f"{describe(each.attribute)}: AUC {number(each.auc.value)}" for each in result.status
+        ],
+    )
+    for place, each in enumerate(result.status):
+        bins = [item for item in each.calibration if item.observed.value is not None]
+        figure.add_trace(
+            go.Scatter(
+                x=[item.stated for item in bins],
+                y=[item.observed.value for item in bins],
+                mode="markers",
+                marker={"color": ACCENT, "size": 8},
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    **_reach([item.observed for item in bins], 1.0),
+                    "color": INK,
+                    "thickness": 1.4,
+                },
+                showlegend=False,
+                hovertemplate="stated %{x:.2f}, observed %{y:.2f}<extra></extra>",
+            ),
+            row=1,
+            col=place + 1,
+        )
+        figure.add_trace(
+            go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY}, showlegend=False),
+            row=1,
+            col=place + 1,
+        )
+    figure.update_xaxes(title="stated probability", range=[-0.02, 1.02])
+    figure.update_yaxes(title="observed share", range=[-0.02, 1.02], col=1)
+    listed = "; ".join(f"{each.attribute} AUC {number(each.auc.value)}" for each in result.status)
+    alt = f"Calibration of the protected-status models on people not seen: {listed}."
+    return finish(figure, height=320, alt=alt)

@@ -1,0 +1,133 @@
+"""How often groups' bias is said to differ in every optimal coupling: where it does not, and where it does.
+
+    python -m benchmarks.outcome_transport_calibration [WORLDS [CROWD ...]]      default 1,000, all crowds
+
+Every world is a whole audit of two policies on the same people, a fifth of whom are group b. Both policies'
+outcomes are drawn at random, so that everybody's counterparts are a draw from everybody, and groups' bias can
+differ by their features alone:
+
+* `alike`: groups differ in nothing. Evidence is a false alarm; at most the level may be.
+* `same_mean`: group b is mostly like everybody and sometimes far from all, group a always half far, so that
+  mean bias is the same and its spread is not. Evidence is a false alarm, too.
+* `spread_2`, `spread_5`, `spread_10`: group b's features are spread so many times as widely. Evidence is
+  found.
+
+Outcomes: `unique` (scores of any value under the squared norm: one optimal coupling), `pairs` and `fives`
+(scores rounded, so that two or five people share each outcome), `plain` (scores of any value under the plain
+norm) and `decisions` (labels against decisions).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+from audits.outcome_transport import OutcomeTransportResult, outcome_transport
+from audits.stats import EVIDENCE, wilson
+
+LEVEL = 0.05
+OUTCOMES = ("unique", "pairs", "fives", "plain", "decisions")
+CROWDS = ("alike", "same_mean", "spread_2", "spread_5", "spread_10")
+_OFTEN = 0.25  # how often a person of group b is far from all, where means are the same
+_SHARE = 0.2  # of people in group b
+
+
+class Said(NamedTuple):
+    """What a world's audit said: evidence in every coupling, evidence in the even one, bias of b over a's."""
+
+    evidence: bool
+    even: bool
+    ratio: float
+
+
+def features(crowd: str, in_b: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw the features of people, of whom those `in_b` (n,) are of group b."""
+    n = len(in_b)
+    if crowd == "same_mean":
+        sign = rng.choice([-1.0, 1.0], n)
+        far = _far() * (rng.random(n) < _OFTEN)
+        return pd.DataFrame({"x": sign * np.where(in_b, far, 1.0)})
+    times = 1.0 if crowd == "alike" else float(crowd.removeprefix("spread_"))
+    drawn = rng.normal(size=(n, 2)) * np.where(in_b, times, 1.0)[:, None]
+    return pd.DataFrame(drawn, columns=["x", "z"])
+
+
+def _far() -> float:
+    """How far the far ones of b are for both groups to be equally far from everybody: solved, not guessed."""
+
+    def gap(far: float) -> float:
+        a, at_a = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+        b, at_b = np.array([-far, 0.0, far]), np.array([_OFTEN / 2, 1 - _OFTEN, _OFTEN / 2])
+        everybody, mass = np.concatenate([a, b]), np.concatenate([(1 - _SHARE) * at_a, _SHARE * at_b])
+        of_a, of_b = (
+            chances @ np.abs(points[:, None] - everybody) @ mass for points, chances in ((a, at_a), (b, at_b))
+        )
+        return float(of_a - of_b)
+
+    return float(brentq(gap, 1.0, 10.0))
+
+
+def world(crowd: str, outcomes: str, seed: int, people: int = 200) -> OutcomeTransportResult:
+    """Audit one world."""
+    from tests.outcome_transport.conftest import scored
+
+    rng = np.random.default_rng(seed)
+    in_b = np.arange(people) < round(_SHARE * people)
+    frame = features(crowd, in_b, rng)
+    names = tuple(frame.columns)
+    frame["group"] = np.where(in_b, "b", "a")
+    score, other = rng.random(people), rng.random(people)
+    alike = {"pairs": 2, "fives": 5}.get(outcomes)
+    if alike:
+        levels = people / alike
+        score, other = (np.floor(values * levels) / levels for values in (score, other))
+    frame["score"], frame["other"] = score, other
+    frame["label"] = (other < 0.5).astype(int)
+    return outcome_transport(
+        scored(frame, features=names),
+        against="label" if outcomes == "decisions" else {"score": "other"},
+        cost="euclidean" if outcomes in {"plain", "decisions"} else "squared_euclidean",
+        level=LEVEL,
+        permutations=99,
+        draws=0,
+        rng=seed,
+    )
+
+
+def said(result: OutcomeTransportResult) -> Said:
+    """Read a world's answer."""
+    mean = {row.group: row.mean or 0.0 for row in result.bias if row.level == "group"}
+    even = result.group_p_value is not None and result.group_p_value <= LEVEL
+    return Said(result.verdict == EVIDENCE, even, mean["b"] / mean["a"])
+
+
+def _share(hits: list[bool]) -> str:
+    found = wilson(float(sum(hits)), float(len(hits)), level=0.05)
+    value, low, high = (100 * (part or 0.0) for part in (found.value, found.low, found.high))
+    return f"{value:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def main() -> None:
+    """Print one line a setting."""
+    count, *chosen = sys.argv[1:] or ["1000"]
+    start = time.perf_counter()
+    for crowd in chosen or CROWDS:
+        for outcomes in OUTCOMES:
+            drawn = [said(world(crowd, outcomes, seed)) for seed in range(int(count))]
+            ratio = float(np.mean([one.ratio for one in drawn]))
+            print(
+                f"{crowd:<11}{outcomes:<10} bias of b {ratio:.2f} times a's; evidence in every optimal "
+                f"coupling {_share([one.evidence for one in drawn])}; p below {LEVEL} in the even one "
+                f"{_share([one.even for one in drawn])}",
+                flush=True,
+            )
+    print(f"{time.perf_counter() - start:.0f} s for {count} worlds a setting")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Is evidence of a rule-set audit as rare without an effect as it says, and found when there is one?
+
+    python -m benchmarks.rule_sets_calibration [WORLDS [SETTING ...]]
+
+Every world is a whole audit (search, shuffles, intervals, halves, verdict) of people with a sex, one of four
+races and an age in five bins. Without an effect decisions are drawn alike for all: the share of worlds with
+evidence must be at most the level, and so must the share in which any corrected interval misses. With an
+effect, women of race d (5 % of people) are decided favourably less often by so many points.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+
+from audits.progress import silent
+from audits.rule_sets import RuleSetsOptions, RuleSetsResult
+from audits.rule_sets.attributes import Attribute, End, category, interval
+from audits.rule_sets.cells import Cells, count_cells, memberships
+from audits.rule_sets.packing import Audited
+from audits.rule_sets.ruleset import audit_cells
+from audits.stats import EVIDENCE, wilson
+
+LEVEL = 0.05
+PLANTED = "sex = f, race = d"
+NOBODY = pd.DataFrame({"cell": [], "favorable": [], "score": []})
+
+
+def people(n: int, rng: np.random.Generator) -> tuple[tuple[Attribute, ...], list[int]]:
+    """Return attributes of random people, and their levels' numbers."""
+    bins = [End(str(k), str(k + 1)) for k in range(5)]
+    attributes = (
+        category("sex", rng.integers(0, 2, n), ["f", "m"]),
+        category("race", rng.choice(4, n, p=[0.5, 0.25, 0.15, 0.1]), list("abcd")),
+        interval("age", rng.integers(0, 5, n), list("01234"), bins),
+    )
+    return attributes, [2, 4, 5]
+
+
+def world(
+    n: int, rate: float, effect: float, options: RuleSetsOptions, seed: int
+) -> tuple[RuleSetsResult, bool]:
+    """Draw a world, audit it, and say whether every corrected interval holds the truth."""
+    rng = np.random.default_rng(seed)
+    attributes, sizes = people(n, rng)
+    chance = rate - effect * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
+    cells = count_cells([item.codes for item in attributes], sizes, rng.random(n) < chance)
+    audited = Audited(n, "favorable", False, NOBODY)
+    result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), lambda *_: None, silent)
+    return result, _all_covered(result, attributes, cells, chance)
+
+
+def _all_covered(
+    result: RuleSetsResult, attributes: tuple[Attribute, ...], cells: Cells, chance: np.ndarray
+) -> bool:
+    table = result.rule_sets
+    inside = memberships(cells, attributes, table[["rule 0", "rule 1", "rule 2"]].to_numpy()).astype(float)
+    good, n = inside @ np.bincount(cells.row_cell, chance), table["n_in"].to_numpy()
+    truth = good / n - (chance.sum() - good) / (cells.total - n)
+    return bool(((truth >= table["low"]) & (truth <= table["high"])).all())
+
+
+def share(hits: list[bool]) -> str:
+    """Word a share of worlds with its Monte-Carlo interval."""
+    found = wilson(float(sum(hits)), float(len(hits)), level=0.05)
+    value, low, high = (100 * (part or 0.0) for part in (found.value, found.low, found.high))
+    return f"{value:.1f} % ({low:.1f} to {high:.1f})"
+
+
+NO_EFFECT = {
+    f"none-{n}-{round(100 * rate)}-{correction}": (n, rate, correction)
+    for n, rate, correction in (
+        (300, 0.4, "max"), (2000, 0.4, "max"), (2000, 0.05, "max"), (2000, 0.4, "holm"),
+        (2000, 0.05, "holm"), (2000, 0.4, "bh"),
+    )
+}  # fmt: skip
+PLANTED_EFFECTS = {
+    f"planted-{n}-{round(100 * effect)}": (n, effect)
+    for n, effect in ((1000, 0.2), (1000, 0.3), (4000, 0.1), (4000, 0.2), (4000, 0.3), (16000, 0.1))
+}
+
+
+def calibrate(setting: str, worlds: int) -> None:
+    """Without an effect: evidence, confirmed groups and missed intervals, each at most the level."""
+    n, rate, correction = NO_EFFECT[setting]
+    options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, correction=correction)
+    drawn = [world(n, rate, 0.0, options, seed) for seed in range(worlds)]
+    evident = [result.verdict == EVIDENCE for result, _ in drawn]
+    confirmed = [result.discovery.confirmed > 0 for result, _ in drawn]
+    missed = [not covered for _, covered in drawn]
+    print(
+        f"no effect, n {n:,}, rate {rate:.0%}, {correction}: evidence {share(evident)}, "
+        f"any confirmed {share(confirmed)}, any interval missed {share(missed)}"
+    )
+
+
+def power(setting: str, worlds: int) -> None:
+    """With an effect: evidence, the planted group first in rank, confirmed, all intervals hold the truth."""
+    options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, support=0.04, rank_by="evidence")
+    n, effect = PLANTED_EFFECTS[setting]
+    drawn = [world(n, 0.4, effect, options, 10**6 + seed) for seed in range(worlds)]
+    evident = [result.verdict == EVIDENCE for result, _ in drawn]
+    first = [result.leaderboard[0].rule_set == PLANTED for result, _ in drawn]
+    confirmed = [
+        any(row.confirmed for row in result.leaderboard if row.rule_set == PLANTED) for result, _ in drawn
+    ]
+    missed = [not covered for _, covered in drawn]
+    print(
+        f"planted {PLANTED!r}, n {n:,}, {100 * effect:.0f} points: evidence {share(evident)}, "
+        f"first {share(first)}, confirmed {share(confirmed)}, any interval missed {share(missed)}"
+    )
+
+
+if __name__ == "__main__":
+    count, *chosen = sys.argv[1:] or ["1000"]
+    start = time.perf_counter()
+    for setting in chosen or [*NO_EFFECT, *PLANTED_EFFECTS]:
+        (calibrate if setting in NO_EFFECT else power)(setting, int(count))
+    print(f"{time.perf_counter() - start:.0f} s for {count} worlds a setting")

@@ -1,0 +1,66 @@
+"""The verdict and the level of chance under simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.flipset import flipset
+from tests.flipset.conftest import subject_of
+
+
+def study(seed: int, *, n: int = 25, m: int = 30, gap: float = 0.0):
+    """Two groups alike but for `gap` in what the model demands of them."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n + m, 2))
+    frame = pd.DataFrame(np.round(x, 1), columns=["x0", "x1"])
+    frame["group"] = ["a"] * n + ["b"] * m
+    frame["decision"] = (x.sum(1) - gap * (np.arange(n + m) < n) > 0).astype(int)
+    return flipset(
+        subject_of(frame),
+        source={"group": "a"},
+        target={"group": "b"},
+        permutations=39,
+        bootstrap=100,
+        rng=seed,
+    )
+
+
+def test_no_difference_rarely_shows_one():
+    """At level 5 % at most 5 % of studies without a difference may say so: 80 studies, 4 are expected at
+    most, 10 or more have a chance below 1 %.
+    """
+    alarms = sum(study(seed).verdict == "evidence of a difference" for seed in range(80))
+    assert alarms < 10
+
+
+def test_chance_level_is_what_chance_gives():
+    """Flips of groups that do not differ lie around the level of chance: mean of 40 studies."""
+    found = [study(seed) for seed in range(40)]
+    ratio = np.mean([r.negative.size + r.positive.size for r in found]) / np.mean(
+        [r.negative.expected_by_chance.value + r.positive.expected_by_chance.value for r in found]
+    )
+    assert ratio == pytest.approx(1.0, abs=0.15)
+
+
+def test_large_difference_is_seen_and_small_groups_cannot_say():
+    assert study(0, n=120, m=120, gap=1.5).verdict == "evidence of a difference"
+    tiny = study(1, n=9, m=9)
+    assert tiny.verdict == "insufficient evidence"
+    assert tiny.people_needed > 100
+    assert f"About {tiny.people_needed:,} people in each group would be needed" in tiny.finding
+
+
+def test_a_model_blind_to_what_sets_the_groups_apart():
+    """Appendix B: groups differ in a feature that the model does not use: flips as chance gives them."""
+    rng = np.random.default_rng(0)
+    n = 150
+    x = rng.normal(size=(2 * n, 3))
+    x[:, 2] += np.repeat([1.0, -1.0], n)
+    frame = pd.DataFrame(x, columns=["x0", "x1", "shifted"])
+    frame["group"] = ["a"] * n + ["b"] * n
+    frame["decision"] = (np.sin(3 * x[:, 0]) + np.cos(2 * x[:, 1]) > 0).astype(int)
+    result = flipset(subject_of(frame), source={"group": "a"}, target={"group": "b"}, permutations=59)
+    assert result.verdict != "evidence of a difference"
+    assert result.noise.p_value > 0.05

@@ -1,0 +1,138 @@
+"""Figures show the result's own numbers, say so in words, and cope with empty and hostile input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from audits.drawing.style import alt_text, describe
+from audits.flipset import flipset
+from audits.flipset.figures import comparisons as flipset_comparisons
+from audits.flipset.figures import flipsets as figures
+from audits.flipset.figures import maps as flipset_maps
+from tests.flipset.conftest import draw_crowd, subject_of
+from tests.flipset.test_maps import two_groups
+
+A, B = {"group": "a"}, {"group": "b"}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return flipset(draw_crowd(80, 60, d=3, seed=4), source=A, target=B, permutations=19)
+
+
+def test_transparency_bars_are_the_report(result):
+    figure = figures.transparency(result, "negative")
+    bars = figure.data[0]
+    expected = {item.feature: item.standardized_difference for item in result.negative.transparency}
+    names = figure.layout.yaxis.ticktext
+    assert dict(zip(names, bars.x, strict=True)) == pytest.approx(expected)
+    # the first of the report is drawn on top, that is last
+    assert names[-1] == result.negative.transparency[0].feature
+
+
+def test_names_that_look_alike_when_shortened_stay_apart():
+    frame = draw_crowd(60, 60, d=2, seed=1).data.frame
+    frame = frame.rename(columns={f"x{k}": f"{'a very long column name, ' * 3}{k}" for k in range(2)})
+    features = tuple(name for name in frame.columns if name.startswith("a very"))
+    found = flipset(subject_of(frame, features=features), source=A, target=B, permutations=0)
+    assert len(figures.transparency(found, "negative").data[0].y) == 2
+    assert len(set(figures.transparency(found, "negative").data[0].y)) == 2
+
+
+def test_marginals_add_up_to_everyone(result):
+    figure = figures.marginals(result, "negative")
+    for trace in figure.data:
+        assert sum(trace.y) == pytest.approx(100)
+
+
+def test_sizes_show_shares_in_percent(result):
+    figure = figures.sizes(result)
+    points = {trace.y[0]: trace.x[0] for trace in figure.data if trace.mode == "markers+text"}
+    (negative,) = (share for label, share in points.items() if label.startswith("Negative flipset"))
+    assert negative == pytest.approx(100 * result.negative.share.value)
+
+
+@pytest.mark.parametrize("draw", [figures.sizes, lambda r: figures.marginals(r, "positive")])
+def test_alt_text_says_what_is_drawn(result, draw):
+    assert result.source in alt_text(draw(result))
+
+
+def test_empty_flipset_says_so():
+    frame = pd.DataFrame(
+        {"x": [0.0, 1, 2, 3], "group": list("aabb"), "decision": [1, 1, 1, 1], "label": [0, 1, 0, 1]}
+    )
+    nobody = flipset(subject_of(frame, label="label", features=("x",)), source=A, target=B, permutations=0)
+    figure = figures.marginals(nobody, "negative")
+    assert isinstance(figure, go.Figure)
+    assert "Nobody" in alt_text(figure)
+    assert "Nobody" in alt_text(figures.transparency(nobody, "negative"))
+
+
+def test_names_from_data_are_not_markup():
+    assert describe("<b>x</b>&") == "&lt;b&gt;x&lt;/b&gt;&amp;"
+    assert len(describe("x" * 400)) == 28
+
+
+@pytest.fixture(scope="module")
+def mapped():
+    return flipset(two_groups(), source=A, target=B, transport="gan", map={"iterations": 200}, permutations=0)
+
+
+def test_fit_shows_the_validation(mapped):
+    bars = flipset_maps.fit(mapped).data[0]
+    assert dict(zip(bars.customdata, bars.x, strict=True)) == mapped.validation["ks"]
+    assert "KS" in alt_text(flipset_maps.fit(mapped))
+
+
+def test_training_curves_are_the_history_of_both_ways(mapped):
+    figure = flipset_maps.training(mapped)
+    curves = {trace.meta: trace for trace in figure.data if trace.name == "KS distance"}
+    assert list(curves) == ["source to target", "target to source"]
+    for name, trace in curves.items():
+        mine = [point for point in mapped.training if point["map"] == name]
+        assert list(trace.y) == [point["ks"] for point in mine]
+        assert list(trace.x) == [point["iteration"] for point in mine]
+    assert figure.layout.annotations[0].text == "solid: target to source, dotted: source to target"
+
+
+def test_a_curve_is_drawn_from_its_first_point(mapped):
+    first = flipset_maps.curve(mapped.training[:1])
+    assert [trace.mode for trace in first.data] == ["markers"] * 3
+    pricing = {"map": "a", "iteration": 50, "critic_loss": -0.5, "generator_loss": None, "ks": None}
+    assert "not yet measured" in alt_text(flipset_maps.curve([pricing]))
+
+
+def test_equal_values_are_drawn_beside_everyone(result):
+    figure = flipset_comparisons.same_values(result)
+    values = [100 * item.difference.value for item in result.same_values][::-1]
+    assert list(figure.data[0].x) == pytest.approx([100 * result.net.value, *values])
+    assert "among everyone" in alt_text(figure)
+
+
+def test_the_score_change_is_drawn_as_shares_of_everyone(result):
+    bars = flipset_comparisons.score_change(result).data[0]
+    assert sum(bars.y) == pytest.approx(100)
+    centre = sum(x * y for x, y in zip(bars.x, bars.y, strict=True)) / 100
+    # a bin's people lie within half a bin of its centre
+    assert centre == pytest.approx(result.score_change["mean"], abs=bars.width[0] / 2)
+    assert result.score_change_frame()["people"].sum() == pytest.approx(result.n_source)
+
+
+def test_arrows_lead_from_people_to_counterparts(mapped):
+    figure = flipset_maps.arrows(mapped)
+    lines = [trace for trace in figure.data if trace.type == "scatter"]
+    starts = sorted(x for trace in lines for x in trace.x[::3])
+    assert starts == sorted(mapped.arrows["x"])
+    assert sum(len(trace.x) for trace in lines) == 3 * len(mapped.arrows)
+    boundary = next(trace for trace in figure.data if trace.type == "contour")
+    # the rule is work - 0.4 hair >= 0.3: the grid must say so wherever the drawing looks
+    work, hair = np.meshgrid(boundary.x, boundary.y)
+    assert (np.asarray(boundary.z, dtype=bool) == (work - 0.4 * hair >= 0.3)).all()
+
+
+def test_no_arrows_and_no_curve_say_so(result):
+    for draw in (flipset_maps.arrows, flipset_maps.training, flipset_comparisons.causal):
+        assert alt_text(draw(result))

@@ -1,0 +1,328 @@
+"""The flipset audit: by hand, published, as a property, against the slow obvious way, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from audits.data import DataSpec, build_data
+from audits.data.samples import arrests, hiring
+from audits.errors import InputError, RunCancelled
+from audits.flipset import FlipsetResult, flipset
+from audits.models import make_subject, model_spec
+from audits.results import load_result, plain, save_result
+from tests.flipset.conftest import draw_crowd, subject_of
+
+A, B = {"group": "a"}, {"group": "b"}
+
+
+@pytest.fixture
+def by_hand():
+    """Four people a group on a line; sorted order pairs them, so every flip can be read off."""
+    return subject_of(
+        pd.DataFrame(
+            {
+                "work": [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0],
+                "group": ["a"] * 4 + ["b"] * 4,
+                "decision": [0, 1, 0, 1, 1, 0, 1, 1],
+            }
+        )
+    )
+
+
+def test_by_hand(by_hand):
+    result = flipset(by_hand, source=A, target=B, permutations=0)
+    # pairs (row: decision): 0:0-4:1 negative, 1:1-5:0 positive, 2:0-6:1 negative, 3:1-7:1
+    assert result.negative.size == 2
+    assert result.positive.size == 1
+    assert result.people["counterpart"].tolist() == [4, 5, 6, 7]
+    assert result.people["negative"].tolist() == [1, 0, 1, 0]
+    assert result.net.value == pytest.approx(-0.25)
+    report = result.negative.transparency[0]
+    assert report.mean_difference.value == pytest.approx(-10)
+    assert report.mean_sign.value == -1
+    assert report.mean_difference.low is None  # two people carry no interval
+    assert result.reverse.positive_size == 2
+    assert result.reverse.negative_size == 1
+    assert result.verdict == "insufficient evidence"
+
+
+def test_mass_splits_between_groups_of_unequal_size():
+    """One source person between two target people: half a flip."""
+    frame = pd.DataFrame(
+        {"work": [0.0, 9.0, 0.0, 0.5, 9.0, 9.5], "group": list("aabbbb"), "decision": [0, 1, 0, 1, 1, 1]}
+    )
+    result = flipset(subject_of(frame), source=A, target=B, permutations=0)
+    assert result.negative.size == pytest.approx(0.5)
+    assert result.positive.size == 0
+    assert result.people["counterparts_favorable"].tolist() == pytest.approx([0.5, 1.0])
+
+
+def _lipton(n: int):
+    people = hiring.generate(n)
+    hired = hiring.linear_model(people, hiring.PUBLISHED[n]) > 0
+    people = hiring.standardise(people).assign(decision=hired.astype(int), group=people["gender"])
+    return subject_of(people, features=("work_years", "hair_length"))
+
+
+# NUMBERS: exact transport on the reference's own draws; counts are exact, differences printed to 4 digits
+LIPTON = {
+    (1_000, "l1_squared"): (157, 136, 4.860449, (-0.3518, 1.9419), (-1.7308, 0.3458)),
+    (10_000, "l1_squared"): (1_785, 1_398, 4.798333, (-0.3009, 1.9638), (-1.6665, 0.3719)),
+}
+
+
+@pytest.mark.parametrize(("n", "cost"), LIPTON)
+def test_lipton_hiring_to_the_person(n, cost):
+    positive, negative, mean_cost, more, less = LIPTON[n, cost]
+    result = flipset(
+        _lipton(n), source={"group": "female"}, target={"group": "male"}, cost=cost, permutations=0
+    )
+    assert round(result.positive.size, 6) == positive
+    assert round(result.negative.size, 6) == negative
+    assert result.certificate["cost"] == pytest.approx(mean_cost, abs=5e-7)
+    for part, expected in ((result.positive, more), (result.negative, less)):
+        found = {item.feature: item.mean_difference.value for item in part.transparency}
+        assert (found["work_years"], found["hair_length"]) == pytest.approx(expected, abs=5e-5)
+
+
+def test_arrests_agree_with_theory():
+    """Net flips .28125 n, none the other way, 1.646 arrests more (NUMBERS), within 4 standard errors."""
+    n = 10_000
+    spec = DataSpec(label="high_risk", favorable=0, protected=("group",), features=("prior_arrests",))
+    data = build_data(arrests.generate(n, rng=1), spec)
+    subject = make_subject(data, model_spec({"predictions": {"label": "high_risk"}}))
+    result = flipset(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
+    # sampled quantiles of the two groups can cross where theory's touch: a few flips the other way
+    assert result.negative.size / n == pytest.approx(0.28125, abs=4 * np.sqrt(0.28 * 0.72 * 2 / n))
+    assert result.positive.size / n < 0.005
+    report = result.negative.transparency[0]
+    assert report.mean_difference.value == pytest.approx(1.646, abs=0.1)
+    assert report.mean_sign.value == pytest.approx(1.0, abs=0.01)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(3, 40),
+    m=st.integers(3, 40),
+    d=st.integers(1, 3),
+    seed=st.integers(0, 10**6),
+    ties=st.booleans(),
+    weights=st.booleans(),
+)
+def test_proposition_2(n, m, d, seed, ties, weights):
+    """Net flipset size = difference of favourable shares, whatever sizes, ties and weights."""
+    subject = draw_crowd(n, m, d=d, seed=seed, ties=ties, weights=weights)
+    result = flipset(subject, source=A, target=B, permutations=0)
+    net = (result.positive.size - result.negative.size) / result.n_source
+    assert net == pytest.approx(result.source_rate.value - result.target_rate.value, abs=1e-9)
+    assert net == pytest.approx(result.net.value, abs=1e-9)
+    # the same coupling backwards (Appendix D): positive and negative trade places
+    share = result.positive.size / result.n_source
+    assert result.reverse.negative_size / result.n_target == pytest.approx(share, abs=1e-9)
+    if not ties:  # then the optimum is unique, and matching the other way round finds it too
+        back = flipset(subject, source=B, target=A, permutations=0)
+        assert back.reverse.positive_size == pytest.approx(result.positive.size, abs=1e-6 * result.n_source)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_against_the_slow_obvious_way(crowd, seed):
+    """Person by person with SciPy's assignment solver."""
+    subject = crowd(60, 60, d=3, seed=seed)
+    result = flipset(subject, source=A, target=B, permutations=0)
+    z = subject.space.encode(subject.data.frame)
+    group = subject.data.groups["group"].to_numpy()
+    ours, theirs = np.flatnonzero(group == "a"), np.flatnonzero(group == "b")
+    cost = np.array([[np.abs(z[i] - z[j]).sum() ** 2 for j in theirs] for i in ours])
+    rows, columns = linear_sum_assignment(cost)
+    assert result.certificate["cost"] == pytest.approx(cost[rows, columns].mean(), rel=1e-9)
+    h = subject.decisions
+    flips = {"positive": [], "negative": []}
+    for i, j in zip(ours[rows], theirs[columns], strict=True):
+        if h[i] and not h[j]:
+            flips["positive"].append(z[i] - z[j])
+        if h[j] and not h[i]:
+            flips["negative"].append(z[i] - z[j])
+    for name, found in flips.items():
+        part = getattr(result, name)
+        assert part.size == pytest.approx(len(found))
+        if not found:
+            assert part.transparency == ()
+            continue
+        mean = np.mean(found, axis=0)
+        sign = np.mean(np.sign(found), axis=0)
+        for item in part.transparency:
+            k = subject.space.names.index(item.feature)
+            assert item.standardized_difference == pytest.approx(mean[k], abs=1e-9)
+            assert item.mean_sign.value == pytest.approx(sign[k], abs=1e-9)
+
+
+def test_row_order_does_not_matter(crowd):
+    subject = crowd(80, 50, d=2, seed=3, ties=True)
+    shuffled = subject_of(
+        subject.data.frame.sample(frac=1, random_state=1).reset_index(drop=True), features=("x0", "x1")
+    )
+    first, second = (flipset(each, source=A, target=B, permutations=0) for each in (subject, shuffled))
+    assert first.positive.size == pytest.approx(second.positive.size, abs=1e-9)
+    assert first.certificate["cost"] == pytest.approx(second.certificate["cost"], abs=1e-12)
+
+
+def test_weights_stand_for_people(crowd):
+    """A row of weight 3 counts as three rows."""
+    subject = crowd(30, 20, d=2, seed=5, ties=True, weights=True)
+    frame = subject.data.frame
+    repeated = subject_of(
+        frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True), features=("x0", "x1")
+    )
+    first, second = (flipset(each, source=A, target=B, permutations=0) for each in (subject, repeated))
+    assert first.n_source == second.n_source
+    assert first.positive.size == pytest.approx(second.positive.size, abs=1e-9)
+    assert first.positive.share.low == pytest.approx(second.positive.share.low, abs=1e-9)
+
+
+def test_condition_on_label_matches_within_it(crowd):
+    base = crowd(60, 60, d=2, seed=2).data.frame
+    frame = base.assign(label=np.random.default_rng(0).integers(0, 2, len(base)))
+    subject = subject_of(frame, label="label", features=("x0", "x1"))
+    result = flipset(subject, source=A, target=B, condition_on="label", permutations=0)
+    labels = frame["label"]
+    for row, counterpart in result.people["counterpart"].items():
+        assert labels[row] == labels[counterpart]
+    assert sum(item.n_source for item in result.strata) == 60
+    assert result.positive.size == pytest.approx(sum(item.positive_size for item in result.strata))
+    # equalised odds: within each label the net flips are the difference of rates
+    for item in result.strata:
+        assert (item.positive_size - item.negative_size) / item.n_source == pytest.approx(item.net.value)
+
+
+def test_everyone_favoured_is_said(crowd):
+    frame = crowd(20, 20).data.frame.assign(label=[0, 1] * 20, decision=1)
+    result = flipset(subject_of(frame, label="label", features=("x0",)), source=A, target=B)
+    assert result.positive.size == result.negative.size == 0
+    assert result.positive.transparency == ()
+    assert any("nobody can flip" in warning for warning in result.warnings)
+    assert result.verdict != "evidence of a difference"
+
+
+def test_subsample_is_counted_and_said(crowd):
+    result = flipset(crowd(100, 80), source=A, target=B, max_people=40, permutations=0)
+    assert result.n_source == result.n_target == 40
+    assert result.rows["left_out"]["not drawn into the subsample"] == 100
+    assert "40" in result.warnings[0]
+    favored = crowd(100, 80).decisions[:100].mean()
+    assert result.source_rate.value == pytest.approx(favored, abs=0.5 / 40)  # the share is kept
+
+
+def test_a_subsample_never_exceeds_its_number_however_many_strata():
+    frame = draw_crowd(200, 150, seed=2).data.frame.copy()
+    frame["town"] = [f"town {k % 18}" for k in range(350)]
+    subject = subject_of(frame, features=("x0", "x1"))
+    for most in (20, 36, 61):
+        result = flipset(
+            subject, source=A, target=B, condition_on="town", max_people=most, permutations=5, noise_people=25
+        )
+        assert result.n_source <= most
+        assert result.n_target <= most
+        assert result.rows["used"] + sum(result.rows["left_out"].values()) == 350
+        assert result.noise.n_source <= 25
+    with pytest.raises(InputError, match=r"flipset.noise_people must be at least the number of strata, 18"):
+        flipset(subject, source=A, target=B, condition_on="town", permutations=5, noise_people=10)
+
+
+def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
+    """The sample says what everyone would take and how to ask for it; asked for, everyone is matched."""
+    from audits.flipset import groups
+
+    monkeypatch.setattr(groups, "MOST_SECONDS", 0.05)
+    subject = draw_crowd(700, 600, seed=4)
+    ask = {"source": A, "target": B, "permutations": 0}
+    part = flipset(subject, **ask)
+    assert part.n_source < 700
+    offered = "would take about 1 minute and 0.0 GB; to have it done all the same, set max_people to 700"
+    assert offered in part.warnings[0]
+    everyone = flipset(subject, max_people=700, **ask)
+    assert (everyone.n_source, everyone.n_target) == (700, 600)
+    assert not any("matched" in warning and "random" in warning for warning in everyone.warnings)
+
+
+def test_result_survives_json_and_parquet(crowd, tmp_path):
+    result = flipset(crowd(40, 30, d=2), source=A, target=B, permutations=19)
+    save_result(result, tmp_path, "flipset")
+    again = load_result(FlipsetResult, tmp_path, "flipset")
+    assert plain(again) == plain(result)
+    pd.testing.assert_frame_equal(again.people, result.people)
+    assert again.to_json() == result.to_json()
+
+
+def test_same_seed_same_result(crowd):
+    subject = crowd(50, 60, d=3)
+    first, second = (flipset(subject, source=A, target=B, permutations=19, rng=7) for _ in range(2))
+    assert first.to_json() == second.to_json()
+
+
+def test_cancel_unwinds(crowd):
+    def stop(fraction: float, doing: str) -> None:
+        if fraction > 0.2:
+            raise RunCancelled("cancelled")
+
+    with pytest.raises(RunCancelled):
+        flipset(crowd(50, 50), source=A, target=B, progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"source": {"group": "c"}, "target": B}, "flipset.source.group must be a value of 'group', got 'c'"),
+        ({"source": {"sex": "a"}, "target": B}, "must be a protected attribute, got 'sex'"),
+        ({"source": A, "target": A}, "must not share people with the source, but 20 are in both"),
+        ({"source": A, "target": {"group": {"not": "b"}}}, "20 are in both"),
+        ({"source": {}, "target": B}, "must name at least one protected attribute"),
+        ({"source": A, "target": B, "condition_on": "nothing"}, "must be 'label' or a column of the data"),
+        ({"source": A, "target": B, "condition_on": "x0"}, "must have at most 20 values"),
+        ({"source": A, "target": B, "feature_weights": {"x7": 1.0}}, "must be a feature, got 'x7'"),
+        ({"source": A, "target": B, "feature_weights": {"x0": 0.0, "x1": 0.0}}, "a weight above 0"),
+        ({"source": A, "target": B, "feature_weights": {"x0": -1.0}}, "greater than or equal to 0"),
+        ({"source": A, "target": B, "level": 1.5}, "flipset.level must be less than 1, got 1.5"),
+        ({"source": A, "target": B, "cost": "euclid"}, "flipset.cost must be"),
+    ],
+)
+def test_bad_input_is_one_sentence(crowd, options, message):
+    with pytest.raises(InputError) as caught:
+        flipset(crowd(20, 20), **options)
+    assert message in str(caught.value)
+    assert str(caught.value).count("\n") == 0
+
+
+def test_group_of_one_is_refused():
+    frame = pd.DataFrame({"x": [0.0, 1, 2, 3], "group": list("abbb"), "decision": [0, 1, 0, 1]})
+    with pytest.raises(
+        InputError, match="needs at least 2 people, but the audited data have 1 in the group 'a'"
+    ):
+        flipset(subject_of(frame), source=A, target=B)
+
+
+def test_weights_beyond_what_numpy_draws_from():
+    """Rows that stand for a billion people each are still permuted; sums no float can hold are refused."""
+    frame = draw_crowd(40, 30).data.frame.assign(weight=1e9)
+    result = flipset(
+        subject_of(frame, weights="weight", features=("x0", "x1")), source=A, target=B, permutations=19
+    )
+    assert result.n_source == 40e9
+    assert result.noise.n_source == 300
+    assert result.net.value == pytest.approx(result.source_rate.value - result.target_rate.value, abs=1e-12)
+    with pytest.raises(InputError, match=r"data\.weights must not sum to more than 1e\+12 people"):
+        subject_of(frame.assign(weight=1e300), weights="weight", features=("x0", "x1"))
+
+
+def test_too_few_permutations_are_not_blamed_on_too_few_people():
+    """Nine permutations cannot fall below the level, and no number of people would change that."""
+    frame = draw_crowd(900, 900, seed=2).data.frame
+    frame["decision"] = np.tile([0, 1], 900)
+    result = flipset(subject_of(frame, features=("x0",)), source=A, target=B, permutations=9, noise_people=40)
+    assert result.verdict == "insufficient evidence"
+    assert result.people_needed is None
+    assert "So few permutations" in result.finding

@@ -1,0 +1,124 @@
+"""The flipset page with a learned map: chosen, run in the real executor, shown with its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import work
+from app.workspace import Workspace, issue_token
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """Give the app a home of its own, and a workspace in it."""
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    work.close()
+    yield Workspace(issue_token())
+    work.close()
+
+
+def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, object]:
+    """Open the hiring example, choose a method, run it, and return the page and the result."""
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
+    at.query_params["w"] = space.token
+    at.run().button(key="open-hiring").click().run()
+    at.switch_page("views/flipset.py").run()
+    at.selectbox(key="method").select(method).run()
+    for key, value in {"shuffles": 9, **numbers}.items():
+        at.number_input(key=key.replace("_", "-")).set_value(value).run()
+    at.button(key="run").click().run()
+    record = space.runs()[0]
+    run = work.executor().run(record["id"])
+    assert run is not None
+    assert run.wait(240)
+    at.run()
+    assert not at.exception
+    return at, run.result().audits[0].result
+
+
+def test_a_linear_map_shows_its_checks_and_arrows(space: Workspace) -> None:
+    at, result = run_with(space, "linear")
+    assert at.container(key="finding").text[0].value == result.finding
+    headers = [header.value for header in at.subheader]
+    assert {"Can this map be trusted?", "People and their counterparts", "Compared at equal values"} <= set(
+        headers
+    )
+    checks = next(frame.value for frame in at.dataframe if "passed" in frame.value.columns)
+    assert checks["check"].tolist() == [check["check"] for check in result.validation["checks"]]
+    assert not result.boundary.empty  # the hiring model reads the two features alone
+
+
+def test_a_map_that_fails_says_so_before_anything_else(space: Workspace) -> None:
+    at, result = run_with(space, "gan", gan_iterations=100)
+    assert not result.validation["trusted"]
+    said = [element.value for element in at.text]
+    assert said.index(result.warnings[0]) < said.index(result.finding)
+    assert result.warnings[0].startswith("This map cannot be trusted")
+    assert result.training
+
+
+def opened(space: Workspace, example: str) -> AppTest:
+    """Open an example and go to the page."""
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
+    at.query_params["w"] = space.token
+    at.run().button(key=f"open-{example}").click().run()
+    return at.switch_page("views/flipset.py").run()
+
+
+def submitted(at: AppTest, space: Workspace) -> dict:
+    """Press Run and return the options of the audit that is carried out."""
+    at.button(key="run").click().run()
+    assert not at.exception
+    return space.runs()[0]["spec"]["audits"][0]["flipset"]
+
+
+def test_the_law_school_is_compared_with_its_other_lives_in_one_click(space: Workspace) -> None:
+    at = opened(space, "law_school")
+    ask = submitted(at, space)
+    assert ask["counterfactuals"] == {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run.wait(240)
+    at.run()
+    assert "Compared with the true counterfactuals" in [header.value for header in at.subheader]
+    causal = run.result().audits[0].result.causal
+    assert any(
+        f"{causal.agreement.value:.0%}"[:2] in text.value for text in at.text if "Both say" in text.value
+    )
+
+
+def test_other_lives_of_one_race_are_not_suggested_for_the_sexes(space: Workspace) -> None:
+    at = opened(space, "law_school")
+    at.multiselect(key="by").set_value(["sex"]).run()
+    assert at.multiselect(key="truth-sex").value == []
+    assert "counterfactuals" not in submitted(at, space)
+
+
+def test_everyone_is_offered_with_time_and_memory_where_a_sample_would_be_drawn(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = opened(space, "hiring")
+    assert "everyone" not in [toggle.key for toggle in at.toggle]
+    monkeypatch.setattr("app.flipset.choices.MOST_SECONDS", 0.0)
+    at.run()
+    offer = next(text.value for text in at.text if text.value.startswith("All 1,000 with 1,000"))
+    assert "GB of memory" in offer
+    at.toggle(key="everyone").set_value(True).run()
+    assert submitted(at, space)["max_people"] > 1000
+
+
+def test_weights_and_map_options_go_into_the_spec(space: Workspace) -> None:
+    at = opened(space, "hiring")
+    at.selectbox(key="method").select("unbalanced").run()
+    at.selectbox(key="relaxation").select("partial").run()
+    at.number_input(key="matched-share").set_value(70).run()
+    at.multiselect(key="weighed").set_value(["hair_length"]).run()
+    at.number_input(key="weight-hair_length").set_value(0.5).run()
+    ask = submitted(at, space)
+    assert ask["map"] == {"relaxation": "partial", "share": 0.7}
+    assert ask["feature_weights"] == {"hair_length": 0.5}

@@ -1,0 +1,79 @@
+"""Figures of a group comparison: the numbers of the result, and every group a row of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.drawing.style import distinct
+from audits.groups import at_threshold, groups
+from audits.groups import beside as compare_models
+from audits.groups.figures import MOST_GROUPS, beside, differences, rates, scores
+from tests.groups.test_groups import people, subject_of
+
+
+def test_differences_are_the_results():
+    result = groups(subject_of(people(600)))
+    figure = differences(result, "race")
+    drawn = {
+        (label, trace.xaxis): (value, value - below, value + above)
+        for trace in figure.data
+        for label, value, below, above in zip(
+            trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True
+        )
+    }
+    assert len(drawn) == 6
+    gap = next(row for row in result.of("race") if row.group == "B").differences["selection_rate"].estimate
+    assert drawn["B", "x"] == pytest.approx([100 * end for end in (gap.value, gap.low, gap.high)])
+
+
+def test_names_that_begin_alike_are_rows_of_their_own():
+    frame = people(300)
+    long = "x" * 400
+    frame["race"] = frame["race"].map({"A": long + "1", "B": long + "2", "C": "<b>&"})
+    result = groups(subject_of(frame, protected=("race",)))
+    for figure, k in ((rates(result, "race"), 3), (differences(result, "race"), 2)):
+        rows = {label for trace in figure.data for label in trace.y}
+        assert len(rows) == k
+        assert max(map(len, rows)) < 60
+    names = [trace.name for trace in scores(result, "race").data]
+    assert len(set(names)) == 3
+    assert not any("<b>" in name for name in names)
+
+
+def test_labels_stay_different_whatever_they_have_in_common():
+    names = ["a" * 400, "a" * 401, "b", "a" * 200 + "x" + "a" * 200]
+    found = distinct(names)
+    assert len(set(found)) == len(names)
+    assert found[2] == "b"
+    assert distinct(["north", "south"]) == ["north", "south"]
+
+
+def test_the_four_fifths_line_is_of_the_highest_rate_drawn_or_not():
+    """40 towns, the smallest with the highest rate: it is not among those drawn."""
+    size = [60 - town for town in range(40)]
+    town = np.repeat([f"t{k}" for k in range(40)], size)
+    frame = pd.DataFrame({"town": town, "x": 0.0, "y": np.arange(len(town)) % 2, "score": 0.9})
+    frame.loc[(frame["town"] != "t39") & (np.arange(len(frame)) % 2 == 0), "score"] = 0.1
+    result = groups(subject_of(frame, protected=("town",)))
+    figure = rates(result, "town")
+    assert len({label for trace in figure.data for label in trace.y}) == MOST_GROUPS
+    assert figure.layout.shapes[0].x0 == pytest.approx(80.0)
+
+
+def test_two_models_stand_in_one_row_each_with_its_interval():
+    frame = people(400)
+    first = groups(subject_of(frame))
+    second = at_threshold(first, 0.7)
+    table = compare_models(first, second)
+    figure = beside(table, "race", ("this", "other"))
+    assert [trace.name for trace in figure.data] == ["this", "other"] * 3
+    ticks = dict(zip(figure.layout.yaxis.ticktext, figure.layout.yaxis.tickvals, strict=True))
+    row = next(row for row in second.of("race") if row.group == "B")
+    other = figure.data[1]
+    place = int(np.argmin(np.abs(np.array(other.y) - ticks["B"])))
+    rate = row.selection_rate
+    assert other.x[place] == pytest.approx(100 * rate.value)
+    assert other.x[place] + other.error_x.array[place] == pytest.approx(100 * rate.high)
+    assert beside(table, "nothing", ("a", "b")).data == ()

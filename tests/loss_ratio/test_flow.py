@@ -1,0 +1,264 @@
+"""The flow: by hand, against the plain loop, against the stored reference, and when it diverges."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.errors import InputError, RunCancelled
+from audits.loss_ratio.flow import gradient_flow, step_sizes
+from audits.loss_ratio.layers import layers_of
+from audits.loss_ratio.losses import loss_ratios, probability_losses
+from audits.loss_ratio.metrics import projection_metric
+from audits.loss_ratio.simulation import best_intercept, linear_ratios, turned
+
+AXIS = projection_metric(np.array([[1.0, 0.0]]), "the first axis")
+
+
+def line(weights: list[float], intercept: float = 0.0) -> torch.nn.Linear:
+    layer = torch.nn.Linear(len(weights), 1).double()
+    layer.weight.data = torch.tensor([weights], dtype=torch.float64)
+    layer.bias.data[:] = intercept
+    return layer
+
+
+def network(d: int = 5, k: int = 1, seed: int = 0) -> torch.nn.Sequential:
+    torch.manual_seed(seed)
+    return torch.nn.Sequential(torch.nn.Linear(d, 8), torch.nn.ReLU(), torch.nn.Linear(8, k)).double()
+
+
+def slow_flow(net, x, y, matrix, regularizer, sizes, loss) -> np.ndarray:
+    """One person, one step at a time, in float64, the penalty through autograd."""
+    moved = []
+    for start, label in zip(torch.tensor(x), y, strict=True):
+        at = start.clone()
+        for size in sizes:
+            at = at.detach().requires_grad_(True)
+            output = net(at[None])
+            if loss == "squared":
+                value = (output.squeeze() - float(label)) ** 2
+            elif output.shape[1] > 1:
+                value = torch.nn.functional.cross_entropy(output, torch.tensor([int(label)]))
+            else:
+                value = torch.nn.functional.binary_cross_entropy_with_logits(
+                    output.squeeze(), torch.tensor(float(label), dtype=torch.float64)
+                )
+            apart = at - start
+            goal = value - regularizer * apart @ torch.tensor(matrix) @ apart
+            (gradient,) = torch.autograd.grad(goal, at)
+            at = at + size * gradient
+        moved.append(at.detach().numpy())
+    return np.array(moved)
+
+
+def test_one_step_by_hand():
+    # logit 2·0.5 = 1, label 1: the loss rises against the weight, by p - 1 = -0.2689
+    flow = gradient_flow(
+        line([2.0, 1.0]), np.array([[0.5, 0.0]]), np.array([1]), AXIS, regularizer=1, steps=1, step_size=0.1
+    )
+    pull = 1 / (1 + np.exp(-1.0)) - 1
+    np.testing.assert_allclose(flow.positions[0], [0.5 + 0.1 * pull * 2, 0.1 * pull], rtol=1e-6)
+    assert flow.before[0] == pytest.approx(np.log1p(np.exp(-1.0)), rel=1e-14)
+    assert flow.distance[0] == pytest.approx((0.1 * pull) ** 2, rel=1e-5)
+
+
+@pytest.mark.parametrize(("k", "loss"), [(1, "cross_entropy"), (3, "cross_entropy"), (1, "squared")])
+@pytest.mark.parametrize("schedule", ["constant", "decreasing"])
+def test_many_at_once_equal_one_by_one(k, loss, schedule):
+    rng = np.random.default_rng(1)
+    x, net = rng.normal(size=(7, 5)), network(k=k)
+    y = rng.integers(0, max(k, 2), 7) if loss != "squared" else rng.normal(size=7)
+    metric = projection_metric(rng.normal(size=(2, 5)), "random")
+    flow = gradient_flow(
+        net, x, y, metric, loss=loss, regularizer=5, steps=60, step_size=0.02, schedule=schedule, chunk=3
+    )
+    slow = slow_flow(net, x, y, metric.matrix, 5, step_sizes(60, 0.02, schedule), loss)
+    # the fast one moves in float32
+    np.testing.assert_allclose(flow.positions, slow, atol=2e-5)
+
+
+@pytest.mark.parametrize("hidden", [(), (8,), (8, 6)])
+def test_the_gradient_written_out_is_that_of_autograd(hidden):
+    torch.manual_seed(1)
+    widths = [5, *hidden, 1]
+    parts: list[torch.nn.Module] = []
+    for before, after in itertools.pairwise(widths):
+        parts += [torch.nn.Linear(before, after), torch.nn.ReLU()]
+    plain = torch.nn.Sequential(torch.nn.Sequential(*parts[:-2]), parts[-2])
+    assert len(layers_of(plain)) == len(hidden) + 1
+    wrapped = torch.nn.Sequential(plain, torch.nn.Identity())
+    assert layers_of(wrapped) is None  # goes through autograd
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
+    metric = projection_metric(rng.normal(size=(2, 5)), "random")
+    fast, slow = (gradient_flow(each, x, y, metric, steps=100, curve=(10, 50)) for each in (plain, wrapped))
+    np.testing.assert_allclose(fast.positions, slow.positions, atol=2e-5)
+    np.testing.assert_allclose(fast.curve[50], slow.curve[50], rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        torch.nn.Sequential(torch.nn.Linear(2, 3)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()),
+        torch.nn.Sequential(),
+    ],
+)
+def test_other_networks_go_through_autograd(network):
+    assert layers_of(network) is None
+
+
+@given(st.integers(0, 1000), st.integers(1, 9))
+@settings(max_examples=15, deadline=None)
+def test_chunks_order_and_offsets_change_nothing(seed, chunk):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(9, 3)), rng.integers(0, 2, 9)
+    net, metric = network(3, seed=seed), projection_metric(rng.normal(size=(1, 3)), "random")
+    whole = gradient_flow(net, x, y, metric, steps=20)
+    order = rng.permutation(9)
+    parts = gradient_flow(net, x[order], y[order], metric, steps=20, chunk=chunk)
+    np.testing.assert_allclose(parts.positions, whole.positions[order], atol=1e-5)
+
+
+def test_the_penalised_loss_rises_and_ratios_are_at_least_one():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
+    flow = gradient_flow(network(), x, y, projection_metric(rng.normal(size=(1, 5)), "random"))
+    assert flow.fell == 0
+    # Eq. 3.1; float32 positions
+    assert (flow.after - 50 * flow.distance >= flow.before * (1 - 1e-5)).all()
+
+
+def test_a_model_that_ignores_the_subspace_keeps_its_losses():
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    flow = gradient_flow(line([0.0, 3.0]), x, np.arange(50) % 2, AXIS, regularizer=1e3, step_size=1e-4)
+    # off the subspace λ lets them move by |gradient| / 2λ at most
+    assert loss_ratios(flow.before, flow.after).max() < 1.01
+    assert (flow.positions[:, 0] == x[:, 0]).all()
+
+
+def test_the_curve_is_the_flow_stopped_earlier():
+    rng = np.random.default_rng(2)
+    x, y, net = rng.normal(size=(30, 5)), rng.integers(0, 2, 30), network()
+    metric = projection_metric(rng.normal(size=(1, 5)), "random")
+    flow = gradient_flow(net, x, y, metric, steps=80, curve=(10, 40, 80, 200))
+    assert list(flow.curve) == [10, 40, 80]
+    for steps in (10, 40):
+        stopped = gradient_flow(net, x, y, metric, steps=steps)
+        np.testing.assert_allclose(flow.curve[steps], stopped.after, rtol=1e-5)
+    np.testing.assert_array_equal(flow.curve[80], flow.after)
+
+
+def test_the_box_holds_people_in_their_range():
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    box = x.min(axis=0), x.max(axis=0)
+    free = gradient_flow(line([4.0, 1.0]), x, np.arange(40) % 2, AXIS)
+    held = gradient_flow(line([4.0, 1.0]), x, np.arange(40) % 2, AXIS, bounds=box)
+    assert (free.positions > box[1] + 0.1).any()
+    assert (held.positions <= box[1] + 1e-6).all()
+    assert (held.positions >= box[0] - 1e-6).all()
+
+
+def test_tiny_losses_keep_their_digits():
+    # logit 45: a loss of 2.9e-20, 0 in float32 and in float64 through 1 - p
+    flow = gradient_flow(line([45.0, 0.0]), np.array([[1.0, 0.0]]), np.array([1]), AXIS, steps=1)
+    assert flow.before[0] == pytest.approx(np.exp(-45.0), rel=1e-12)
+
+
+def test_losses_of_zero_have_a_documented_ratio():
+    ratios = loss_ratios(np.array([0.0, 0.0, 0.2]), np.array([0.0, 0.1, 0.1]))
+    assert ratios[0] == 1.0
+    assert ratios[1] == pytest.approx(0.1 / np.finfo(float).eps)
+    assert ratios[2] == 0.5
+    assert loss_ratios(np.array([0.0]), np.array([0.02]), floor=0.01)[0] == 2.0
+    assert probability_losses(np.array([1.0, 0.0]), "cross_entropy").tolist() == pytest.approx(
+        [0.0, 36.04365], rel=1e-6
+    )
+
+
+def test_a_constant_step_of_twice_the_limit_is_refused_with_one_that_works():
+    x, y = np.zeros((3, 2)), np.array([0, 1, 1])
+    with pytest.raises(
+        InputError, match=r"step_size makes the flow diverge.*got 0\.02; a step size of 0\.005 does not"
+    ):
+        gradient_flow(line([1.0, 1.0]), x, y, AXIS, regularizer=100, steps=400, step_size=0.02)
+    good = gradient_flow(line([1.0, 1.0]), x, y, AXIS, regularizer=100, steps=400, step_size=0.005)
+    assert np.isfinite(good.positions).all()
+    # the paper's own simulation starts with the same step and shortens it in time
+    gradient_flow(
+        line([1.0, 1.0]), x, y, AXIS, regularizer=100, steps=400, step_size=0.02, schedule="decreasing"
+    )
+
+
+def test_a_flow_that_ends_at_infinity_names_a_step_that_was_tried():
+    x, y = np.array([[1.0, 0.0]]), np.array([0.0])
+    options = {"loss": "squared", "regularizer": 1e-6, "steps": 400}
+    with pytest.raises(InputError, match=r"1 person of 1 would end at infinity.*a step size of") as caught:
+        gradient_flow(line([3.0, 0.0]), x, y, AXIS, step_size=0.1, **options)
+    named = float(str(caught.value).split("a step size of ")[1].split(" ")[0])
+    assert np.isfinite(gradient_flow(line([3.0, 0.0]), x, y, AXIS, step_size=named, **options).after).all()
+
+
+def test_cancelling_stops_the_flow():
+    def cancel(fraction: float, doing: str) -> None:
+        raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        gradient_flow(line([1.0, 1.0]), np.zeros((2, 2)), np.array([0, 1]), AXIS, progress=cancel)
+
+
+@pytest.mark.shared
+def test_the_stored_reference_grid(shared_data):
+    people = pd.read_csv(shared_data / "loss_ratio_simulation.csv")
+    grid = pd.read_csv(shared_data / "loss_ratio_grid.csv")
+    x, y = people[["x1", "x2"]].to_numpy(), people["y"].to_numpy()
+    side = np.round(np.linspace(-4, 4, 21), 1)[::5]
+    thetas = np.array(list(itertools.product(side, side)))
+    intercepts = np.array([best_intercept(x, y, theta) for theta in thetas])
+    sizes = step_sizes(400, 0.02, "decreasing")
+    for angle in (0, 5, 10, 20):
+        free = turned(np.array([1.0, 0.0]), angle)
+        # the reference's script adds the intercept once for each of the two coordinates
+        ratios = linear_ratios(x, y, thetas, 2 * intercepts, free, regularizer=100, sizes=sizes)
+        found = ratios.mean(axis=1) - 1.645 * ratios.std(axis=1) / np.sqrt(len(x))
+        stored = grid[grid["metric_angle_degrees"] == angle].set_index(["theta1", "theta2"])["lower_bound"]
+        expected = [stored[tuple(theta)] for theta in np.round(thetas, 1)]
+        # its intercepts come from an optimiser that stops at about 1e-8
+        np.testing.assert_allclose(found, expected, rtol=2e-6)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("theta", "slip", "right"),
+    [
+        ((4.0, 4.0), 1.670564, 5.316432),
+        ((4.0, 0.0), 1.535917, 5.323644),
+        ((1.6, 0.0), 1.279618, 1.432787),
+        ((0.0, 4.0), 1.025366, 1.025518),
+    ],
+)
+def test_the_simulation_through_the_general_flow(shared_data, theta, slip, right):
+    people = pd.read_csv(shared_data / "loss_ratio_simulation.csv")
+    x, y = people[["x1", "x2"]].to_numpy(), people["y"].to_numpy()
+    intercept = best_intercept(x, y, np.array(theta))
+    for times, expected in ((2, slip), (1, right)):
+        flow = gradient_flow(
+            line(list(theta), times * intercept),
+            x,
+            y,
+            AXIS,
+            regularizer=100,
+            steps=400,
+            step_size=0.02,
+            schedule="decreasing",
+        )
+        ratios = loss_ratios(flow.before, flow.after)
+        # float32 positions
+        assert ratios.mean() - 1.645 * ratios.std() / 20 == pytest.approx(expected, abs=3e-6)

@@ -1,0 +1,347 @@
+"""The whole audit: finding, verdicts, other tolerances, groups, black boxes, files, bad input."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.drawing.style import alt_text
+from audits.errors import InputError
+from audits.loss_ratio import LossRatioResult, loss_ratio
+from audits.loss_ratio import figures as figures
+from audits.loss_ratio.exhibits import loss_ratio_section
+from audits.models import make_subject, model_spec
+from audits.results import load_result, save_result
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+
+
+@pytest.fixture(scope="module")
+def found(biased) -> LossRatioResult:
+    return loss_ratio(biased)
+
+
+def test_a_model_that_reads_the_trace_is_found_out(found):
+    assert found.verdict == EVIDENCE
+    assert found.reject
+    assert found.lower_bound > 1.25
+    assert found.error_ratio.reject
+    assert found.features[0].feature == "hair"
+    assert "people is" in found.finding
+    assert found.metric["dimensions"] == 1
+
+
+def test_a_model_that_cannot_read_it_is_not(make, make_people):
+    subject = make(make_people(600, bias=0.0), features=("skill", "job", "hair"), model={"train": "project"})
+    result = loss_ratio(subject, metric="expert", directions=[{"hair": 1.0}])
+    # the directions taken out were learned from other people, so a little of the trace is left
+    assert result.statistic.value < 1.2
+    assert result.verdict == NO_EVIDENCE
+    assert not result.reject
+
+
+def test_few_people_give_no_green_light(make, make_people):
+    result = loss_ratio(make(make_people(24, bias=0.0)), metric="expert", free_features=["job"], steps=1)
+    assert result.verdict == INSUFFICIENT
+    assert result.people_needed > 12
+    assert f"About {result.people_needed} people would be needed" in result.finding
+
+
+def test_numbers_by_the_papers_formulas(found, biased):
+    ratios = found.people["ratio"]
+    n = len(ratios)
+    assert found.statistic.value == pytest.approx(ratios.mean(), rel=1e-12)
+    assert found.paper["lower_bound"] == pytest.approx(
+        ratios.mean() - 1.6448536 * ratios.std(ddof=1) / n**0.5, rel=1e-7
+    )
+    assert (ratios >= 1 - 1e-5).all()
+    np.testing.assert_allclose(ratios, found.people["loss after"] / found.people["loss"], rtol=1e-12)
+    np.testing.assert_allclose(found.people["score"], biased.scores, atol=1e-12)
+    wrong = found.people[["wrong", "wrong after"]].mean()
+    assert found.error_ratio.statistic.value == pytest.approx(
+        wrong["wrong after"] / wrong["wrong"], rel=1e-12
+    )
+    paper = loss_ratio(biased, inference="paper")
+    assert paper.lower_bound == found.paper["lower_bound"]
+
+
+def test_another_tolerance_needs_no_new_run(found, biased):
+    for tolerance in (1.01, 1.5, 2.0, 50.0):
+        at, anew = found.at(tolerance), loss_ratio(biased, tolerance=tolerance)
+        assert (at.verdict, at.finding, at.loss, at.errors) == (
+            anew.verdict,
+            anew.finding,
+            anew.at(tolerance).loss,
+            anew.error_ratio,
+        )
+    assert not found.at(1000.0).loss.reject
+
+
+def test_every_person_is_counted_and_groups_hold_everybody(found, biased):
+    assert found.rows == {"audited": biased.data.n, "used": biased.data.n, "left_out": {}}
+    assert sum(item.statistic.n for item in found.groups) == biased.data.n
+    assert all("all 2 groups together" in item.statistic.method for item in found.groups)
+    assert sum(bar.people for bar in found.histogram) == biased.data.n
+    assert list(found.people.index) == list(biased.data.frame.index)
+    assert found.worst[0] == found.people["ratio"].idxmax()
+
+
+def test_weights_are_people(make, make_people):
+    frame = make_people(300)
+    counts = np.random.default_rng(0).integers(1, 4, 300)
+    predictions = {"train": "logistic"}
+    once = make(frame.assign(w=counts), predictions, weights="w", features=("hair", "skill", "job"))
+    data = once.data.take(np.repeat(np.arange(once.data.n), once.data.weights.astype(int)))
+    data = dataclasses.replace(data, weights=None, frame=data.frame.reset_index(drop=True).rename_axis("row"))
+    many = dataclasses.replace(once, data=data)
+    options = {"metric": "expert", "free_features": ["hair"]}
+    one, other = loss_ratio(once, **options), loss_ratio(many, **options)
+    assert one.statistic.n == other.statistic.n
+    assert one.lower_bound == pytest.approx(other.lower_bound, rel=1e-6)
+    assert one.error_ratio.p_value == pytest.approx(other.error_ratio.p_value, rel=1e-6)
+
+
+def test_same_seed_same_result(biased, found):
+    again = loss_ratio(biased)
+    assert json.dumps(again.to_json()) == json.dumps(found.to_json())
+
+
+@pytest.mark.parametrize("kind", ["forest", "boosting"])
+def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people, kind):
+    subject = make(make_people(260, bias=3.0), {"train": kind})
+    result = loss_ratio(subject, metric="expert", free_features=["hair"], steps=6, step_size=0.8)
+    assert result.method.startswith("estimate without gradient")
+    assert "has no gradient" in result.warnings[0]
+    assert result.statistic.value > 2  # the trace is free, and the model reads it
+    moved = result.moves[result.moves["feature"] == "hair"]
+    low, high = subject.data.frame["hair"].min(), subject.data.frame["hair"].max()
+    assert moved["after"].between(low - 1e-9, high + 1e-9).all()  # only admissible rows were scored
+    assert (result.people["ratio"] >= 1).all()
+
+
+def test_a_black_box_swaps_the_category_that_decides(make, make_people):
+    frame = make_people(160)
+    frame["hired"] = np.where(frame["job"] == "judge", "yes", "no")
+    subject = make(frame, {"train": "forest"})
+    result = loss_ratio(subject, metric="expert", free_features=["job"], steps=2)
+    jobs = result.moves[result.moves["feature"] == "job=judge"]
+    assert (jobs["before"] + jobs["after"] == 1).all()
+    assert result.error_ratio.reject
+
+
+def test_the_brier_score_and_a_falling_step(biased):
+    result = loss_ratio(biased, loss="squared", schedule="decreasing", within_range=True)
+    p = result.people["score"].where(result.people["favorable label"], 1 - result.people["score"])
+    np.testing.assert_allclose(result.people["loss"], (1 - p) ** 2, rtol=1e-9, atol=1e-15)
+    assert any("within the observed ranges" in warning for warning in result.warnings)
+
+
+def test_metrics_from_comparable_people(biased):
+    for metric in ("factor", "explore"):
+        result = loss_ratio(biased, metric=metric, comparable="job", factors=1, steps=50)
+        assert "job" in result.metric["source"]
+        assert result.statistic.value >= 1
+
+
+def test_zero_losses_and_nobody_wrong_are_told(make, make_people):
+    frame = make_people(400)
+    frame["hired"] = np.where(frame["skill"] > 0, "yes", "no")
+    result = loss_ratio(make(frame, {"train": "boosting"}, features=("skill", "hair")), steps=20)
+    wrong = int(result.people["wrong"].sum())
+    assert wrong < 10
+    assert any("misclassified before the move" in warning for warning in result.warnings)
+
+
+def test_one_person_is_no_people(make, make_people):
+    frame = make_people(300)
+    frame["hired"] = np.where(frame["skill"] + 0.1 * frame["hair"] > 0, "yes", "no")
+    subject = make(frame, features=("skill", "hair"))
+    wrong = subject.decisions != np.asarray(subject.data.y)
+    kept = np.sort(np.r_[np.flatnonzero(wrong)[:1], np.flatnonzero(~wrong)])
+    result = loss_ratio(dataclasses.replace(subject, data=subject.data.take(kept)), steps=2)
+    told = " ".join((result.finding, *result.warnings))
+    assert "Only 1 person is misclassified before the move" in told
+    assert "1 people" not in told
+
+
+def test_a_long_tail_of_few_people_is_told(make, make_people):
+    jobs = {"metric": "expert", "free_features": ["job"], "steps": 3}  # which the model hardly reads
+    few = loss_ratio(make(make_people(160, bias=0.3), {"train": "boosting"}), **jobs)
+    assert few.loss_test.long_tailed
+    assert any("long right tail for 80 people" in warning for warning in few.warnings)
+    short = loss_ratio(make(make_people(400)), steps=10)
+    assert not any("long right tail" in warning for warning in short.warnings)
+
+
+def test_a_trace_that_is_noise_is_doubted(make, make_people):
+    frame = make_people(400)
+    frame["sex"] = np.random.default_rng(9).choice(["f", "m"], 400)
+    assert any(
+        "do not predict sex beyond chance" in warning for warning in loss_ratio(make(frame), steps=5).warnings
+    )
+
+
+def test_models_compared_over_splits(make, make_people):
+    result = loss_ratio(make(make_people(400)), compare=["logistic", "reductions"], splits=2, steps=50)
+    first, second = result.comparison
+    assert (first["model"], first["splits"]) == ("logistic", 2)
+    assert abs(second["average_odds_difference"]["sex"]) < abs(first["average_odds_difference"]["sex"])
+    assert 0.5 < first["balanced_accuracy"] < 1
+    assert list(result.comparison_frame()["model"]) == ["logistic", "reductions"]
+
+
+def test_the_heat_map_of_two_numbers(make, make_people):
+    result = loss_ratio(make(make_people(300), features=("hair", "skill")), steps=20)
+    assert len(result.heat_map) == 4 * 21 * 21
+    straight = result.heat_map[result.heat_map["metric angle (degrees)"] == 0]
+    # a model without weights gives everybody the same score: nothing to move
+    flat = straight[(straight["theta1"].abs() < 1e-9) & (straight["theta2"].abs() < 1e-9)]
+    assert flat["lower bound"].item() == pytest.approx(1.0, abs=1e-9)
+    drawn = figures.heat_map(result, 20.0, 2.0)
+    assert drawn.data[0].type == "heatmap"
+    assert (drawn.data[0].zmid, drawn.data[0].zmax) == (2.0, 3.0)
+    assert list(result.metric["weights"]) == ["hair", "skill"]
+    assert drawn.data[1].x[0] == result.metric["weights"]["hair"] < 0 < drawn.data[1].y[0]
+
+
+def test_the_result_survives_its_file(found, tmp_path):
+    save_result(found, tmp_path, "audit")
+    back = load_result(LossRatioResult, tmp_path, "audit")
+    assert json.dumps(back.to_json()) == json.dumps(found.to_json())
+    assert back.at(1.5) == found.at(1.5)
+    pd.testing.assert_frame_equal(back.people, found.people)
+
+
+def test_json_has_the_contracts_keys(found):
+    document = found.to_json()
+    five = {"statistic", "lower_bound", "interval", "p_value", "tolerance", "reject"}
+    assert five | {"error_ratio", "worst"} <= document.keys()
+    assert five <= document["error_ratio"].keys()
+    assert document["statistic"].keys() == {"value", "low", "high", "n", "method"}
+    json.dumps(document, allow_nan=False)
+
+
+def test_every_figure_says_what_it_shows(found):
+    drawn = [
+        figures.against_tolerance(found, 2.0),
+        figures.along_flow(found),
+        figures.ratios(found, 3.0),
+        figures.by_group(found),
+        figures.subspace(found),
+        figures.heat_map(found),
+        figures.moved_person(found, found.worst[0]),
+    ]
+    assert all(len(alt_text(figure)) > 20 for figure in drawn)
+    family = drawn[0].layout.font.family.split(", ")
+    # a browser drops the whole list for one bare name with a digit, and then cuts labels off
+    assert all(name.startswith("'") or name.replace("-", "").isalpha() for name in family)
+    assert "tolerance is 2" in alt_text(drawn[0])
+    section = loss_ratio_section(found)
+    assert len(section.exhibits) == 5
+    assert all(len(exhibit.table) for exhibit in section.exhibits)
+
+
+def test_long_names_stay_apart_in_the_figures(make, make_people):
+    frame = make_people(200)
+    long = "a name of a feature that is far too long for an axis, "
+    frame = frame.rename(columns={"hair": f"{long}one", "skill": f"{long}two"})
+    result = loss_ratio(make(frame), steps=5, metric="expert", free_features=[f"{long}one", f"{long}two"])
+    assert len(set(figures.subspace(result).data[0].y)) == 2
+    assert len(set(figures.moved_person(result, result.worst[0]).data[0].y)) == 4
+
+
+def test_groups_with_long_names_can_be_told_apart(make, make_people):
+    frame = make_people(200)
+    long = "declared by the person or found in the register"
+    frame["sex"] = frame["sex"].map({"f": f"female, {long}", "m": f"male, {long}"})
+    frame = frame.rename(columns={"sex": f"sex, {long}"})
+    one = loss_ratio(make(frame, protected=(f"sex, {long}",), features=("hair", "skill")), steps=5)
+    figure = figures.by_group(one)
+    assert [label[:6] for label in figure.data[0].y] == ["male, ", "female"]
+    assert "sex, decl" in figure.layout.xaxis.title.text
+    more = {"protected": (f"sex, {long}", "job"), "features": ("hair", "skill")}
+    both = loss_ratio(make(frame, **more), sensitive=[f"sex, {long}"], steps=5)
+    labels = figures.by_group(both).data[0].y
+    assert sorted(label[:16] for label in labels if "job" not in label) == [
+        "sex, decl…: fema",
+        "sex, decl…: male",
+    ]
+    assert {"job: cook", "job: judge"} <= set(labels)
+
+
+def test_the_tolerance_is_written_at_its_line(found):
+    """A label's place on a log axis is the logarithm of the line's."""
+    for figure in (figures.against_tolerance(found, 2.0), figures.ratios(found, 2.0)):
+        assert figure.layout.shapes[-1].x0 == 2.0
+        assert figure.layout.annotations[-1].x == pytest.approx(np.log10(2.0))
+        low, high = figure.layout.xaxis.range
+        assert low < 0 < np.log10(2.0) < high
+    assert found.to_frame(2.0)["tolerance"].tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tolerance": 1.0}, "tolerance must be greater than 1"),
+        ({"tolerance": 0.8}, "tolerance must be greater than 1"),
+        ({"step_size": 0.05}, "makes the flow diverge.*a step size of 0.01 does not"),
+        (
+            {"sensitive": ["sexx"]},
+            "a protected attribute or a column of numbers, got 'sexx'; did you mean 'sex'",
+        ),
+        ({"metric": "expert"}, "must be 'expert' exactly where"),
+        ({"metric": "expert", "free_features": ["hair", "skill", "job"]}, "spans all"),
+        ({"metric": "expert", "matrix": [[1.0]]}, "must have 4 rows and 4 columns"),
+        ({"metric": "factor"}, "comparable must name a column"),
+        ({"loss": "hinge"}, "loss must be"),
+        ({"level": 0.7}, "level must be less than"),
+    ],
+)
+def test_bad_options(biased, options, message):
+    with pytest.raises(InputError, match=message):
+        loss_ratio(biased, **options)
+
+
+def test_bad_subjects(make, make_people):
+    frame = make_people(200)
+    frame["score"] = np.linspace(0, 1, 200)
+    with pytest.raises(InputError, match="must be able to score people who do not exist"):
+        loss_ratio(make(frame, {"predictions": {"score": "score"}}))
+    subject = make(frame, features=("hair", "skill"))
+    unlabelled = dataclasses.replace(subject, data=dataclasses.replace(subject.data, label=None, y=None))
+    with pytest.raises(
+        InputError, match=r"data\.label is missing: a loss compares the model with the true outcome"
+    ):
+        loss_ratio(unlabelled)
+    one = dataclasses.replace(subject, data=subject.data.take(subject.data.y))
+    with pytest.raises(InputError, match=r"must take both outcomes among the .* people audited"):
+        loss_ratio(one)
+    lonely = dataclasses.replace(
+        subject, data=subject.data.take((subject.data.groups["sex"] == "f").to_numpy())
+    )
+    with pytest.raises(InputError, match="'sex' has one value only"):
+        loss_ratio(lonely)
+
+
+def test_an_onnx_model_is_a_black_box(tmp_path, make_people):
+    onnx = pytest.importorskip("onnx")
+    from skl2onnx import to_onnx
+    from sklearn.linear_model import LogisticRegression
+
+    from audits.data import DataSpec, build_data
+
+    frame = make_people(300)
+    x = frame[["hair", "skill"]].to_numpy(np.float32)
+    model = LogisticRegression().fit(x, frame["hired"])
+    path = tmp_path / "model.onnx"
+    onnx.save(to_onnx(model, x[:2], options={"zipmap": False}), path)
+    data = build_data(
+        frame, DataSpec(label="hired", favorable="yes", protected=("sex",), features=("hair", "skill"))
+    )
+    subject = make_subject(data, model_spec({"path": str(path)}))
+    result = loss_ratio(subject, metric="expert", free_features=["hair"])
+    assert result.reject
+    assert any("was not trained on the people audited" in warning for warning in result.warnings)

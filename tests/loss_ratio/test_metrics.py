@@ -1,0 +1,112 @@
+"""Fair metrics given and learned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audits.errors import InputError
+from audits.loss_ratio.learning import _explore_objective, explore_metric, factor_directions, pairs_of
+from audits.loss_ratio.metrics import direction_of, matrix_metric, projection_metric
+
+
+def test_a_projection_by_hand():
+    metric = projection_metric(np.array([[1.0, 1.0], [2.0, 2.0]]), "the diagonal")
+    assert metric.basis.shape == (2, 1)
+    x, y = np.array([[1.0, 0.0], [3.0, 3.0]]), np.zeros((2, 2))
+    np.testing.assert_allclose(metric.squared_distance(x, y), [0.5, 0.0], atol=1e-15)
+    np.testing.assert_allclose(metric.loadings(), [0.5, 0.5])
+    assert metric.largest == pytest.approx(1.0)
+
+
+def test_a_small_direction_is_not_lost_beside_a_large_one():
+    metric = projection_metric(np.array([[1e9, 0.0, 0.0], [0.0, 1e-3, 0.0]]), "two scales")
+    assert metric.basis.shape == (3, 2)
+
+
+def test_a_matrix_is_its_own_sum_of_squares():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(3, 4))
+    metric = matrix_metric(root.T @ root, "random")
+    x, y = rng.normal(size=(6, 4)), rng.normal(size=(6, 4))
+    expected = np.einsum("nd,de,ne->n", x - y, root.T @ root, x - y)
+    np.testing.assert_allclose(metric.squared_distance(x, y), expected, rtol=1e-10)
+    assert metric.basis.shape == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (np.eye(3), "must leave at least one direction that matters.*spans all 3"),
+        (np.zeros((2, 3)), "gives no direction in which people may move"),
+        (np.array([[np.nan, 1.0]]), "must be finite"),
+    ],
+)
+def test_directions_that_make_no_metric(vectors, message):
+    with pytest.raises(InputError, match=message):
+        projection_metric(vectors, "bad")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones((2, 3)), "must be a square matrix"),
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), "must be symmetric"),
+        (-np.eye(2), "must have no negative eigenvalue"),
+        (np.zeros((2, 2)), "must not be zero"),
+    ],
+)
+def test_matrices_that_make_no_metric(matrix, message):
+    with pytest.raises(InputError, match=message):
+        matrix_metric(matrix, "bad")
+
+
+def test_an_unknown_feature_of_a_direction():
+    with pytest.raises(InputError, match="must be an encoded feature, got 'agee'; did you mean 'age'"):
+        direction_of({"agee": 1.0}, ["age", "job=cook"])
+
+
+def test_comparable_people_differ_in_the_first_direction():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 20, 400)
+    x = rng.normal(size=(20, 3))[groups] + rng.normal(size=(400, 1)) * np.array([3.0, 0.0, 0.0])
+    x += 0.1 * rng.normal(size=x.shape)
+    found = factor_directions(x, groups, 1)
+    assert abs(found[0, 0]) > 0.99
+    with pytest.raises(InputError, match="must put at least two people into one group"):
+        factor_directions(x, np.arange(400), 1)
+    with pytest.raises(InputError, match="must be at most 3"):
+        factor_directions(x, groups, 4)
+
+
+def test_pairs_are_what_they_say():
+    rng = np.random.default_rng(0)
+    codes = np.array(["a", "b", "b", "c", "c", "c"])
+    first, second, alike = pairs_of(codes, rng, 200)
+    assert ((codes[first] == codes[second]) == alike).all()
+    assert (first != second).all()
+    with pytest.raises(InputError, match="must make at least two groups"):
+        pairs_of(np.array(["a", "a"]), rng)
+
+
+def test_explore_finds_the_metric_behind_the_answers():
+    rng = np.random.default_rng(0)
+    truth = np.diag([0.0, 1.0, 4.0])
+    differences = rng.normal(size=(6000, 3))
+    far = np.einsum("nd,de,ne->n", differences, truth, differences)
+    alike = rng.uniform(size=6000) < 2 / (1 + np.exp(far))
+    metric = explore_metric(differences, alike, "answers")
+    # scaled to a largest eigenvalue of 1; 6,000 answers leave an error of some hundredths
+    np.testing.assert_allclose(metric.matrix, truth / 4, atol=0.08)
+
+
+def test_the_gradient_of_explore_is_that_of_finite_differences():
+    rng = np.random.default_rng(1)
+    objective = _explore_objective(rng.normal(size=(40, 2)), rng.uniform(size=40) < 0.5)
+    at = rng.normal(size=4)
+    _, gradient = objective(at)
+    for k in range(4):
+        step = np.zeros(4)
+        step[k] = 1e-6
+        slope = (objective(at + step)[0] - objective(at - step)[0]) / 2e-6
+        assert gradient[k] == pytest.approx(slope, rel=1e-4, abs=1e-7)

@@ -1,0 +1,220 @@
+"""The individual-fairness page through AppTest: the real executor on people brought as a file, no mocks."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from app import work
+from audits.runs.executors import InlineExecutor
+from tests.app.test_pages import bring, space, texts, visit  # noqa: F401  (space is a fixture)
+from tests.loss_ratio.conftest import people
+
+PAGE = "views/loss_ratio.py"
+
+
+def test_without_data_the_page_asks_for_some(space) -> None:  # noqa: F811
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert "There are no data yet." in texts(at)
+
+
+def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  # noqa: F811
+    bring(
+        space,
+        people(300).to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        test_size=0.5,
+    )
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(90)
+    at.run()
+    assert not at.exception
+    result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
+    assert at.container(key="finding").text[0].value == result.finding
+    # another tolerance moves the verdict without another run
+    at.slider(key="delta").set_value(1.01).run()
+    assert not at.exception
+    assert at.container(key="finding").text[0].value == result.at(1.01).finding
+    assert len(space.runs()) == 1
+    at.selectbox(key="person").select(str(result.worst[0])).run()
+    assert not at.exception
+    assert any("need not exist" in text for text in texts(at))
+
+
+def test_steps_that_diverge_are_refused_with_a_step_that_does_not(space) -> None:  # noqa: F811
+    bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    at.number_input(key="ratio-size").set_value(0.05).run()
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    run.wait(90)
+    at.run()
+    assert not at.exception
+    assert any("a step size of 0.01 does not" in text for text in texts(at))
+
+
+def test_features_that_span_everything_are_refused(space) -> None:  # noqa: F811
+    frame = people(100)[["hair", "skill", "sex", "hired"]]
+    bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    at.selectbox(key="metric").select("expert").run()
+    at.multiselect(key="free").set_value(["hair", "skill"]).run()
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    run.wait(90)
+    at.run()
+    assert not at.exception
+    assert any("spans all 2 of the encoded features" in text for text in texts(at))
+
+
+def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> None:  # noqa: F811
+    bring(
+        space,
+        people(200).to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    at = visit(space).switch_page(PAGE).run()
+    for steps in (500, 1):
+        at.number_input(key="ratio-steps").set_value(steps).run()
+        at.button(key="run").click().run()
+        run = work.executor().run(space.runs()[0]["id"])
+        assert run is not None
+        assert run.wait(90)
+        at.run()
+        assert not at.exception
+        top = at.slider(key="delta").max
+        assert at.slider(key="delta").value <= top
+        at.slider(key="delta").set_value(top).run()
+        assert not at.exception
+    assert top == 3.0
+
+
+def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:  # noqa: F811
+    bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    at.selectbox(key="metric").select("expert").run()
+    assert not at.exception
+    assert any(
+        "should not matter" in element.value for element in (*at.markdown, *at.text, *at.info, *at.warning)
+    )
+
+
+def _ran(space, at):  # noqa: F811
+    """Run what is chosen to its end, and draw the page again."""
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(90)
+    at.run()
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize("brought", ["trained", "onnx"])
+def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None:  # noqa: F811
+    frame = people(100)
+    bring(
+        space,
+        frame.drop(columns="hired").to_csv(index=False),
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    if brought == "onnx":
+        pytest.importorskip("skl2onnx")
+        from skl2onnx import to_onnx
+        from sklearn.linear_model import LogisticRegression
+
+        x = frame[["hair", "skill"]].to_numpy(np.float32)
+        model = to_onnx(LogisticRegression().fit(x, frame["hired"]), x[:2], options={"zipmap": False})
+        path = space.add_file("model.onnx", io.BytesIO(model.SerializeToString()))
+        draft = space.draft()
+        draft["spec"]["model"] = {"path": str(path)}
+        space.save_draft(draft)
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert any("data.label is missing: a loss compares the model with the true" in text for text in texts(at))
+    assert not any(button.key == "run" for button in at.button)
+    assert "Settle it on the data page" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_one_class_is_refused(space) -> None:  # noqa: F811
+    frame = people(100).assign(hired="yes")
+    bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    assert not at.exception
+    assert any("must have two values, but 'hired' is 'yes' in all 100 rows" in text for text in texts(at))
+
+
+def test_no_tolerance_below_one_can_be_chosen_and_a_model_without_gradient_is_labelled(space) -> None:  # noqa: F811
+    bring(
+        space,
+        people(200).to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    draft = space.draft()
+    draft["spec"]["model"] = {"train": "forest"}
+    space.save_draft(draft)
+    at = visit(space).switch_page(PAGE).run()
+    at.number_input(key="ratio-steps").set_value(2).run()
+    _ran(space, at)
+    assert at.slider(key="delta").min > 1
+    assert any("estimate without gradient" in text for text in texts(at))
+    assert any("random forest has no gradient" in text for text in texts(at))
+
+
+def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> None:  # noqa: F811
+    frame = people(200).assign(Age=lambda table: 40 + 3 * table["hair"])
+    bring(
+        space,
+        frame.to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+        features=["hair", "skill"],
+    )
+    at = visit(space).switch_page(PAGE).run()
+    offered = at.multiselect(key="sensitive")
+    assert offered.value == ["sex"]
+    assert "hired" not in offered.options
+    offered.set_value(["Age"]).run()
+    at.number_input(key="ratio-steps").set_value(2).run()
+    _ran(space, at)
+    source = "What predicts Age (as a number, by least squares) from the other features."
+    assert source in texts(at)  # the column's name as it was written
+
+
+def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:  # noqa: F811
+    table = people(300).assign(score=lambda frame: frame.index / 300)
+    bring(
+        space,
+        table.to_csv(index=False),
+        label="hired",
+        favorable="yes",
+        protected=["sex"],
+    )
+    draft = space.draft()
+    assert draft is not None
+    draft["spec"]["model"] = {"predictions": {"score": "score"}}
+    space.save_draft(draft)
+    for page in (PAGE, "views/sensitivity.py", "views/recourse.py"):
+        at = visit(space).switch_page(page).run()
+        assert not at.exception
+        assert any(text.startswith("model must be able to score people who do not") for text in texts(at))
+        assert not [button for button in at.button if button.key == "run"]

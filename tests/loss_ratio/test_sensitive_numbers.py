@@ -1,0 +1,95 @@
+"""Sensitive attributes that are numbers, read as such where they are cut into bins or not protected."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import FeatureSpace
+from audits.errors import InputError
+from audits.loss_ratio import loss_ratio
+from audits.models.subspaces import category_units, protected_directions, read_as_number
+from tests.loss_ratio.conftest import people, subject_of
+
+BINS = {"age": [18, 40, 60]}
+
+
+def aged(n: int = 600) -> pd.DataFrame:
+    """`age` is real-valued, leaves its trace in `hair`, and lies above 18."""
+    frame = people(n)
+    rng = np.random.default_rng(5)
+    frame["age"] = 18 + 50 * np.clip(0.5 + 0.12 * frame["hair"] + 0.1 * rng.normal(size=n), 0, 1)
+    return frame
+
+
+def least_squares(x: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Unit coefficient vector of the shortest least-squares solution, with an intercept."""
+    found = np.linalg.lstsq(x - x.mean(axis=0), values - values.mean(), rcond=1e-10)[0]
+    return found / np.linalg.norm(found)
+
+
+@pytest.mark.parametrize("protected", [("sex", "age"), ("sex",)])
+def test_a_numbers_direction_is_that_of_least_squares(protected):
+    bins = BINS if "age" in protected else {}
+    subject = subject_of(aged(), protected=protected, bins=bins, features=("hair", "skill", "job"))
+    found, doubts = protected_directions(subject.data, subject.space, ("age",))
+    assert found.shape == (1, 4)
+    assert doubts == ()
+    x = subject.space.encode(subject.data.frame) * category_units(subject.space)
+    expected = least_squares(x, subject.data.frame["age"].to_numpy())
+    # ours has a ridge of 1 beside the 300 people's sums of squares
+    np.testing.assert_allclose(found[0] / np.linalg.norm(found), expected, atol=2e-3)
+    result = loss_ratio(subject, sensitive=["age"], steps=5)
+    assert "age (as a number, by least squares)" in result.metric["source"]
+    assert "tied to age" in result.finding
+    assert result.metric["dimensions"] == 1
+    assert result.features[0].feature == "hair"
+
+
+def test_the_ridge_beside_the_least_squares_fades_with_people():
+    subject = subject_of(aged(40_000), protected=("sex", "age"), bins=BINS, features=("hair", "skill", "job"))
+    found, _ = protected_directions(subject.data, subject.space, ("age",))
+    x = subject.space.encode(subject.data.frame) * category_units(subject.space)
+    expected = least_squares(x, subject.data.frame["age"].to_numpy())
+    np.testing.assert_allclose(found[0] / np.linalg.norm(found), expected, atol=2e-5)
+
+
+def test_bins_stay_for_groups_and_a_number_that_is_a_feature_is_free_itself():
+    features = ("hair", "skill", "job", "age")
+    subject = subject_of(aged(), protected=("sex", "age"), bins=BINS, features=features)
+    result = loss_ratio(subject, steps=5)
+    assert {item.group for item in result.groups if item.attribute == "age"} == {
+        "[18, 40)",
+        "[40, 60]",
+        "above 60",
+    }
+    assert result.metric["source"].endswith("age itself as a feature")
+    assert {item.feature: item.loading for item in result.features}["age"] == pytest.approx(1.0)
+
+
+def test_a_number_unknown_for_somebody_counts_by_its_groups():
+    frame = aged()
+    frame.loc[frame.index[:80], "age"] = np.nan
+    subject = subject_of(
+        frame, protected=("sex", "age"), bins=BINS, features=("hair", "skill", "job"), missing="category"
+    )
+    assert not read_as_number(subject.data, "age")
+    assert "age (by its groups)" in loss_ratio(subject, sensitive=["age"], steps=5).metric["source"]
+    space = FeatureSpace.fit(subject.data)
+    assert protected_directions(subject.data, space, ("age",))[0].shape == (3, 4)  # four groups with the gap
+    other = subject_of(frame, features=("hair", "skill", "job"), missing="category")
+    with pytest.raises(InputError, match=r"sensitive must name a number known for everyone.*data\.protected"):
+        loss_ratio(other, sensitive=["age"])
+
+
+@pytest.mark.parametrize("name", ["job", "hired"])
+def test_what_is_neither_protected_nor_a_number_is_refused(name):
+    with pytest.raises(InputError, match="must be a protected attribute or a column of numbers"):
+        loss_ratio(subject_of(aged(200)), sensitive=[name])
+
+
+def test_a_constant_number_is_refused():
+    frame = people(200).assign(constant=3.5)
+    with pytest.raises(InputError, match="must vary, but 'constant' has one value only"):
+        loss_ratio(subject_of(frame, features=("hair", "skill")), sensitive=["constant"])

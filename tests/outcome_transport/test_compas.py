@@ -1,0 +1,113 @@
+"""COMPAS, section 4.2: the published shares cannot be targets, but every solver's must lie in our range.
+
+Features and labels of the paper are underspecified, and the coupling of Eq. 10's cost is far from unique. So
+the tests hold what is unique (the cost) to the solvers', and what is not (shares, bias) to the range.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from audits.outcome_transport.matching import match_outcomes
+from audits.outcome_transport.measuring import Groups, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.ties import optimal_face
+from audits.transport import paired_cost
+
+
+@pytest.fixture(scope="module")
+def policies(shared_data):
+    from benchmarks.outcome_transport import compas_policies
+
+    comparison, features, _ = compas_policies()
+    assert len(features) == 6172
+    return comparison, features
+
+
+@pytest.fixture(scope="module")
+def plans(policies):
+    """What POT's one-dimensional solver returns, on the rows as they are and shuffled."""
+    import ot
+
+    p, q = policies[0].source.outcomes[:, 0], policies[0].target.outcomes[:, 0]
+    found = {"as they are": sparse.csr_array(ot.emd_1d(p, q, metric="euclidean", dense=False))}
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(len(p)), rng.permutation(len(q))
+    moved = ot.emd_1d(p[rows], q[columns], metric="euclidean", dense=False).tocoo()
+    found["shuffled"] = sparse.csr_array(
+        (moved.data, (rows[moved.row], columns[moved.col])), shape=moved.shape
+    )
+    return found
+
+
+def test_the_cost_is_unique(policies, plans):
+    """Closed form in one dimension × √2 is the norm of Eq. 10 between (p, 1 - p), to 8 decimals."""
+    comparison, _ = policies
+    matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes)
+    p, q = (side.outcomes / np.sqrt(2) for side in (comparison.source, comparison.target))
+    for plan in plans.values():
+        cells = sparse.coo_array(plan)
+        pairs = (np.hstack([v[at], 1 - v[at]]) for v, at in ((p, cells.row), (q, cells.col)))
+        cost = paired_cost(*pairs, cost="l2") @ cells.data
+        assert matched.cost == pytest.approx(float(cost), abs=1e-8)
+
+
+def test_shares_and_bias_of_the_solvers_lie_in_our_range(policies, plans):
+    comparison, x = policies
+    matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes)
+    face = optimal_face(matched)
+    measured = measure(comparison, matched, x, x, distance="l2", face=face)
+    every = group_list(comparison.source)
+    wanted = [every.names.index(name) for name in ("everybody", "African-American, high risk")]
+    some = Groups(
+        tuple(every.names[k] for k in wanted), tuple(every.levels[k] for k in wanted), every.members[wanted]
+    )
+    ranges = tie_ranges(matched, measured, some, distance="l2", face=face)
+    cells = measure_flows(comparison, matched)
+    ours, theirs = (np.eye(len(s.subgroups))[s.subgroup] for s in (comparison.source, comparison.target))
+    shares = []
+    for plan in plans.values():
+        mass = ours.T @ (plan @ theirs)
+        assert (mass >= cells.low - 1e-9).all()
+        assert (mass <= cells.high + 1e-9).all()
+        shares.append(mass)
+        cell = sparse.coo_array(plan)
+        far = paired_cost(x[cell.row], x[cell.col], cost="l2") * cell.data
+        for found, members in zip(ranges, some.members, strict=True):
+            here = members[cell.row]
+            assert found is not None
+            assert found[0] - 1e-7 <= far[here].sum() / cell.data[here].sum() <= found[1] + 1e-7
+    assert np.abs(shares[0] - shares[1]).max() > 1e-4, "the order of rows decides what a solver returns"
+    # the even coupling does not ask for the order of rows
+    order = np.random.default_rng(1).permutation(len(x))
+    again = match_outcomes(comparison.source.outcomes[order], comparison.target.outcomes)
+    assert again.cost == pytest.approx(matched.cost, abs=1e-15)
+    assert (again.flow != matched.flow).nnz == 0
+
+
+def test_the_full_solver_on_a_part(policies):
+    """`ot.emd` on the whole cost matrix, for 600 of the people."""
+    import ot
+
+    comparison, _ = policies
+    some = np.random.default_rng(2).choice(6172, 600, replace=False)
+    p, q = comparison.source.outcomes[some], comparison.target.outcomes[some]
+    costs = np.abs(p - q.T)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plan = ot.emd([], [], costs, numItermax=10**8)
+    matched = match_outcomes(p, q)
+    assert (plan * costs).sum() == pytest.approx(matched.cost, abs=1e-8)
+    codes = comparison.source.subgroup[some], comparison.target.subgroup[some]
+    from audits.outcome_transport.ties import flow_extremes
+
+    people = [np.zeros((len(atoms.first), 12)) for atoms in (matched.source, matched.target)]
+    for count, atoms, code in zip(people, (matched.source, matched.target), codes, strict=True):
+        np.add.at(count, (atoms.of, code), 1.0)
+    low, high = flow_extremes(matched, *people)
+    mass = np.eye(12)[codes[0]].T @ plan @ np.eye(12)[codes[1]]
+    assert (mass >= low - 1e-9).all()
+    assert (mass <= high + 1e-9).all()

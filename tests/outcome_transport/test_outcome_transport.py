@@ -1,0 +1,207 @@
+"""The outcome-transport audit: by hand, as a property, against the slow way, and what it gives back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from audits.drawing.style import alt_text
+from audits.errors import RunCancelled
+from audits.outcome_transport import OutcomeTransportResult, outcome_transport
+from audits.outcome_transport import figures as figures
+from audits.reports.sections import SECTIONS
+from audits.results import load_result, plain, save_result
+from tests.outcome_transport.conftest import crowd, scored
+from tests.outcome_transport.subjects import QUICK, A, B, even
+
+
+@pytest.fixture
+def by_hand():
+    """Scores in order pair rows 0-4, 1-5, 2-6, 3-7; features differ by 10 each, and one person's by 20."""
+    return scored(
+        pd.DataFrame(
+            {
+                "x": [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 23.0],
+                "group": ["a"] * 4 + ["b"] * 4,
+                "score": [0.1, 0.2, 0.6, 0.7, 0.2, 0.3, 0.7, 0.8],
+            }
+        )
+    )
+
+
+def test_by_hand(by_hand):
+    result = outcome_transport(by_hand, source=A, target=B, cost="squared_euclidean", **QUICK)
+    sd = np.std([0, 1, 2, 3, 10, 11, 12, 23])
+    assert result.wasserstein.value == pytest.approx(0.1)
+    assert result.wasserstein_orders["order_1"].value == pytest.approx(0.1)
+    assert result.people["bias"].tolist() == pytest.approx(np.array([10, 10, 10, 20]) / sd)
+    assert result.people["counterpart"].tolist() == [4, 5, 6, 7]
+    # the farthest is always the last person, at 23
+    assert result.people["normalised"].tolist() == pytest.approx([10 / 23, 10 / 22, 10 / 21, 20 / 20])
+    assert result.flows.rows == ("a, favorable", "a, unfavorable")
+    assert result.flows.share == ((1.0, 0.0), (0.0, 1.0))
+    everybody = result.bias[0]
+    assert everybody.mean == pytest.approx(12.5 / sd)
+    assert everybody.total == pytest.approx(50 / sd)
+    assert result.verdict == "insufficient evidence"
+
+
+def test_binary_outcomes_have_the_norm_of_two_classes(by_hand):
+    result = outcome_transport(by_hand, source=A, target=B, outcome="decision", **QUICK)
+    assert result.wasserstein.value == 0.0  # half are accepted in both groups
+    other = outcome_transport(by_hand, source="rejected", target="accepted", outcome="decision", **QUICK)
+    assert other.wasserstein.value == pytest.approx(np.sqrt(2))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from(["l2", "l1", "l2_squared", "l1_squared"]))
+def test_against_the_slow_way(seed, ties, distance):
+    """Every pair looked at, mass in ties spread by hand."""
+    frame = crowd(40, seed=seed, ties=ties)
+    subject = scored(frame)
+    result = outcome_transport(subject, source=A, target=B, distance=distance, **QUICK)
+    z = subject.space.encode(subject.data.frame)
+    ours, theirs = np.flatnonzero(frame["group"] == "a"), np.flatnonzero(frame["group"] == "b")
+    plan = even(frame["score"].to_numpy()[ours], frame["score"].to_numpy()[theirs])
+    metric = "cityblock" if distance.startswith("l1") else "sqeuclidean"
+    far = cdist(z[ours], z[theirs], metric)
+    far = {"l2": np.sqrt(far), "l1_squared": far**2}.get(distance, far)
+    value = (plan * far).sum(axis=1) / plan.sum(axis=1)
+    assert result.people["bias"].to_numpy() == pytest.approx(value, rel=1e-9, abs=1e-9)
+    assert result.people["normalised"].to_numpy() == pytest.approx(value / far.max(axis=1), rel=1e-9)
+    inside = frame["score"].to_numpy() >= 0.5
+    for r, row in enumerate(result.flows.rows):
+        for c, column in enumerate(result.flows.columns):
+            mine = inside[ours] == ("unfavorable" not in row)
+            yours = inside[theirs] == ("unfavorable" not in column)
+            assert result.flows.mass[r][c] == pytest.approx(plan[np.ix_(mine, yours)].sum())
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["label", None]))
+def test_invariants(seed, against):
+    """Shares sum to 1, the decomposition adds up, values lie in their ranges, row order says nothing."""
+    frame = crowd(60, seed=seed, groups="abc")
+    kw = {"against": "label"} if against else {"source": A, "target": {"group": {"not": "a"}}}
+    result = outcome_transport(scored(frame), outcome="decision", **kw, **QUICK)
+    assert np.array(result.flows.share).sum(axis=1) == pytest.approx(1.0)
+    assert np.array(result.flows.mass).sum() == pytest.approx(1.0)
+    bias = {row.group: row for row in result.bias}
+    for name, amounts in zip(result.decomposition.rows, result.decomposition.amount, strict=True):
+        assert sum(amounts) == pytest.approx(bias[name].mean)
+    for item in result.tie_range:
+        assert item.exact
+        assert item.low <= item.value <= item.high
+    groups = [row for row in result.bias if row.level == "group"]
+    assert sum(row.total for row in groups) == pytest.approx(result.bias[0].total)
+    assert np.all(np.array(result.flows.low) <= np.array(result.flows.share) + 1e-12)
+    assert np.all(np.array(result.flows.high) >= np.array(result.flows.share) - 1e-12)
+    again = outcome_transport(
+        scored(frame.sample(frac=1, random_state=seed)), outcome="decision", **kw, **QUICK
+    )
+    assert [row.mean for row in again.bias] == pytest.approx([row.mean for row in result.bias])
+    assert [r.low for r in again.tie_range] == pytest.approx([r.low for r in result.tie_range], abs=1e-9)
+
+
+def test_a_row_of_weight_two_counts_as_two():
+    frame = crowd(30, seed=3)
+    frame["weight"] = np.random.default_rng(0).integers(1, 4, len(frame))
+    twice = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True).drop(columns="weight")
+    one = outcome_transport(scored(frame, weights="weight"), source=A, target=B, **QUICK)
+    other = outcome_transport(scored(twice), source=A, target=B, **QUICK)
+    assert one.wasserstein.value == pytest.approx(other.wasserstein.value)
+    assert [row.mean for row in one.bias] == pytest.approx([row.mean for row in other.bias])
+    assert [item.low for item in one.tie_range] == pytest.approx([item.low for item in other.tie_range])
+    assert np.array(one.flows.high) == pytest.approx(np.array(other.flows.high))
+
+
+def test_the_same_outcomes_are_no_distance_apart():
+    frame = crowd(40, seed=1).assign(score=0.25)
+    result = outcome_transport(scored(frame), source=A, target=B, permutations=99, draws=20)
+    assert result.wasserstein.value == 0
+    assert result.distance_p_value == 1.0
+    assert any("All outcomes are the same" in warning for warning in result.warnings)
+    assert result.verdict != "evidence of a difference"
+
+
+def test_long_names_stay_apart_and_the_only_role_is_named():
+    """Names that agree in their first letters would share a line of the figure."""
+    long = "a name of a group that is far longer than a figure has room for, "
+    frame = crowd(40, seed=4)
+    frame["group"] = long + frame["group"]
+    roles = {"actionable": ("x",), "mutable": (), "immutable": ()}
+    sides = [{"group": long + one} for one in "ab"]
+    result = outcome_transport(scored(frame, roles=roles), source=sides[0], target=sides[1], **QUICK)
+    against = outcome_transport(scored(frame, roles=roles), against="label", **QUICK)
+    drawn = figures.roles(result)
+    only = {row.role for row in result.by_role}
+    assert drawn.layout.xaxis.title.text == (
+        f"mean distance in<br>{only.pop()} features"
+        if len(only) == 1
+        else "mean distance in<br>features of the role"
+    )
+    for figure in (figures.bias(against), figures.roles(against)):
+        names = [name for trace in figure.data[-1:] for name in trace.y]
+        assert len(set(names)) == len(names) == 3
+        assert all(len(name) <= 28 for name in names)
+
+
+def test_roles_and_their_bias():
+    frame = crowd(40, seed=4)
+    roles = {"actionable": ("x",), "mutable": (), "immutable": ("z",)}
+    result = outcome_transport(scored(frame, roles=roles), source=A, target=B, permutations=0, draws=0)
+    assert {row.role for row in result.by_role} == {"actionable", "immutable"}
+    only = outcome_transport(
+        scored(frame, roles=roles), source=A, target=B, features="actionable", permutations=0, draws=0
+    )
+    mean = next(row.bias.value for row in result.by_role if row.role == "actionable" and row.level == "all")
+    assert only.bias[0].mean == pytest.approx(mean)
+
+
+def test_json_keys_round_trip_figures_and_cell(tmp_path):
+    result = outcome_transport(scored(crowd(60, seed=9)), against="label", outcome="decision", draws=20)
+    values = result.to_json()
+    assert {"wasserstein", "flows", "bias", "decomposition", "tie_range"} <= set(values)
+    assert {"rows", "columns", "share"} <= set(values["flows"])
+    assert {"group", "mean", "low", "high", "normalised"} <= set(values["bias"][0])
+    assert set(values["wasserstein"]) == {"value", "low", "high", "n", "method"}
+    save_result(result, tmp_path, "outcome_transport")
+    again = load_result(OutcomeTransportResult, tmp_path, "outcome_transport")
+    assert plain(again) == plain(result)
+    pd.testing.assert_frame_equal(again.people, result.people, check_dtype=False)
+    section = SECTIONS["outcome_transport"](result)
+    assert all(alt_text(exhibit.figure) for exhibit in section.exhibits)
+    assert alt_text(figures.roles(result))
+    row, column = result.flows.rows[0], result.flows.columns[0]
+    inside = result.cell(row, column)
+    person = inside.index[0]
+    theirs = result.counterparts_of(person, column)
+    assert set(theirs["subgroup"]) == {column}
+    assert theirs["share"].sum() == pytest.approx(inside.loc[person, "share"])
+    assert (inside["share"] * inside["people"]).sum() / result.n_source == pytest.approx(
+        result.flows.mass[0][0]
+    )
+
+
+def test_same_seed_same_numbers_and_cancel():
+    subject = scored(crowd(60, seed=10))
+    one, other = (outcome_transport(subject, source=A, target=B, draws=20, rng=3) for _ in range(2))
+    assert plain(one) == plain(other)
+
+    def cancel(fraction: float, doing: str) -> None:
+        if fraction > 0.3:
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        outcome_transport(subject, source=A, target=B, progress=cancel)
+
+
+def test_a_subsample_is_counted():
+    result = outcome_transport(scored(crowd(90, seed=13)), source=A, target=B, max_people=20, **QUICK)
+    assert result.rows["used"] == 40
+    assert result.rows["left_out"]["not drawn into the subsample"] == 50
+    assert "left out at random" in result.warnings[0]

@@ -1,0 +1,153 @@
+"""What outcomes are compared: classes, other policies and models, labels and the numbers behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+
+from audits.data import DataSpec, LabelCut, build_data
+from audits.errors import InputError
+from audits.models import make_subject, model_spec
+from audits.outcome_transport import outcome_transport
+from audits.outcome_transport.policies import equal_opportunity
+from audits.runs.documents import load_document
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
+from tests.outcome_transport.conftest import crowd, scored
+from tests.outcome_transport.subjects import QUICK, A, B, Softmax, even, three_classes
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+
+
+def test_multi_class_outcomes():
+    frame, subject = three_classes()
+    result = outcome_transport(subject, source=A, target=B, permutations=19, draws=5)
+    assert result.outcome == "classes"
+    assert {name.split(", ")[1] for name in result.flows.rows} <= {"low", "middle", "high"}
+    assert "outcome 3" in result.people.columns
+    assert all(item.exact for item in result.tie_range)
+    assert result.flows.low is None
+    assert result.wasserstein_orders["order_2"] is None
+    # probability vectors lie on a curve, so order along x is optimal for the cost of Eq. 10
+    probabilities = Softmax().score(frame)
+    ours, theirs = (np.flatnonzero(frame["group"] == one) for one in "ab")
+    plan = even(frame["x"].to_numpy()[ours], frame["x"].to_numpy()[theirs])
+    in_order = (plan * cdist(probabilities[ours], probabilities[theirs])).sum()
+    assert result.wasserstein.value <= in_order + 1e-9
+    assert result.wasserstein.value == pytest.approx(in_order, rel=0.05)
+    against = outcome_transport(subject, against="label", outcome="classes", permutations=0, draws=0)
+    assert against.source == "label label"
+
+
+def test_equal_opportunity_equalises_true_positive_rates():
+    rng = np.random.default_rng(1)
+    n = 4000
+    group, y, scores = rng.integers(0, 2, n), rng.random(n) < 0.5, rng.random(n)
+    scores = np.clip(scores + 0.2 * y - 0.25 * group, 0, 1)
+    decided, unchanged = equal_opportunity(scores, scores >= 0.5, y, group, np.ones(n))
+    rates = [decided[y & (group == g)].mean() for g in (0, 1)]
+    before = [(scores >= 0.5)[y & (group == g)].mean() for g in (0, 1)]
+    assert abs(before[0] - before[1]) > 0.1
+    assert rates[0] == pytest.approx(rates[1], abs=2e-3)
+    assert unchanged == []
+
+
+def test_other_policies():
+    frame = crowd(80, seed=8).assign(
+        rival=lambda table: 1 - table["score"], said=lambda table: table["label"]
+    )
+    subject = scored(frame, features=("x", "z"))
+    mirrored = outcome_transport(subject, against={"score": "rival"}, permutations=0, draws=0)
+    assert mirrored.source == "column rival"
+    said = outcome_transport(subject, against={"label": "said"}, permutations=0, draws=0)
+    truth = outcome_transport(subject, against="label", outcome="decision", permutations=0, draws=0)
+    assert said.wasserstein.value == truth.wasserstein.value
+
+
+def test_scores_that_are_worse_when_higher_keep_their_direction():
+    """A risk score held against another: mirrored columns and thresholds give the same audit."""
+    frame = crowd(60, seed=5, ties=False)
+    frame["rival"] = np.random.default_rng(2).random(len(frame))
+    risky = frame.assign(score=1 - frame["score"], rival=1 - frame["rival"])
+    features = ("x", "z")
+    good = outcome_transport(scored(frame, features=features), against={"score": "rival"}, **QUICK)
+    data = scored(risky, features=features).data
+    model = model_spec({"predictions": {"score": "score", "higher_is": "unfavorable"}})
+    subject = make_subject(data, model, threshold=0.5)
+    bad = outcome_transport(subject, against={"score": "rival"}, **QUICK)
+    assert bad.wasserstein.value == pytest.approx(good.wasserstein.value)
+    assert bad.flows.rows == good.flows.rows
+    assert np.array(bad.flows.share) == pytest.approx(np.array(good.flows.share))
+    with pytest.raises(InputError, match="must be that of the audited scores"):
+        outcome_transport(subject, against={"score": "rival", "higher_is": "favorable"}, **QUICK)
+
+
+def test_a_decision_that_is_missing_is_no_decision():
+    frame = crowd(40, seed=5)
+    frame["said"] = frame["label"].astype(float).mask(frame.index == 7)
+    with pytest.raises(InputError, match="1 of 40 values are missing"):
+        outcome_transport(scored(frame, features=("x", "z")), against={"label": "said"}, **QUICK)
+
+
+def test_the_number_behind_a_label_is_held_against_the_number_predicted():
+    """Real outcomes: the truth is the label's own number, in its unit."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=80), "group": rng.choice(["a", "b"], 80)})
+    frame["gpa"] = 3 + 0.5 * frame["x"] + rng.normal(size=80) * 0.1
+    spec = DataSpec(
+        label=LabelCut("gpa", at_least=3.0),
+        protected=("group",),
+        features=("x",),
+        kinds={"gpa": "continuous"},
+    )
+    model = model_spec({"train": "logistic", "predict": "label"})
+    subject = make_subject(build_data(frame, spec), model, test_size=0.5)
+    result = outcome_transport(subject, against="label", **QUICK)
+    assert result.outcome == "score"
+    truth = np.sort(subject.data.frame["gpa"].to_numpy())
+    predicted = np.sort(subject.scores)
+    assert result.wasserstein.value == pytest.approx(np.abs(truth - predicted).mean())
+
+
+def test_a_second_model_from_a_file(tmp_path):
+    """Two files, one spec: both are part of what is remembered, and neither place is."""
+    for name in ("hiring.csv", "hiring.onnx"):
+        (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
+    (tmp_path / "older.onnx").write_bytes((SAMPLES / "hiring.onnx").read_bytes())
+    options = {"against": {"path": "older.onnx"}, "permutations": 0, "draws": 0}
+    document = load_document(SAMPLES / "hiring.yaml") | {"audits": [{"outcome_transport": options}]}
+    spec = parse_spec(document, tmp_path)
+    assert [where for where, _, _ in spec.paths()][-1] == "audits[0].outcome_transport.against.path"
+    result = execute(spec).audits[0].result
+    assert result.source == "ONNX model older.onnx"
+    assert result.wasserstein.value == 0
+    key = spec.key(spec.digests())
+    elsewhere = tmp_path / "moved"
+    elsewhere.mkdir()
+    for name in ("hiring.csv", "hiring.onnx", "older.onnx"):
+        (elsewhere / name).write_bytes((tmp_path / name).read_bytes())
+    moved = parse_spec(document, elsewhere)
+    assert moved.key(moved.digests()) == key
+    (elsewhere / "older.onnx").write_bytes((SAMPLES / "loans.onnx").read_bytes())
+    assert moved.key(moved.digests()) != key
+    with pytest.raises(InputError, match="inputs without a feature column"):
+        execute(moved)
+    (elsewhere / "older.onnx").unlink()
+    with pytest.raises(InputError, match=r"outcome_transport\.against\.path must name an existing file"):
+        moved.digests()
+
+
+def test_rejected_and_accepted_scores_do_not_overlap_so_that_any_pairing_is_optimal():
+    subject = scored(crowd(60, seed=7, ties=False))
+    kw = {"source": "rejected", "target": "accepted"}
+    plain = outcome_transport(subject, **kw, **QUICK)
+    squared = outcome_transport(subject, cost="squared_euclidean", **kw, **QUICK)
+    assert any("every pairing costs the same under the plain norm" in text for text in plain.warnings)
+    assert not any("every pairing costs the same" in text for text in squared.warnings)
+    assert np.array(plain.flows.share) == pytest.approx(np.array(squared.flows.share))
+    assert (np.array(plain.flows.high) - np.array(plain.flows.low)).max() > 0.5
+    assert np.array(squared.flows.high) == pytest.approx(np.array(squared.flows.low))

@@ -1,0 +1,152 @@
+"""The recourse audit: by hand, against the slow way, and what it gives back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import FeatureSpace
+from audits.drawing.style import alt_text
+from audits.errors import RunCancelled
+from audits.models import Subject
+from audits.recourse import RecourseResult, recourse
+from audits.recourse.figures import group as figures
+from audits.recourse.figures.person import person_path
+from audits.reports.sections import SECTIONS
+from audits.results import load_result, plain, save_result
+from tests.outcome_transport.subjects import Linear, mixed, subject_of
+
+
+@pytest.fixture
+def by_hand() -> Subject:
+    """Rejected at x = -2 and -1, accepted at x = 1 and 3; the score's order pairs them so."""
+    frame = pd.DataFrame(
+        {"x": [-2.0, -1.0, 1.0, 3.0], "z": [0.5, 0.5, 0.5, 1.5], "group": ["a", "b", "a", "b"]}
+    )
+    return subject_of(frame, Linear(x=1.0), ("x",))
+
+
+def test_by_hand(by_hand):
+    result = recourse(by_hand, steps=(0, 0.5, 0.75, 1), resolution=0.25)
+    # -2 goes to 1: -0.5 half way, so it needs α = 0.75 (0.25); -1 goes to 3: 1 half way, exactly 0 at 0.25
+    assert [row.reclassified.value for row in result.by_alpha] == [0, 0.5, 1, 1]
+    assert result.people["alpha"].tolist() == [0.75, 0.25]
+    sd = np.std([-2, -1, 1, 3])
+    assert result.people["cost"].tolist() == pytest.approx([2.25 / sd, 1 / sd])
+    changes = {row.alpha: row.mean_change.value for row in result.changes}
+    assert changes == pytest.approx({0: 0, 0.5: 1.75, 0.75: 2.625, 1: 3.5})
+    last = result.paths[result.paths["alpha"] == 1]
+    assert last["value of x"].tolist() == pytest.approx([1, 3])
+    assert result.people["fewest"].tolist() == [1, 1]
+    assert [row.group for row in result.by_group] == ["a", "b"]
+    assert result.verdict == "insufficient evidence"
+
+
+def test_mass_that_splits_goes_to_the_mean():
+    """One rejected person against two accepted ones: the barycentre (Eq. 15)."""
+    frame = pd.DataFrame({"x": [-1.0, 1.0, 4.0], "group": ["a", "a", "b"]})
+    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), steps=(0.0, 0.5, 1.0))
+    values = result.paths.set_index("alpha")["value of x"]
+    assert values.tolist() == pytest.approx([-1, 0.75, 2.5])
+
+
+def test_against_the_slow_way():
+    """One person at a time: plan by hand, interpolate, decode, score."""
+    subject = mixed(seed=1)
+    result = recourse(subject, steps=(0, 0.3, 1), fewest=False)
+    scores, decided = subject.scores, subject.decisions
+    space = FeatureSpace.fit(subject.data, result.columns)
+    z = space.encode(subject.data.frame)
+    rejected, accepted = np.flatnonzero(~decided), np.flatnonzero(decided)
+    order = rejected[np.argsort(scores[rejected], kind="stable")]
+    theirs = accepted[np.argsort(scores[accepted], kind="stable")]
+    n, m = len(order), len(theirs)
+    for rank, person in enumerate(order):
+        share = np.clip(
+            np.minimum((np.arange(m) + 1) / m, (rank + 1) / n) - np.maximum(np.arange(m) / m, rank / n), 0, 1
+        )
+        goal = n * share @ z[theirs]
+        row = space.decode((0.7 * z[person] + 0.3 * goal)[None])
+        frame = subject.data.frame.iloc[[person]].assign(**{name: row[name].to_numpy() for name in row})
+        label = subject.data.frame.index[person]
+        mine = result.paths.loc[label]
+        mine = mine[mine["alpha"] == 0.3].iloc[0]
+        assert mine["score"] == pytest.approx(float(subject.favorable_score(frame)[0]), abs=1e-9)
+
+
+def test_cost_weights_scale_the_burden(by_hand):
+    one = recourse(by_hand).people["cost"]
+    other = recourse(by_hand, cost_weights={"x": 3.0}).people["cost"]
+    assert other.to_numpy() == pytest.approx(3 * one.to_numpy())
+
+
+def test_json_keys_round_trip_and_figures(tmp_path):
+    result = recourse(mixed())
+    values = result.to_json()
+    assert {"by_alpha", "by_group", "changes"} <= set(values)
+    assert {"alpha", "reclassified", "mean_score"} <= set(values["by_alpha"][0])
+    assert {"feature", "alpha", "mean_change"} <= set(values["changes"][0])
+    assert [row["alpha"] for row in values["by_alpha"]] == [0, 0.25, 0.5, 0.75, 1]
+    save_result(result, tmp_path, "recourse")
+    again = load_result(RecourseResult, tmp_path, "recourse")
+    assert plain(again) == plain(result)
+    pd.testing.assert_frame_equal(again.scores, result.scores)
+    for exhibit in SECTIONS["recourse"](result).exhibits:
+        assert alt_text(exhibit.figure)
+    assert "row" in alt_text(person_path(result, result.people.index[0]))
+    # the browser's slider holds what was computed at every step, in standard deviations
+    slid = figures.sliding(result)
+    assert [frame.name for frame in slid.frames] == [f"{step:g}" for step in result.steps]
+    half = next(frame for frame in slid.frames if frame.name == "0.5")
+    row = next(row for row in result.changes if row.alpha == 0.5 and row.feature == "money")
+    at = list(slid.data[2].y).index("money")
+    assert row.scale == pytest.approx(FeatureSpace.fit(mixed().data).scale["money"][1], rel=0.2)
+    assert half.data[1].x[at] == pytest.approx(row.mean_change.value / row.scale)
+    assert half.data[0].y == figures.score_distribution(result, 0.5).data[1].y
+    assert len(slid.layout.sliders[0].steps) == len(result.steps)
+
+
+def test_the_slider_has_every_score_without_a_new_run():
+    """Scores of the grid are those a run with those steps reports."""
+    subject = mixed(seed=5)
+    result = recourse(subject, fewest=False)
+    fine = recourse(subject, steps=(0.32,), fewest=False)
+    assert result.scores["0.32"].mean() == pytest.approx(fine.by_alpha[0].mean_score.value, abs=1e-6)
+
+
+def test_same_seed_same_numbers_and_cancel():
+    subject = mixed()
+    assert plain(recourse(subject, rng=1)) == plain(recourse(subject, rng=1))
+
+    def cancel(fraction: float, doing: str) -> None:
+        if fraction > 0.2:
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        recourse(subject, progress=cancel)
+
+
+def test_one_persons_path_slides_through_the_steps_that_were_scored():
+    result = recourse(mixed())
+    row = result.people["alpha"].first_valid_index()
+    figure = person_path(result, row)
+    path = result.paths.loc[[row]]
+    assert [frame.name for frame in figure.frames] == [f"{step:g}" for step in result.steps]
+    for frame, (_, step) in zip(figure.frames, path.iterrows(), strict=True):
+        mark, columns = frame.data
+        assert list(mark.x) == [step["alpha"]]
+        assert list(mark.y) == [step["score"]]
+        moved = [text.startswith("→ ") for text in columns.text]
+        today = path.iloc[0]
+        assert moved == [step[f"value of {c}"] != today[f"value of {c}"] for c in result.columns]
+    slider = figure.layout.sliders[0]
+    # beside long names in a narrow figure, what starts at the slider's left or is clipped at the axis is cut
+    assert slider.currentvalue.xanchor == "right"
+    assert figures.burden(result).data[0].cliponaxis is False
+    labels = [step.label for step in slider.steps]
+    assert [("accepted" in label) for label in labels] == path["decision"].astype(bool).tolist()
+    # it starts where the decision has turned
+    assert "accepted" in labels[slider.active]
+    assert list(figure.data[1].x) == [result.steps[slider.active]]
+    assert alt_text(person_path(result, -1)) == "Choose a rejected person."

@@ -1,0 +1,109 @@
+"""What a person can change: admissible rows, costs, the fewest changes, roles that cannot help."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.errors import InputError
+from audits.models import make_subject, model_spec
+from audits.recourse import GERMAN_ROLES, Limit, recourse
+from audits.recourse.fewest import fewest_changes
+from tests.outcome_transport.subjects import Linear, mixed, subject_of
+
+
+def test_rows_on_the_way_are_admissible():
+    subject = mixed()
+    limits = {
+        "age": {"direction": "up"},
+        "job": {"among": ["clerk", "judge"]},
+        "children": Limit(direction="down", at_least=1),
+    }
+    result = recourse(subject, steps=tuple(np.linspace(0, 1, 11)), limits=limits)
+    frame = subject.data.frame
+    paths = result.paths
+    assert paths["value of children"].dtype == frame["children"].dtype  # whole numbers
+    today = frame.loc[paths.index]
+    assert (paths["value of age"].to_numpy() >= today["age"].to_numpy()).all()
+    children, had = paths["value of children"].to_numpy(), today["children"].to_numpy()
+    assert (children <= had).all()
+    assert ((children >= 1) | (children == had)).all()
+    moved = paths["value of job"].to_numpy() != today["job"].to_numpy()
+    assert set(paths["value of job"][moved]) <= {"clerk", "judge"}
+    assert paths["value of money"].between(frame["money"].min(), frame["money"].max()).all()
+    first = paths[paths["alpha"] == 0]
+    for name in result.columns:
+        assert first[f"value of {name}"].tolist() == frame.loc[first.index, name].tolist()
+    assert (first["cost"] == 0).all()
+    assert not first["decision"].any()
+
+
+def test_fewest_changes_against_all_subsets():
+    subject = mixed(seed=2)
+    result = recourse(subject)
+    frame = subject.data.frame.loc[result.people.index]
+    last = result.paths[result.paths["alpha"] == 1]
+    moved = last[[f"value of {name}" for name in result.columns]].set_axis(list(result.columns), axis=1)
+    for person, row in result.people.iterrows():
+        sizes = [
+            size
+            for size in range(1, 5)
+            for names in combinations(result.columns, size)
+            if subject.favorable_score(
+                frame.loc[[person]].assign(**{name: moved.loc[[person], name] for name in names})
+            )[0]
+            >= 0.5
+        ]
+        assert row["fewest_proved"]
+        assert (min(sizes) if sizes else None) == (None if pd.isna(row["fewest"]) else row["fewest"])
+
+
+def test_fewest_changes_grown_greedily(monkeypatch):
+    import audits.recourse.fewest as module
+
+    monkeypatch.setattr(module, "_MOST_ROWS", 4)
+    frame = pd.DataFrame({"a": [0.0], "b": [0.0], "c": [0.0]})
+    model = Linear(a=1.0, b=2.0, c=3.0)
+    sets, proved = fewest_changes(
+        frame, frame + 1.0, lambda rows: rows @ [1.0, 2.0, 3.0], lambda s, who: np.asarray(s) >= 5.0
+    )
+    assert sets == [("b", "c")] or sets == [("c", "b")]
+    assert proved.tolist() == [True]
+    monkeypatch.setattr(module, "_MOST_ROWS", 1)
+    sets, proved = fewest_changes(
+        frame, frame + 1.0, lambda rows: rows @ [1.0, 2.0, 3.0], lambda s, who: np.asarray(s) >= 6.0
+    )
+    assert set(sets[0]) == {"a", "b", "c"}
+    assert proved.tolist() == [False]
+    assert model.columns == ("a", "b", "c")
+
+
+def test_a_role_the_model_does_not_read_warns():
+    frame = pd.DataFrame(
+        {"x": [-2.0, -1.0, 1.0, 3.0], "z": [0.5, 0.5, 0.5, 1.5], "group": ["a", "b", "a", "b"]}
+    )
+    result = recourse(subject_of(frame, Linear(x=1.0), ("x", "z")))
+    assert result.columns == ("x",)
+    assert "does not read 'z': changing it cannot help" in result.warnings[0]
+    with pytest.raises(InputError, match="only columns that the model does not read"):
+        recourse(subject_of(frame, Linear(x=1.0), ("z",)))
+
+
+def test_the_preset_for_german_credit(shared_data):
+    from audits.data.loading import load_data
+    from audits.data.public import public_section
+    from audits.data.spec import data_spec
+
+    data = load_data(data_spec(public_section("german", shared_data)))
+    assert set(GERMAN_ROLES) <= {*data.frame.columns}
+    subject = make_subject(data, model_spec({"train": "logistic"}), test_size=0.5)
+    result = recourse(subject, preset="german_credit", by=("sex",), resolution=0.25, fewest=False)
+    assert set(result.columns) == {name for name, role in GERMAN_ROLES.items() if role == "actionable"}
+    shares = [row.reclassified.value for row in result.by_alpha]
+    assert shares[0] == 0
+    assert shares[-1] > 0.3  # Figure 4: moving all the way helps many
+    means = [row.mean_score.value for row in result.by_alpha]
+    assert means[-1] > means[0]

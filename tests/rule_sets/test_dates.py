@@ -1,0 +1,114 @@
+"""Dates as rules: bins between whole days, everyone in the bin that the words say."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.errors import InputError
+from audits.rule_sets import RuleSetsOptions, rule_sets
+from audits.rule_sets.reading import read_attributes
+from tests.rule_sets.conftest import crowd, subject_of
+
+FAST = {"permutations": 99, "samples": 0}
+
+
+def dated(moments, **options):
+    """Return the attribute `since` made of dates, and the dates."""
+    frame = crowd(len(moments)).assign(since=pd.Series(moments).to_numpy())
+    frame["sex"] = np.where(frame.index % 2, "f", "m")
+    data = subject_of(frame, ("sex",), kinds={"since": "datetime"}).data
+    attributes, _ = read_attributes(data, RuleSetsOptions(context=("since",), **options))
+    return attributes[1], data.frame["since"]
+
+
+def said(words: str, moments: pd.Series) -> np.ndarray:
+    """Who the words of a rule mean, read from the words alone."""
+    if words == "since missing":
+        return moments.isna().to_numpy()
+    if words == "since known":
+        return moments.notna().to_numpy()
+    inside = moments.notna()
+    for sign, end in re.findall(r"since (<|≤|≥|>|=) (.+)$", words):
+        end = pd.Timestamp(end)
+        inside &= {
+            "<": moments < end,
+            "≤": moments <= end,
+            "≥": moments >= end,
+            "=": moments == end,
+        }[sign]
+    for low in re.findall(r"^(.+) ≤ since", words):
+        inside &= moments >= pd.Timestamp(low)
+    return inside.to_numpy()
+
+
+def test_a_hundred_days_in_ten_bins_by_hand():
+    moments = pd.date_range("2024-01-01", periods=100, freq="D")
+    attribute, _ = dated(moments)
+    # 99 days / 10, ends rounded up to whole days: 1 January + 10, 20, 30, ...
+    assert attribute.levels[:2] == ("[2024-01-01, 2024-01-11)", "[2024-01-11, 2024-01-21)")
+    assert attribute.levels[-1] == "[2024-03-31, 2024-04-10)"
+    assert np.bincount(attribute.codes).tolist() == [10] * 10
+    assert len(attribute.rules) == 10 * 11 // 2 - 1
+    assert attribute.words[0] == "since < 2024-01-11"
+    assert attribute.words[-1] == "since ≥ 2024-03-31"
+    assert not attribute.protected
+
+
+def test_few_dates_are_values():
+    attribute, _ = dated(pd.to_datetime(["2024-05-01", "2023-02-03", "2024-05-01", None] * 5))
+    assert attribute.levels == ("2023-02-03", "2024-05-01", "(missing)")
+    assert attribute.words == ("since = 2023-02-03", "since known", "since = 2024-05-01", "since missing")
+
+
+def test_an_afternoon_is_cut_between_minutes():
+    attribute, _ = dated(pd.date_range("2024-01-01 12:00:30", periods=200, freq="min"), bins=4)
+    assert attribute.words[0] == "since < 2024-01-01 12:51:00"
+    assert len(attribute.levels) == 4
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(3, 80),
+    exponent=st.integers(0, 17),
+    binning=st.sampled_from(["width", "quantile"]),
+    intervals=st.sampled_from(["runs", "thresholds", "bins"]),
+    bins=st.integers(2, 12),
+    missing=st.booleans(),
+)
+def test_every_rule_holds_whom_its_words_say(seed, n, exponent, binning, intervals, bins, missing):
+    rng = np.random.default_rng(seed)
+    ticks = 1_600_000_000_000_000 + rng.integers(0, 10**exponent + 1, n)
+    moments = pd.Series(ticks.astype("datetime64[us]"))
+    if missing:
+        moments[rng.random(n) < 0.3] = pd.NaT
+    moments[0] = pd.Timestamp("2020-09-13 12:26:40")
+    attribute, read = dated(moments, binning=binning, intervals=intervals, bins=bins)
+    assert len(attribute.levels) <= bins + int(read.isna().any())
+    for words, rule in zip(attribute.words, attribute.rules, strict=True):
+        assert (rule[attribute.codes] == said(words, read)).all(), words
+
+
+def test_a_planted_date_effect_is_found():
+    frame = crowd(4000)
+    rng = np.random.default_rng(2)
+    frame["since"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, 4000), unit="D")
+    late = (frame["sex"] == "f") & (frame["since"] >= "2021-10-01")
+    frame["decision"] = (rng.random(4000) < 0.6 - 0.4 * late).astype(int)
+    subject = subject_of(frame, ("sex",), kinds={"since": "datetime"})
+    row = rule_sets(subject, context=("since",), support=0.05, **FAST).leaderboard[0]
+    assert row.direction == "harmed"
+    assert {rule["attribute"] for rule in row.rules} == {"sex", "since"}
+    assert "sex = f" in row.rule_set
+    assert "since ≥ 2021-" in row.rule_set
+
+
+def test_edges_of_dates_are_refused():
+    with pytest.raises(InputError, match=r"rule_sets\.bins\.since must be a number of bins for dates"):
+        dated(pd.date_range("2024-01-01", periods=50), bins={"since": (1.0, 2.0, 3.0)})

@@ -1,0 +1,99 @@
+"""Figures of rule sets: every row labelled as the user wrote it, nothing read as markup, an alt text each."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from audits.drawing.style import alt_text
+from audits.rule_sets import combination_tree, group_neighbours, members, profile, rule_sets
+from audits.rule_sets.figures import leaderboard as figures
+from tests.rule_sets.conftest import crowd, subject_of
+
+
+@pytest.fixture(scope="module")
+def audited():
+    frame = crowd(3000, effect=0.35)
+    frame["race"] = frame["race"].replace({"d": "<b>Northern & Eastern</b>", "a": "A" * 70})
+    subject = subject_of(frame, ("sex", "race"))
+    return subject, rule_sets(subject, support=0.02, permutations=99, samples=0)
+
+
+def labels(figure):
+    return [note.text for note in figure.layout.annotations]
+
+
+def test_leaderboard_labels_every_bar_in_at_most_three_lines(audited):
+    _, result = audited
+    figure = figures.leaderboard(result)
+    assert len(labels(figure)) == len(result.leaderboard)
+    first = result.leaderboard[0]
+    assert first.confirmed
+    size = f"{first.n_in:,.0f} in, {first.n_out:,.0f} out"
+    assert labels(figure)[-1] == f"✓ sex = f, race = &lt;b&gt;Northern &amp; Eastern&lt;/b&gt;<br>{size}"
+    for text in labels(figure):
+        assert text.count("<br>") <= 2
+        assert "<b>" not in text
+    # bars and labels share their places: the longest bar of the first row lies at the highest place
+    places = {place: score for bar in figure.data for place, score in zip(bar.y, bar.x, strict=True)}
+    assert sorted(places) == list(range(len(result.leaderboard)))
+    assert places[len(places) - 1] == pytest.approx(100 * first.score.value)
+    assert figure.layout.annotations[-1].y == pytest.approx(len(places) - 1, abs=0.5)
+    assert f"first {first.rule_set}" in alt_text(figure)
+    hollow = {row.rule_set for row in result.leaderboard if row.verdict != "evidence of a difference"}
+    white = sum(colour == "white" for bar in figure.data for colour in bar.marker.color)
+    assert white == len(hollow)
+
+
+def test_neighbours_and_profile_label_their_rows(audited):
+    subject, result = audited
+    number = result.leaderboard[0].number
+    steps = group_neighbours(result, number)
+    figure = figures.neighbours(steps)
+    assert labels(figure)[-1] == "this group"
+    assert figure.data[0].x[-1] == pytest.approx(100 * steps["difference"].iloc[0])
+    table = profile(subject.data.frame, members(result, number), ["age", "income"])
+    figure = figures.profile(table)
+    assert [text.split(":")[0] for text in labels(figure)] == list(table["column"][::-1])
+    assert np.allclose(figure.data[0].x, table["distance"][::-1])
+
+
+def test_nothing_to_show_is_said(audited):
+    _, result = audited
+    assert alt_text(figures.leaderboard(result, [])) == "No rule set fits these choices."
+    none = dataclasses.replace(result, sweep=())
+    assert alt_text(figures.sweep(none)) == "No rule set reaches any of the thresholds."
+
+
+def test_sunburst_sweep_and_scatter_say_what_they_show(audited):
+    _, result = audited
+    tree = combination_tree(result)
+    ring = tree[tree["parent"] == ""]
+    assert ring["people"].sum() == result.n
+    assert "People by" in alt_text(figures.sunburst(tree))
+    swept = figures.sweep(result)
+    assert max(swept.data[0].y) < swept.layout.yaxis.range[1]
+    assert "rule sets by share of people" in alt_text(figures.support_and_score(result))
+
+
+def test_other_methods_stand_beside_the_first_finding(audited):
+    _, result = audited
+    figure = figures.comparisons(result)
+    assert len(figure.data[0].x) == len(labels(figure)) == 1 + len(result.comparisons) == 3
+    assert figure.data[0].x[-1] == pytest.approx(100 * result.leaderboard[0].score.value)
+    ends = figure.data[0].x[-1] - figure.data[0].error_x.arrayminus[-1]
+    assert ends == pytest.approx(100 * result.leaderboard[0].score.low)
+    assert labels(figure)[-1].startswith("rule sets: sex = f")
+    assert all(text.split(":")[0] in alt_text(figure) for text in labels(figure))
+
+
+def test_many_rule_sets_are_thinned_out_and_said_to_be(audited):
+    _, result = audited
+    table = result.rule_sets.loc[result.rule_sets.index.repeat(150)]
+    assert len(table) > 2000
+    figure = figures.support_and_score(dataclasses.replace(result, rule_sets=table))
+    assert len(figure.data[0].x) <= 2000
+    assert figure.data[0].name == f"{len(figure.data[0].x):,} of {len(table):,} rule sets"
+    assert figure.data[0].type == "scatter", "no WebGL, which a browser may lack"

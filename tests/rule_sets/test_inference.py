@@ -1,0 +1,247 @@
+"""Simulations: no effect gives no evidence more often than the level; a planted effect is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, fisher_exact, norm
+
+from audits.data import load_data
+from audits.data.samples import loans
+from audits.data.spec import data_spec
+from audits.models import make_subject, model_spec
+from audits.rule_sets import rule_sets
+from audits.rule_sets.attributes import End, category, interval
+from audits.rule_sets.cells import count_cells
+from audits.rule_sets.inference import (
+    adjusted,
+    confirm,
+    critical,
+    exact_p,
+    maxima,
+    shrinkage,
+    touching,
+    whole_people,
+)
+from audits.rule_sets.mining import Search
+from audits.rule_sets.scoring import standardized
+from audits.rule_sets.sums import GroupSums
+from audits.stats.shares import newcombe_ends
+from tests.rule_sets.conftest import subject_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def people(n: int, rng: np.random.Generator):
+    """Attributes and everybody's chance of a favourable decision without any effect."""
+    bins = [End(str(k), str(k + 1)) for k in range(5)]
+    attributes = [
+        category("sex", rng.integers(0, 2, n), ["f", "m"]),
+        category("race", rng.choice(4, n, p=[0.5, 0.25, 0.15, 0.1]), list("abcd")),
+        interval("age", rng.integers(0, 5, n), list("01234"), bins),
+    ]
+    return attributes, np.full(n, 0.4)
+
+
+def searched(attributes, decisions, support):
+    cells = count_cells(
+        [item.codes for item in attributes], [len(item.levels) for item in attributes], decisions
+    )
+    search = Search(cells, attributes, support=support)
+    search.run(10**7)
+    return whole_people(cells), GroupSums(cells, attributes, search.found().rules)
+
+
+def z_scores(everyone, groups):
+    n, good = groups.of(np.column_stack([everyone.n, everyone.favorable])).T
+    return (good - n * everyone.rate) * standardized(n, everyone.total, everyone.rate)
+
+
+def test_no_effect_gives_evidence_at_most_at_the_level():
+    """300 worlds without effect, level 10 %: a valid test rejects in more than 47 with probability 1e-3."""
+    worlds, level, rejected, confirmed = 300, 0.10, 0, 0
+    for seed in range(worlds):
+        rng = np.random.default_rng(seed)
+        attributes, chance = people(300, rng)
+        everyone, groups = searched(attributes, rng.random(300) < chance, 0.05)
+        null = maxima(everyone, groups, draws=79, rng=rng)
+        rejected += bool((adjusted(z_scores(everyone, groups), null) <= level).any())
+        if seed < 100:
+            halves = confirm(everyone, groups, draws=79, level=level, rng=rng)
+            confirmed += bool(halves.confirmed.any())
+    assert rejected <= binom.isf(1e-3, worlds, level)
+    assert rejected >= binom.ppf(1e-3, worlds, level * 0.6), "far too cautious"
+    # found by chance on one half and again on the other: at most level squared
+    assert confirmed <= binom.isf(1e-3, 100, level**2)
+
+
+def test_intervals_hold_together():
+    """Every corrected interval covers the truth at once in at least 1 - level of the worlds."""
+    worlds, level, missed = 120, 0.10, 0
+    for seed in range(worlds):
+        rng = np.random.default_rng(10_000 + seed)
+        attributes, chance = people(600, rng)
+        chance = chance - 0.2 * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
+        everyone, groups = searched(attributes, rng.random(600) < chance, 0.05)
+        null = maxima(everyone, groups, draws=79, rng=rng)
+        own = 2 * norm.sf(critical(null, level))
+        n, good = groups.of(np.column_stack([everyone.n, everyone.favorable])).T
+        total, all_good = everyone.total, everyone.favorable.sum()
+        low, high = newcombe_ends(good, n, all_good - good, total - n, level=own)
+        truth = np.bincount(groups.cells.row_cell, chance)
+        inside = groups.of(truth[:, None])[:, 0]
+        gap = inside / n - (chance.sum() - inside) / (total - n)
+        missed += bool(((gap < low) | (gap > high)).any())
+    assert missed <= binom.isf(1e-3, worlds, level)
+
+
+def test_planted_group_is_found_and_confirmed():
+    """Women of d, 5 % of 4,000, 30 points fewer: first, evidence, confirmed in nearly every world."""
+    first = evident = agreed = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        attributes, chance = people(4000, rng)
+        planted = (attributes[0].codes == 0) & (attributes[1].codes == 3)
+        everyone, groups = searched(attributes, rng.random(4000) < chance - 0.3 * planted, 0.04)
+        z = z_scores(everyone, groups)
+        best = int(np.abs(z).argmax())
+        rules = groups.rules[best]
+        first += (
+            rules[0] >= 0
+            and attributes[0].words[rules[0]] == "sex = f"
+            and rules[1] >= 0
+            and attributes[1].words[rules[1]] == "race = d"
+            and rules[2] < 0
+        )
+        evident += bool(adjusted(z, maxima(everyone, groups, draws=99, rng=rng))[best] <= 0.05)
+        agreed += bool(confirm(everyone, groups, draws=99, level=0.05, rng=rng).confirmed[best])
+    assert first >= 16
+    assert evident == 20
+    assert agreed >= 18
+
+
+def test_shrinkage_takes_off_what_chance_gave():
+    """Without an effect little of the top score is left; where one group wins by far nothing is taken off."""
+    raw, shrunk, strong = [], [], []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        attributes, chance = people(1000, rng)
+        everyone, groups = searched(attributes, rng.random(1000) < chance, 0.05)
+        n, good = groups.of(np.column_stack([everyone.n, everyone.favorable])).T
+        gaps = np.abs(good / n - (everyone.favorable.sum() - good) / (everyone.total - n))
+        bias = shrinkage(everyone, groups, splits=48, rng=rng)
+        raw.append(gaps.max())
+        shrunk.append(gaps.max() - bias)
+        planted = (attributes[0].codes == 0) & (attributes[1].codes == 3)
+        everyone, groups = searched(attributes, np.where(planted, False, rng.random(1000) < 0.9), 0.04)
+        strong.append(shrinkage(everyone, groups, splits=48, rng=rng))
+    assert np.mean(raw) > 0.12  # a group of 5 % wins by luck alone
+    assert abs(np.mean(shrunk)) < 0.3 * np.mean(raw)
+    assert np.mean(strong) < 0.02
+
+
+def test_exact_p_is_fishers_test_with_the_smaller_tail_doubled():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        n, total = int(rng.integers(3, 30)), 60
+        good = int(rng.integers(1, 59))
+        inside = int(rng.integers(max(0, n + good - total), min(n, good) + 1))
+        table = [[inside, n - inside], [good - inside, total - n - good + inside]]
+        tails = [fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
+        found = exact_p(np.array([n]), np.array([inside]), total, good)[0]
+        assert found == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-9)
+
+
+def test_shuffles_by_cell_equal_shuffles_of_people():
+    """The distribution of the largest z-score is that of really shuffling everybody's decision."""
+    rng = np.random.default_rng(1)
+    attributes, chance = people(200, rng)
+    decisions = rng.random(200) < chance
+    everyone, groups = searched(attributes, decisions, 0.05)
+    fast = maxima(everyone, groups, draws=1000, rng=rng)
+    slow = []
+    for _ in range(1000):
+        shuffled = rng.permutation(decisions)
+        favorable = np.bincount(groups.cells.row_cell, shuffled, minlength=len(everyone.n)).astype(int)
+        slow.append(np.abs(z_scores(type(everyone)(everyone.n, favorable), groups)).max())
+    # 1,000 draws each: quantiles agree within about four standard errors
+    assert np.quantile(fast, [0.5, 0.9, 0.95]) == pytest.approx(np.quantile(slow, [0.5, 0.9, 0.95]), rel=0.06)
+
+
+def test_planted_subgroup_of_the_bundled_loans_is_first_and_confirmed():
+    sample = ROOT / "sample_data"
+    section = {
+        "path": str(sample / "loans.csv"),
+        "label": "repaid",
+        "favorable": 1,
+        "protected": ["sex", "ethnicity", "age"],
+        "features": ["income", "debt"],
+        "bins": {"age": [18, 30, 45, 60, 76]},
+    }
+    data = load_data(data_spec(section))
+    subject = make_subject(
+        data, model_spec({"predictions": {"score": "model_score"}}), threshold=loans.THRESHOLD
+    )
+    result = rule_sets(subject, support=0.02)
+    row = result.leaderboard[0]
+    assert row.rule_set == "sex = female, ethnicity = Velian, age < 30"
+    assert row.direction == "harmed"
+    assert row.verdict == result.verdict == "evidence of a difference"
+    assert row.confirmed
+    # the share that 4 million applications give lies in the interval of the 124 here
+    assert row.favorable_in.low < loans.PLANTED.approved < row.favorable_in.high
+    assert result.discovery.confirmed >= 1
+
+
+def test_what_an_interval_leaves_out_is_what_the_corrected_p_says():
+    """Small random tables: 0 lies outside just where p is at most the level, and evidence is there."""
+    moved = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, correction = int(rng.integers(6, 60)), ("max", "holm", "bh")[seed % 3]
+        frame = pd.DataFrame({"a": rng.choice(list("xyz"), n), "b": rng.choice(["p", "q"], n)})
+        harmed = (frame["a"] == "x") & (seed % 2 == 0)
+        frame["decision"] = (rng.random(n) < np.where(harmed, 0.05, 0.8)).astype(int)
+        frame.loc[[0, 1, 2, 3], ["a", "b", "decision"]] = [["x", "p", 0], ["y", "q", 1]] * 2
+        found = rule_sets(subject_of(frame, ("a", "b")), support=0.02, permutations=99, correction=correction)
+        table = found.rule_sets
+        differs = table["adjusted_p"] <= 0.05
+        apart = (table["low"] > 0) | (table["high"] < 0)
+        beside = (table["low"] >= 0) | (table["high"] <= 0)
+        assert not (apart & ~differs).any()
+        assert (beside | ~differs).all()
+        if correction == "max":
+            assert (apart == differs).all()
+        assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
+        assert (found.verdict == "evidence of a difference") == differs.any()
+        for row in found.leaderboard:
+            assert (row.verdict == "evidence of a difference") == (row.adjusted_p <= 0.05)
+        moved += int((((table["low"] == 0) | (table["high"] == 0)) & ~differs).any())
+    assert moved >= 3, "no table in which the two would have disagreed"
+
+
+def test_four_people_against_two():
+    """All four of one group and neither of two: chance gives that one time in fifteen."""
+    frame = pd.DataFrame({"a": list("xxxxyy"), "decision": [1, 1, 1, 1, 0, 0]})
+    found = rule_sets(subject_of(frame, ("a",)), support=0.1, permutations=999)
+    row = found.leaderboard[0]
+    assert row.score.value == 1.0
+    assert row.adjusted_p > 0.05
+    assert row.score.low == 0.0
+    assert row.verdict == "insufficient evidence"
+
+
+def test_touching_is_where_newcombes_interval_reaches_nothing():
+    rng = np.random.default_rng(3)
+    n, rest = rng.integers(3, 80, 50).astype(float), rng.integers(3, 80, 50).astype(float)
+    first, second = np.floor(rng.random(50) * (n + 1)), np.floor(rng.random(50) * (rest + 1))
+    z = touching(first, n, second, rest)
+    assert (z > 0).sum() > 40
+    for shift, apart in ((-1e-6, True), (1e-6, False)):
+        some = z > 0.01
+        level = 2 * norm.sf(z + shift)
+        low, high = newcombe_ends(first, n, second, rest, level=level)
+        assert (((low > 0) | (high < 0)) == apart)[some].all()

@@ -1,0 +1,448 @@
+"""The rule-set audit: by hand, published, as properties, the slow way against the fast, bad input."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from audits.checks import build
+from audits.data import DataSpec, build_data, load_data
+from audits.data.public import public_section
+from audits.data.spec import data_spec
+from audits.errors import InputError, RunCancelled
+from audits.models import make_subject, model_spec
+from audits.results import load_result, plain, save_result
+from audits.rule_sets import RuleSetsOptions, RuleSetsResult, group_neighbours, members, refine, rule_sets
+from audits.rule_sets.cells import count_cells, memberships, merge
+from audits.rule_sets.mining import Search, candidates
+from audits.rule_sets.reading import read_attributes
+from audits.rule_sets.scoring import margin, people_for_margin
+from audits.rule_sets.sums import GroupSums
+from tests.rule_sets.conftest import crowd, subject_of
+
+FAST = {"permutations": 99, "samples": 0}
+
+
+def searched(data, decisions, *, support, **options):
+    attributes, _ = read_attributes(
+        data, build(RuleSetsOptions, {"support": support, **options}, "rule_sets")
+    )
+    sizes = [len(item.levels) for item in attributes]
+    cells = count_cells([item.codes for item in attributes], sizes, decisions, data.weights)
+    search = Search(cells, attributes, support=support, depth=options.get("depth"))
+    search.run(options.get("max_candidates", 10**7))
+    return attributes, cells, search.found()
+
+
+def brute(attributes, decisions, weights=None):
+    """Every rule set by definition, one boolean mask after the other: {rules: (n, favourable)}."""
+    weights = np.ones(len(decisions)) if weights is None else weights
+    found = {}
+    for rules in itertools.product(*(range(-1, len(item.rules)) for item in attributes)):
+        if max(rules) < 0:
+            continue
+        mask = np.ones(len(decisions), dtype=bool)
+        for rule, item in zip(rules, attributes, strict=True):
+            if rule >= 0:
+                mask &= item.rules[rule][item.codes]
+        found[rules] = (weights[mask].sum(), (weights * decisions)[mask].sum())
+    return found
+
+
+def test_by_hand():
+    """Women of b: 1 of 4; everyone else 9 of 12."""
+    frame = pd.DataFrame({"sex": list("fm") * 8, "race": list("aabb") * 4, "decision": 1})
+    frame.loc[frame.query("sex == 'f' and race == 'b'").index[:3], "decision"] = 0
+    frame.loc[frame.query("sex == 'm'").index[:2], "decision"] = 0
+    frame.loc[0, "decision"] = 0
+    result = rule_sets(subject_of(frame, ("sex", "race")), support=0.2, **FAST)
+    assert (result.n_candidates, result.n_frequent, result.n_distinct) == (8, 8, 8)
+    row = result.leaderboard[0]
+    assert row.rule_set == "sex = f, race = b"
+    assert row.direction == "harmed"
+    assert (row.n_in, row.n_out, row.support) == (4, 12, 0.25)
+    assert row.favorable_in.value == 0.25
+    assert row.favorable_out.value == 0.75
+    assert row.score.value == pytest.approx(0.5)
+    assert row.difference.value == pytest.approx(-0.5)
+    # Fisher's exact test, smaller tail doubled: 2 * P(X <= 1), X hypergeometric(16, 10, 4)
+    assert row.p_value == pytest.approx(2 * (15 + 10 * 20) / 1820)
+    assert result.verdict == "insufficient evidence"
+    assert members(result, row.number).sum() == 4
+
+
+def test_worked_example_of_section_4_2():
+    """283 and 91 of 1,000: margins 0.02792 + 0.01783 = 0.04575 < 0.05; a coin each way takes 1,537."""
+    assert margin(0.283, 1000, 0.0, 1000, 0.95) == pytest.approx(0.02792, abs=5e-6)
+    assert margin(0.0, 1000, 0.091, 1000, 0.95) == pytest.approx(0.01783, abs=5e-6)
+    assert margin(0.283, 1000, 0.091, 1000, 0.95) == pytest.approx(0.04575, abs=1e-5)
+    assert people_for_margin(np.array(0.5), np.array(0.5), 0.05, 0.95) == 1537
+
+
+def test_paper_counts_197_rule_sets():
+    """Section 4.1's example: 2 + 5 + 10 single rules make 17 + 80 + 100 rule sets."""
+    data = pd.DataFrame({"sex": ["f", "m"] * 50, "race": list("abcde") * 20, "age": list(range(100))})
+    data["decision"] = [0, 1] * 50
+    subject = subject_of(data, ("sex", "race", "age"), bins={"age": tuple(range(0, 101, 10))})
+    attributes, _, _ = searched(
+        subject.data, subject.decisions, support=0.01, categories="values", intervals="bins"
+    )
+    assert candidates(attributes) == 17 + 80 + 100
+
+
+@pytest.mark.shared
+def test_adult_counts_by_definition(shared_data):
+    """2 genders x 30 race subsets x 54 age intervals give 5,114 candidates, 2,564 frequent at 5 %."""
+    section = {
+        **public_section("adult", shared_data),
+        "path": str(shared_data / "adult.data"),
+        "protected": ["sex", "race", "age"],
+        "bins": {"age": list(range(0, 101, 10))},
+    }
+    section.pop("recode")
+    data = load_data(data_spec(section))
+    subject = make_subject(data, model_spec({"predictions": {"label": "income"}}))
+    result = rule_sets(subject, support=0.05, permutations=199)
+    assert (result.n, result.n_candidates, result.n_frequent) == (32561, 5114, 2564)
+    # a mask a rule set, for the whole leaderboard, to the last digit
+    for row in result.leaderboard:
+        mask = np.ones(data.n, dtype=bool)
+        for rule in row.rules:
+            mask &= data.groups[rule["attribute"]].isin(rule["values"]).to_numpy()
+        inside, outside = subject.decisions[mask].mean(), subject.decisions[~mask].mean()
+        assert row.score.value == pytest.approx(abs(inside - outside), abs=1e-12)
+        assert row.n_in == mask.sum()
+    # Table 4's pattern in the labels themselves: men in the middle of life, White or Asian-Pac-Islander
+    assert result.leaderboard[0].rule_set == "sex = Male, race = Asian-Pac-Islander or White, 40 ≤ age < 60"
+    assert result.verdict == "evidence of a difference"
+    assert result.leaderboard[0].confirmed
+    assert "Rates come from the data alone" in " ".join(result.warnings)
+
+
+@pytest.mark.shared
+def test_compas_counts_by_definition(shared_data):
+    """Of 10,394 candidates and all 7,214 rows, 5,818 reach 5 % and 2,851 20 % (the paper: 1,590 and 0)."""
+    section = {
+        **public_section("compas", shared_data),
+        "keep": [],
+        "protected": ["sex", "race", "age"],
+        "bins": {"age": list(range(0, 101, 10))},
+    }
+    data = load_data(data_spec(section))
+    for support, frequent in ((0.05, 5818), (0.20, 2851)):
+        _, cells, mined = searched(data, np.asarray(data.y), support=support)
+        assert cells.total == 7214
+        assert (mined.n_candidates, mined.n_frequent) == (10394, frequent)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(5, 60),
+    seed=st.integers(0, 10**6),
+    support=st.sampled_from([0.01, 0.1, 0.3]),
+    weighted=st.booleans(),
+    missing=st.sampled_from([0.0, 0.3]),
+    intervals=st.sampled_from(["runs", "thresholds", "bins"]),
+)
+def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, missing, intervals):
+    frame = crowd(n, seed=seed, missing=missing)
+    ages = pd.cut(frame["age"], [17, 37, 57, 78]).astype(str)
+    assume(
+        frame["sex"].nunique() > 1
+        and frame["race"].nunique() > 1
+        and ages.nunique() > 1
+        and frame["age"].notna().any()
+    )
+    data = {"weights": "weight"} if weighted else {}
+    if weighted:
+        frame["weight"] = np.random.default_rng(seed).integers(1, 5, n)
+    subject = subject_of(frame, ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)}, **data)
+    audited, decisions = subject.data, subject.decisions
+    attributes, cells, mined = searched(audited, decisions, support=support, intervals=intervals)
+    slow = brute(attributes, decisions, audited.weights)
+    frequent = {rules: sums for rules, sums in slow.items() if sums[0] >= support * audited.size - 1e-9}
+    assert (mined.n_candidates, mined.n_frequent) == (len(slow), len(frequent))
+    for rules, inside, good in zip(mined.rules, mined.n, mined.favorable, strict=True):
+        assert frequent[tuple(rules.tolist())] == pytest.approx((inside, good), abs=1e-9)
+    # merged: as many as there are different groups of people with somebody outside
+    people = {
+        tuple(np.flatnonzero(row))
+        for row in memberships(cells, attributes, np.array(list(frequent), dtype=int))
+    }
+    assert len(mined.n) == len({group for group in people if len(group) < len(cells.n)})
+
+
+def test_merged_rule_sets_are_shown_under_the_shortest_description():
+    """Everyone of race d is a woman: the longer description of the same people is never shown."""
+    frame = crowd(400, seed=3)
+    frame.loc[frame["race"] == "d", "sex"] = "f"
+    subject = subject_of(frame, ("sex", "race"))
+    attributes, cells, mined = searched(subject.data, subject.decisions, support=0.01)
+    words = [
+        [item.words[rule] for item, rule in zip(attributes, rules, strict=True) if rule >= 0]
+        for rules in mined.rules
+    ]
+    assert ["race = d"] in words
+    assert ["sex = f", "race = d"] not in words
+    assert mined.same[words.index(["race = d"])] > 1
+    assert len({group.tobytes() for group in memberships(cells, attributes, mined.rules)}) == len(mined.n)
+
+
+def test_a_stopped_search_goes_on_where_it_stopped():
+    subject = subject_of(crowd(500), ("sex", "race", "age"), bins={"age": tuple(range(18, 79, 6))})
+    attributes, cells, whole = searched(subject.data, subject.decisions, support=0.02)
+    search = Search(cells, attributes, support=0.02)
+    search.run(20)
+    first = search.found()
+    assert not first.complete
+    assert 20 <= first.n_counted < first.n_candidates
+    search.run(10**7)
+    assert search.complete
+    assert {tuple(rules) for rules in search.found().rules} == {tuple(rules) for rules in whole.rules}
+    result = rule_sets(subject, support=0.02, max_candidates=20, **FAST)
+    assert not result.complete
+    assert any("The search stopped after" in warning for warning in result.warnings)
+
+
+def test_context_narrows_but_does_not_stand_alone():
+    frame = crowd(300)
+    frame["job"] = np.random.default_rng(1).choice(["cook", "judge"], 300)
+    subject = subject_of(frame, ("sex", "race"))
+    result = rule_sets(subject, context=("job",), support=0.05, **FAST)
+    assert result.n_candidates == 3 * 15 * 3 - 1 - 2
+    assert all({"sex", "race"} & {rule["attribute"] for rule in row.rules} for row in result.leaderboard)
+
+
+def test_both_ways_of_summing_agree():
+    """Membership matrix against tables: the same sums, in float32 too where they are whole numbers."""
+    subject = subject_of(crowd(2000), ("sex", "race", "age"), bins={"age": tuple(range(18, 79, 6))})
+    attributes, cells, mined = searched(subject.data, subject.decisions, support=0.01)
+    columns = np.random.default_rng(0).integers(0, 9, (len(cells.n), 300)).astype(np.float32)
+    expected = memberships(cells, attributes, mined.rules).astype(float) @ columns
+    groups = GroupSums(cells, attributes, mined.rules)
+    ways = {item[2] is None for item in groups._plan}
+    found = np.full(expected.shape, np.nan)
+    for chosen, where, sums in groups.blocks(columns):
+        found[chosen, where] = sums
+    assert (found == expected).all()
+    assert False in ways, "tables must have been used somewhere"
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(20, 200))
+def test_swapping_the_outcome_turns_every_difference_around(seed, n):
+    frame = crowd(n, seed=seed)
+    other = frame.assign(decision=1 - frame["decision"])
+    first, second = (
+        rule_sets(subject_of(item, ("sex", "race")), support=0.1, permutations=19, samples=0)
+        for item in (frame, other)
+    )
+    assert first.rule_sets["difference"].to_numpy() == pytest.approx(
+        -second.rule_sets["difference"].to_numpy()
+    )
+    assert first.rule_sets["z"].to_numpy() == pytest.approx(-second.rule_sets["z"].to_numpy())
+    assert first.top_score == pytest.approx(second.top_score)
+
+
+def test_weights_are_people():
+    """A row of weight 3 counts as three rows in every number."""
+    frame = crowd(200, seed=5)
+    frame["weight"] = np.random.default_rng(0).integers(1, 4, 200)
+    weighted = rule_sets(subject_of(frame, ("sex", "race"), weights="weight"), support=0.05, **FAST)
+    repeated = frame.loc[frame.index.repeat(frame["weight"])].drop(columns="weight").reset_index(drop=True)
+    plain_ = rule_sets(subject_of(repeated, ("sex", "race")), support=0.05, **FAST)
+    assert weighted.n == plain_.n
+    assert weighted.n_frequent == plain_.n_frequent
+    for ours, theirs in zip(weighted.leaderboard, plain_.leaderboard, strict=True):
+        assert ours.rule_set == theirs.rule_set
+        assert ours.score == theirs.score
+        assert ours.p_value == theirs.p_value
+        assert ours.adjusted_p == theirs.adjusted_p
+
+
+def test_parts_of_the_data_add_up():
+    subject = subject_of(crowd(300), ("sex", "race"))
+    attributes, cells, _ = searched(subject.data, subject.decisions, support=0.1)
+    sizes = [len(item.levels) for item in attributes]
+    parts = [
+        count_cells([item.codes[rows] for item in attributes], sizes, subject.decisions[rows])
+        for rows in np.array_split(np.arange(300), 3)
+    ]
+    merged = merge(parts)
+    order = np.lexsort(cells.codes.T[::-1])
+    assert (merged.codes == cells.codes[order]).all()
+    assert (merged.n == cells.n[order]).all()
+    assert (merged.favorable == cells.favorable[order]).all()
+
+
+def test_first_rows_are_different_findings():
+    bins = {"age": (18, 28, 38, 48, 58, 68, 78)}
+    subject = subject_of(crowd(3000, effect=0.4), ("sex", "race", "age"), bins=bins)
+    result = rule_sets(subject, support=0.02, **FAST)
+    groups = [members(result, row.number) for row in result.leaderboard]
+    assert len(groups) == 20
+    for (i, first), (j, second) in itertools.combinations(enumerate(groups), 2):
+        same = result.leaderboard[i].direction == result.leaderboard[j].direction
+        second = second if same else ~second
+        assert (first & second).sum() / (first | second).sum() < 0.5
+    order = [(row.verdict != "evidence of a difference", -row.score.value) for row in result.leaderboard]
+    assert order == sorted(order), "evidence first, then by score"
+
+
+def _in_shares(two: bool) -> pd.DataFrame:
+    """100 people a cell with exact shares: women of d are harmed, and the left side where `two`."""
+    parts = []
+    for sex, race, side in itertools.product("fm", "abcd", "lr"):
+        good = 20 if (sex, race) == ("f", "d") else 60
+        good = good // 2 if two and side == "l" else good
+        decided = np.r_[np.ones(good, int), np.zeros(100 - good, int)]
+        parts.append(pd.DataFrame({"sex": sex, "race": race, "side": side, "decision": decided}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_what_one_group_drives_is_one_finding():
+    names = ("sex", "race", "side")
+
+    def seen(result):
+        return [row.rule_set for row in result.leaderboard if row.verdict == "evidence of a difference"]
+
+    subject = subject_of(_in_shares(False), names, features=names)
+    one = rule_sets(subject, support=0.02, **FAST)
+    apart = rule_sets(subject, support=0.02, leftover=0.0, **FAST)
+    assert seen(one) == ["sex = f, race = d"]
+    assert "by the same people" in one.finding
+    assert len(seen(apart)) > 1, "wider groups differ by the same people"
+    # a second effect of its own stays a finding of its own
+    two = rule_sets(subject_of(_in_shares(True), names, features=names), support=0.02, **FAST)
+    assert "side = l" in {rule["words"] for row in two.leaderboard[1:3] for rule in row.rules} | {
+        rule["words"] for rule in two.leaderboard[0].rules
+    }
+    assert len(seen(two)) > 1
+
+
+def test_refine_moves_without_a_new_run():
+    result = rule_sets(subject_of(crowd(3000, effect=0.4), ("sex", "race")), support=0.02, **FAST)
+    larger = refine(result, support=0.2)
+    assert larger
+    assert min(row.support for row in larger) >= 0.2
+    assert all(row.direction == "harmed" for row in refine(result, direction="harmed"))
+    assert all(
+        any(rule["attribute"] == "sex" for rule in row.rules) for row in refine(result, attributes=["sex"])
+    )
+    strict = refine(result, tolerance=0.99)
+    assert {row.verdict for row in strict} & {"evidence of a difference"} == set()
+    assert refine(result) == result.leaderboard
+
+
+def test_neighbours_are_one_step_away():
+    subject = subject_of(crowd(1000), ("sex", "race"))
+    result = rule_sets(subject, support=0.02, **FAST)
+    row = next(row for row in result.leaderboard if len(row.rules) == 2)
+    table = group_neighbours(result, row.number)
+    assert table["step"].iloc[0] == "this group"
+    assert table["difference"].iloc[0] == pytest.approx(row.difference.value)
+    assert sum(step.startswith("without ") for step in table["step"]) == 2
+
+
+def test_missing_values_are_a_group_of_their_own():
+    subject = subject_of(crowd(500, missing=0.2), ("sex", "age"), bins={"age": (18, 38, 58, 78)})
+    result = rule_sets(subject, support=0.05, depth=1, overlap=1.0, leftover=0.0, top=100, **FAST)
+    rows = {row.rule_set: row for row in result.leaderboard}
+    assert rows["age missing"].n_in == subject.data.frame["age"].isna().sum()
+    # 6 runs of 3 bins (all three together are proper, they leave out the missing), the missing, 2 sexes
+    assert result.n_candidates == 9
+    assert result.rows == {"audited": 500, "used": 500, "left_out": {}}
+
+
+def test_result_survives_saving(tmp_path):
+    result = rule_sets(subject_of(crowd(400), ("sex", "race")), support=0.05, **FAST)
+    save_result(result, tmp_path, "rule_sets")
+    loaded = load_result(RuleSetsResult, tmp_path, "rule_sets")
+    assert plain(loaded) == plain(result)
+    assert refine(loaded, support=0.1) == refine(result, support=0.1)
+    keys = {
+        "rule_set", "support", "score", "favorable_in", "favorable_out", "margin", "n_in", "n_out",
+        "adjusted_p", "confirmed",
+    }  # fmt: skip
+    assert keys <= set(result.to_json()["leaderboard"][0])
+
+
+def test_same_seed_same_numbers():
+    subject = subject_of(crowd(400), ("sex", "race"))
+    first, second = (rule_sets(subject, support=0.05, rng=7, **FAST) for _ in range(2))
+    assert plain(first) == plain(second)
+
+
+def test_progress_cancels():
+    def stop(fraction: float, doing: str) -> None:
+        if fraction > 0.2:
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        rule_sets(subject_of(crowd(300), ("sex", "race")), progress=stop, **FAST)
+
+
+def test_constant_model_says_so():
+    frame = crowd(300)
+    frame["constant"] = 0.9
+    spec = DataSpec(label="decision", favorable=1, protected=("sex", "race"), features=("income",))
+    subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "constant"}}))
+    result = rule_sets(subject, **FAST)
+    assert result.top_score == 0
+    assert result.verdict != "evidence of a difference"
+    assert {row.adjusted_p for row in result.leaderboard} == {1.0}
+    assert "decides favorably on everyone" in result.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"protected": ()}, r"rule_sets.protected must name at least one attribute"),
+        ({"protected": ("color",)}, "rule_sets.protected must be a protected attribute of the data"),
+        ({"protected": ("sex", "sex")}, "rule_sets.protected must name every attribute once"),
+        ({"context": ("race",)}, "rule_sets.context must be neither protected nor the label"),
+        ({"support": 0.97}, "rule_sets.support must leave at least one group"),
+        ({"support": 0}, "rule_sets.support"),
+        ({"permutations": 5}, "rule_sets.permutations"),
+        ({"bins": {"race": (1.0, 2.0, 3.0)}}, "rule_sets.bins.race needs a column of numbers"),
+        ({"bins": {"age": (20.0, 30.0, 90.0)}}, "rule_sets.bins.age must hold everyone"),
+        ({"supprt": 0.1}, "did you mean 'support'"),
+    ],
+)
+def test_bad_options(options, message):
+    subject = subject_of(crowd(300), ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)})
+    with pytest.raises(InputError, match=message):
+        rule_sets(subject, **{**FAST, **options}) if "supprt" not in options else build(
+            RuleSetsOptions, options, "rule_sets"
+        )
+
+
+def test_support_error_says_which_support_would_do():
+    subject = subject_of(crowd(300), ("sex",))
+    with pytest.raises(InputError, match=r"give at most 0\.5") as caught:
+        rule_sets(subject, support=0.9, **FAST)
+    share = float(str(caught.value).split("at most ")[1].split(",")[0])
+    assert rule_sets(subject, support=share, **FAST).n_frequent >= 1
+
+
+def test_too_many_values_are_refused():
+    frame = crowd(6000)
+    frame["street"] = [f"street {k % 150}" for k in range(6000)]
+    subject = subject_of(frame, ("sex",), features=("income", "street"))
+    with pytest.raises(
+        InputError, match=r"must have at most 100 values, but has 150; group its values with data\.recode"
+    ):
+        rule_sets(subject, context=("street",), **FAST)
+
+
+def test_many_values_make_single_value_rules_and_a_note():
+    frame = crowd(2000)
+    frame["region"] = np.random.default_rng(0).choice([f"r{k:02d}" for k in range(14)], 2000)
+    result = rule_sets(subject_of(frame, ("sex", "region")), support=0.02, **FAST)
+    assert result.n_candidates == 3 * 15 - 1
+    assert any("its single values are rules" in warning for warning in result.warnings)

@@ -1,0 +1,206 @@
+"""Rule sets of texts: terms found and exchanged as written, and a planted reaction to terms found."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from audits.data import DataSpec, build_data, load_data
+from audits.data.spec import data_spec
+from audits.errors import InputError
+from audits.models import make_subject, model_spec
+from audits.rule_sets import refine, rule_sets
+from audits.rule_sets.text import TERMS, Vocabulary
+
+FAST = {"permutations": 99}
+
+
+def test_table_1_has_48_terms_in_4_categories():
+    assert [len(terms) for terms in TERMS.values()] == [14, 17, 9, 8]
+    assert len(Vocabulary(TERMS).categories) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I am an African-American woman", {"african american"}),
+        ("African coffee, american cars", {"african", "american"}),
+        ("middle  aged and elderly", {"middle aged", "elderly"}),
+        ("Two gays, three Jewish lesbians", {"gay", "jewish", "lesbian"}),
+        ("gayest manhole transient blackboard oldest", set()),
+        ("LGBTQ is not LGBT", {"lgbtq", "lgbt"}),
+        ("(straight)", {"straight"}),
+        ("", set()),
+    ],
+)
+def test_terms_are_whole_words_longest_first_in_any_case(text, found):
+    held = Vocabulary(TERMS).found(text)
+    assert set().union(*held) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "made"),
+    [
+        ("I am a lesbian", "gay", "I am a gay"),
+        ("LESBIANS and Queers", "gay", "GAYS and Gays"),
+        ("a male muslim", "female", "a female muslim"),
+        ("Homosexual, straight; trans.", "gay", "Gay, gay; gay."),
+        ("no term at all", "gay", "no term at all"),
+    ],
+)
+def test_exchange_keeps_case_and_plural_and_other_categories(text, term, made):
+    assert Vocabulary(TERMS).exchanged(text, {0: term}) == made
+
+
+def corpus(n: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    gender, religion = rng.choice(["gay", "male", "female"], n), rng.choice(["muslim", "jewish", ""], n)
+    mood = rng.choice(["nice", "kind", "awful", "bad"], n)
+    text = [
+        f"my {a} {b} friend is {c} today {k % 97}"
+        for k, (a, b, c) in enumerate(zip(gender, religion, mood, strict=True))
+    ]
+    # the label reacts to "gay" with some texts that are not toxic in any other way
+    toxic = np.isin(mood, ["awful", "bad"]) | ((gender == "gay") & (rng.random(n) < 0.7))
+    return pd.DataFrame(
+        {"text": text, "verdict": np.where(toxic, "toxic", "fine"), "source": rng.choice(["x", "y"], n)}
+    )
+
+
+def subject(frame: pd.DataFrame):
+    spec = DataSpec(
+        label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
+    )
+    return make_subject(build_data(frame, spec), model_spec({"train": "text"}))
+
+
+def test_planted_reaction_to_a_term_is_found_on_data_and_on_exchanged_texts():
+    result = rule_sets(subject(corpus(6000)), text="text", support=0.05, **FAST)
+    assert result.n_candidates == 15 * 18 * 10 * 9 - 1
+    # gender alone, religion alone and both are frequent: 14 + 9 + 14 * 9 rule sets by Eq. 3
+    assert result.n_frequent == 14 + 9 + 14 * 9
+    assert result.verdict == "evidence of a difference"
+    row = result.leaderboard[0]
+    assert "“gay”" in row.rule_set
+    assert row.direction == "harmed"
+    assert row.sampled.score.value > 0.2
+    assert row.sampled.favorable_in < row.sampled.favorable_out
+    assert result.sampling["reached"]
+    single = next(item for item in result.leaderboard if item.rule_set == "“gay”")
+    mask = corpus_texts(result).str.contains("gay")
+    assert single.n_in == mask.sum()
+
+
+def corpus_texts(result) -> pd.Series:
+    return corpus(6000).set_index(pd.RangeIndex(6000))["text"].loc[result.people.index]
+
+
+def test_sampled_share_is_that_of_exchanging_every_seed():
+    """All texts with some gender term, their term exchanged for "gay": the model's share of fine ones."""
+    audited = subject(corpus(3000))
+    result = rule_sets(audited, text="text", support=0.05, samples=4000, **FAST)
+    row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
+    words = Vocabulary(TERMS)
+    texts = [words.exchanged(text, {0: "gay"}) for text in audited.data.frame["text"]]
+    everyone = audited.favorable_score(pd.DataFrame({"text": texts})) >= 0.5
+    assert row.sampled.favorable_in == pytest.approx(everyone.mean(), abs=4 * np.sqrt(0.25 / 4000))
+
+
+def test_own_terms():
+    result = rule_sets(
+        subject(corpus(2000)), text="text", terms={"mood": ("nice", "awful")}, support=0.05, **FAST
+    )
+    assert result.n_candidates == 2
+    assert {row.rule_set for row in result.leaderboard} == {"“awful”", "“nice”"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": "txt"}, "rule_sets.text must be a column of the data"),
+        (
+            {"text": "text", "terms": {"colour": ("mauve",)}},
+            "must hold some of the 1 terms, but no text does",
+        ),
+        ({"text": "text", "terms": {"a": ("x",), "b": ("X",)}}, "must name every term once"),
+        ({"text": "text", "terms": {"a": ()}}, "must give every category at least one term"),
+        (
+            {"text": "text", "support": 1.0, "terms": {"mood": ("nice",)}},
+            "rule_sets.support must leave at least one group",
+        ),
+    ],
+)
+def test_bad_text_options(options, message):
+    with pytest.raises(InputError, match=message):
+        rule_sets(subject(corpus(600)), **FAST, **options)
+
+
+def word_model(path):
+    """Save a model by which texts with "gay" (plural too, any case) are toxic with 0.8, others with 0.1."""
+    nodes = [
+        helper.make_node("RegexFullMatch", ["text"], ["held"], pattern=r"(?is).*\bgays?\b.*"),
+        helper.make_node("Where", ["held", "high", "low"], ["score"]),
+    ]
+    given = [numpy_helper.from_array(np.array(v, np.float32), k) for k, v in (("low", 0.1), ("high", 0.8))]
+    graph = helper.make_graph(
+        nodes,
+        "words",
+        [helper.make_tensor_value_info("text", TensorProto.STRING, [None, 1])],
+        [helper.make_tensor_value_info("score", TensorProto.FLOAT, [None, 1])],
+        given,
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    return path
+
+
+def test_an_onnx_model_that_reads_the_text_is_asked_about_exchanged_terms(tmp_path):
+    """The model decides by one term alone: inside its rule set nobody is favourable, and never was."""
+    frame = corpus(2000)
+    spec = DataSpec(
+        label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
+    )
+    path = word_model(tmp_path / "words.onnx")
+    audited = make_subject(build_data(frame, spec), model_spec({"path": str(path)}))
+    assert (audited.decisions == ~frame["text"].str.contains("gay").to_numpy()).all()
+    result = rule_sets(audited, text="text", support=0.05, **FAST)
+    row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
+    assert (row.favorable_in.value, row.favorable_out.value) == (0.0, 1.0)
+    # every text with a term of gender is unfavourable once that term is "gay"
+    assert row.sampled.favorable_in == 0.0
+    assert result.sampling["columns"] == ["text"]
+    assert result.leaderboard[0].number == row.number
+
+
+@pytest.mark.shared
+def test_toxicity_templates(shared_data):
+    """The templates balance every term: a model trained on them reacts to none beyond chance."""
+    section = {
+        "path": str(shared_data / "wiki_sentence_templates.csv.gz"),
+        "label": "toxicity",
+        "favorable": "nontoxic",
+        "protected": ["template"],
+        "features": ["phrase"],
+        "kinds": {"phrase": "text"},
+    }
+    data = load_data(data_spec(section))
+    assert (data.n, int(data.y.sum())) == (76564, 38282)
+    audited = make_subject(data.take(np.arange(0, data.n, 8)), model_spec({"train": "text"}))
+    result = rule_sets(audited, text="phrase", support=0.01, samples=300, error=0.12, **FAST)
+    assert result.n_frequent == 48
+    assert result.verdict != "evidence of a difference"
+    assert result.rule_sets["n_in"].min() >= 20
+
+
+def test_the_smallest_group_of_texts_is_counted_by_categories():
+    """At the audit's own support no finding is hidden, though few texts hold the very terms (Eq. 3)."""
+    result = rule_sets(subject(corpus(2000)), text="text", support=0.5, **FAST)
+    numbers = [row.number for row in result.leaderboard]
+    assert max(row.support for row in result.leaderboard) < 0.5
+    assert [row.number for row in refine(result, support=0.5)] == numbers
+    # every text holds a term of gender, two in three one of religion too
+    rows = refine(result, support=0.8)
+    assert rows
+    assert all([rule["attribute"] for rule in row.rules] == ["gender"] for row in rows)
