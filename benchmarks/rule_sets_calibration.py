@@ -19,9 +19,9 @@ import pandas as pd
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult
 from audits.rule_sets.attributes import Attribute, End, category, interval
+from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.cells import Cells, count_cells, memberships
 from audits.rule_sets.packing import Audited
-from audits.rule_sets.ruleset import audit_cells
 from audits.stats import EVIDENCE, wilson
 
 LEVEL = 0.05

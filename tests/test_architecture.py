@@ -11,14 +11,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # lower layers first; a package may import only from layers below its own
 LAYERS = (
-    ("errors", "checks", "progress", "results", "threads"),
+    ("errors", "checks", "progress", "results", "threads", "records"),
     ("stats",),
     ("data",),
     ("models", "transport"),
-    ("flipsets", "groups", "individual", "outcomes", "rulesets", "sensitivity"),
-    ("figures",),
-    ("reports",),
+    ("drawing",),
+    ("flipset", "groups", "loss_ratio", "outcome_transport", "recourse", "rule_sets", "sensitivity"),
+    ("mitigation",),
     ("runs",),
+    ("reports",),
     ("cli",),
     ("__main__", "__init__"),
 )
@@ -68,8 +69,16 @@ def test_who_may_import_what(path: Path):
     assert "streamlit" not in roots
     assert "pickle" not in roots
     assert "joblib" not in roots
-    if home not in {"figures", "reports"}:
+    draws = home in {"drawing", "reports"} or "figures" in path.with_suffix("").parts
+    if not draws and path.stem != "records":
         assert "plotly" not in roots, "only figures and reports draw"
+    if not draws and path.stem != "exhibits":
+        drawn = {
+            name
+            for name in imports(path)
+            if "figures" in name.split(".") or name.startswith("audits.drawing")
+        }
+        assert not drawn, f"{path} computes, and imports what draws"
 
 
 @pytest.mark.parametrize("path", sources("app"), ids=lambda path: str(path.relative_to(ROOT)))

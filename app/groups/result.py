@@ -72,7 +72,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
-    fine_print(found, draft, "overview")
+    fine_print(found, draft, "groups")
 
 
 def _headline(result: GroupsResult, *, changed: bool = False) -> None:

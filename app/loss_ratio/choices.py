@@ -12,8 +12,8 @@ from app.drafts import check_invents
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from audits.data import AuditData
+from audits.loss_ratio.audit import check_labels
 from audits.loss_ratio.choosing import sensitive_columns
-from audits.loss_ratio.loss_ratio import check_labels
 from audits.loss_ratio.options import usual_steps
 
 __all__ = ["choose_options"]

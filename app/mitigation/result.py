@@ -18,8 +18,8 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.rule_sets import MitigationResult
-from audits.rule_sets.figures import leaderboard as figures
+from audits.mitigation import figures
+from audits.mitigation.result import MitigationResult
 from audits.runs.mitigating import usual_others
 from audits.stats import EVIDENCE
 from audits.stats.words import percent
@@ -112,7 +112,7 @@ def _show(result: MitigationResult) -> None:
         st.text("of what is left of the difference")
     for warning in result.warnings:
         notices.note(warning)
-    figure_card("mitigation", figures.mitigation(result), result.to_frame)
+    figure_card("mitigation", figures.amounts(result), result.to_frame)
     first, last = result.steps[0], result.steps[result.chosen]
     st.text(f"Every finding before, and after training with {last.added:,} more samples")
     with st.container(border=True):

@@ -7,9 +7,7 @@ from app.flipset.result import live_curve, show_earlier, show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
-    "Flipsets",
     "flipset",
-    question="flipset_question",
     needs="Choose at least one protected attribute to compare by.",
     choose=choose_options,
     show=show_result,

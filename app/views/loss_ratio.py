@@ -7,9 +7,7 @@ from app.loss_ratio.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
-    "Individual fairness",
     "loss_ratio",
-    question="loss_ratio_question",
     needs="Choose at least one attribute or feature that should not matter.",
     choose=choose_options,
     show=show_result,

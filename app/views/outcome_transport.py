@@ -7,9 +7,7 @@ from app.outcome_transport.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
-    "Transport flows",
     "outcome_transport",
-    question="outcome_transport_question",
     needs="Choose what to compare, and at least one protected attribute to make subgroups of.",
     choose=choose_options,
     show=show_result,

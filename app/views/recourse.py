@@ -7,9 +7,7 @@ from app.recourse.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
-    "Recourse",
     "recourse",
-    question="recourse_question",
     needs="Choose at least one column that a person can change, and an attribute to compare by.",
     choose=choose_options,
     show=show_result,

@@ -7,9 +7,7 @@ from app.rule_sets.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
-    "Rule sets",
     "rule_sets",
-    question="rule_sets_question",
     needs="Choose at least one protected attribute, or a column of text.",
     choose=choose_options,
     show=show_result,

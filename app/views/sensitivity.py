@@ -7,9 +7,7 @@ from app.sensitivity.result import show_earlier, show_result
 from app.widgets.audit_page import audit_page
 
 audit_page(
-    "Prediction sensitivity",
     "sensitivity",
-    question="sensitivity_question",
     needs="Choose at least one protected attribute.",
     choose=choose_options,
     show=show_result,

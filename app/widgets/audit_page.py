@@ -21,6 +21,7 @@ from app.workspace import Workspace
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.runs.handle import RunProgress
+from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.saved import SavedRuns
 
@@ -39,10 +40,8 @@ class Chosen:
 
 
 def audit_page(
-    heading: str,
     audit: str,
     *,
-    question: str,
     needs: str,
     choose: Callable[[Mapping[str, Any], AuditData, Summary], Chosen | None],
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
@@ -54,12 +53,9 @@ def audit_page(
 
     Parameters
     ----------
-    heading
-        The page's title.
     audit
-        The audit's name in a spec.
-    question
-        Name of the text that says what the page answers; shown while there is no result.
+        The audit's name in a spec; the text ``NAME_question`` says what the page answers, and is shown while
+        there is no result.
     needs
         What to choose, while `choose` returns None.
     choose
@@ -73,6 +69,7 @@ def audit_page(
     while_running
         Draws what else there is to see of a run that goes on, below its progress.
     """
+    heading, question = AUDITS[audit].title, f"{audit}_question"
     space = state.workspace()
     draft = space.draft()
     if draft is None:

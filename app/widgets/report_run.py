@@ -10,9 +10,10 @@ import streamlit as st
 from app import state, work
 from app.widgets import notices
 from app.widgets.run_bar import ended_badly, progress, run_button
-from app.widgets.verdict_cards import PAGES, latest_audits
+from app.widgets.verdict_cards import latest_audits, title_of
 from app.workspace import Workspace
 from audits.errors import InputError
+from audits.runs.registry import AUDITS
 
 __all__ = ["report_of_all"]
 
@@ -24,12 +25,12 @@ def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
         return
     with st.expander("One report of several audits", expanded=False):
         st.text("The audits run so far on these data and this model, with their latest options, as one run.")
-        names = [name for name in PAGES if name in records] + [name for name in records if name not in PAGES]
+        names = [name for name in AUDITS if name in records]
         chosen = st.multiselect(
             "Audits",
             names,
             default=names,
-            format_func=lambda name: PAGES.get(name, ("", name))[1],
+            format_func=title_of,
             **state.choice("parts"),
         )
         if not chosen:

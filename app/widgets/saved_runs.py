@@ -14,7 +14,7 @@ from app import state, work
 from app.widgets import notices
 from app.widgets.export import portable, zipped_tables
 from app.widgets.figure_card import csv_bytes
-from app.widgets.verdict_cards import PAGES
+from app.widgets.verdict_cards import title_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
@@ -51,7 +51,7 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         audit = st.selectbox(
             "Audit",
             [_ANY, *AUDITS],
-            format_func=lambda name: PAGES.get(name, ("", name))[1],
+            format_func=lambda name: name if name == _ANY else title_of(name),
             **state.choice("of-audit"),
         )
     wanted = {"status": status, "verdict": verdict, "audit": audit}

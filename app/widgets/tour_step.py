@@ -11,7 +11,7 @@ from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
 from app.workspace import Workspace
 from audits.data.samples import CATALOGUE
-from audits.reports.sections import SECTIONS
+from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 
@@ -56,16 +56,16 @@ def tour_spec(space: Workspace) -> dict[str, Any]:
 def show_step(found: RunResult, step: int) -> None:
     """Draw one finding: the question, the sentence, the figure, how to read it."""
     audit = found.audits[step - 1]
-    section = SECTIONS[audit.name](audit.result)
+    record = AUDITS[audit.name]
     st.markdown(page_text(_TEXTS[step]))
     with st.container(key="finding"):
         st.text(audit.result.finding)
     with st.container(key="verdict"):
         st.badge(audit.result.verdict, color="primary" if audit.result.verdict == EVIDENCE else "gray")
-    exhibit = section.exhibits[0]
+    exhibit = record.section(audit.result).exhibits[0]
     st.text(exhibit.caption)
-    figure_card(f"tour-{step}", exhibit.figure, lambda: exhibit.table, wide=True)
-    st.caption(section.limits)
+    figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=True)
+    st.caption(record.limits)
     if step < max(STEPS):
         st.button(f"Next: {STEPS[step + 1]}", key="next", type="primary", on_click=_go_to, args=(step + 1,))
         return

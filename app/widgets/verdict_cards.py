@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app import work
+from app.pages import view_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 
-__all__ = ["PAGES", "latest_audits", "verdict_cards"]
+__all__ = ["latest_audits", "title_of", "verdict_cards"]
 
-PAGES = {
-    "groups": ("overview.py", "Overview"),
-    "flipset": ("flipset.py", "Flipsets"),
-    "outcome_transport": ("outcome_transport.py", "Transport flows"),
-    "recourse": ("recourse.py", "Recourse"),
-    "rule_sets": ("rule_sets.py", "Rule sets"),
-    "loss_ratio": ("loss_ratio.py", "Individual fairness"),
-    "sensitivity": ("sensitivity.py", "Prediction sensitivity"),
-}
-"""View and title of each audit's page."""
-
-_VIEWS = Path(__file__).resolve().parents[1] / "views"
 _LETTERS = 260
 
 
@@ -77,9 +66,13 @@ def _subject(spec: Mapping[str, Any]) -> str:
     return json.dumps(parts, sort_keys=True)
 
 
+def title_of(name: str) -> str:
+    """Return the title of an audit, or its name where it is not known any more."""
+    return AUDITS[name].title if name in AUDITS else name
+
+
 def _link(space: Workspace, name: str, label: str) -> None:
-    view, title = PAGES.get(name, ("", name))
-    if view and (_VIEWS / view).is_file():
-        st.page_link(f"views/{view}", label=f"{title} →", query_params={"w": space.token})
+    if name in AUDITS and (view := view_of(name)) is not None:
+        st.page_link(view, label=f"{AUDITS[name].title} →", query_params={"w": space.token})
     else:
         st.text(label)

@@ -21,31 +21,6 @@ Departures, and why:
   exceeds a serious one says first that it cannot be trusted.
 """
 
-from audits.flipset.flipset import flipset, flipset_audit
-from audits.flipset.options import FlipsetOptions
-from audits.flipset.parts import (
-    Causal,
-    FeatureDifference,
-    FlipsetPart,
-    Marginal,
-    Noise,
-    Reverse,
-    SameValue,
-    Stratum,
-)
-from audits.flipset.result import FlipsetResult
+import lazy_loader
 
-__all__ = [
-    "Causal",
-    "FeatureDifference",
-    "FlipsetOptions",
-    "FlipsetPart",
-    "FlipsetResult",
-    "Marginal",
-    "Noise",
-    "Reverse",
-    "SameValue",
-    "Stratum",
-    "flipset",
-    "flipset_audit",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,80 +2,117 @@
 
 from __future__ import annotations
 
-from audits.flipset import FlipsetResult
+from functools import partial
+from typing import Literal
+
 from audits.flipset.figures import comparisons, flipsets, maps
-from audits.reports.exhibits import Exhibit, Section
+from audits.flipset.result import FlipsetResult
+from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent_interval
 
-__all__ = ["flipset_section"]
+__all__ = ["section"]
 
 
-def flipset_section(result: FlipsetResult) -> Section:
+def section(result: FlipsetResult) -> Section:
     """Arrange a flipset audit."""
-    larger = "negative" if result.negative.size >= result.positive.size else "positive"
+    larger: Literal["positive", "negative"]
+    smaller: Literal["positive", "negative"]
+    larger, smaller = "negative", "positive"
+    if result.positive.size > result.negative.size:
+        larger, smaller = smaller, larger
     exhibits = [
         Exhibit(
+            "sizes",
+            "Flipset sizes",
             "Share of people in each flipset, with its interval and the range that chance alone gives.",
-            flipsets.sizes(result),
-            result.to_frame(),
+            lambda: flipsets.sizes(result),
+            result.to_frame,
         )
     ]
-    for name in (larger, "positive" if larger == "negative" else "negative"):
+    for name in (larger, smaller):
         if getattr(result, name).size <= 0:
             continue
         exhibits += [
             Exhibit(
+                f"marginals_{name}",
+                "Where flipped people differ from their group",
                 f"Who is in the {name} flipset: the features that set it apart most from all source people.",
-                flipsets.marginals(result, name),  # type: ignore[arg-type]
-                result.marginals_frame(name),
+                partial(flipsets.marginals, result, name),
+                partial(result.marginals_frame, name),
+                wide=True,
             ),
             Exhibit(
+                f"transparency_{name}",
+                "How they differ from their counterparts",
                 f"Transparency report of the {name} flipset: person minus counterpart, by feature.",
-                flipsets.transparency(result, name),  # type: ignore[arg-type]
-                result.transparency_frame(name),
+                partial(flipsets.transparency, result, name),
+                partial(result.transparency_frame, name),
+                wide=True,
             ),
         ]
     if result.same_values:
         exhibits.append(
             Exhibit(
+                "same_values",
+                "Compared at equal values",
                 "The groups compared among people who agree in one feature. "
                 + (result.disagreement or "Nowhere does that contradict the flipsets."),
-                comparisons.same_values(result),
-                result.same_values_frame(),
+                lambda: comparisons.same_values(result),
+                result.same_values_frame,
+                wide=True,
             )
         )
     if result.causal is not None:
         exhibits.append(
             Exhibit(
+                "causal",
+                "Compared with the true counterfactuals",
                 "Flipsets of transport beside those of the true counterfactuals.",
-                comparisons.causal(result),
-                result.causal_frame(),
+                lambda: comparisons.causal(result),
+                result.causal_frame,
             )
         )
     if result.score_change is not None:
         exhibits.append(
             Exhibit(
+                "score_change",
+                "How the score changes",
                 "How the score changes from person to counterpart; above 0 counterparts score better.",
-                comparisons.score_change(result),
-                result.score_change_frame(),
+                lambda: comparisons.score_change(result),
+                result.score_change_frame,
             )
         )
     if result.validation["checks"]:
         exhibits.append(
             Exhibit(
+                "fit",
+                "How well the counterparts fit",
                 "How far each feature of the counterparts lies from the target group's (KS distance).",
-                maps.fit(result),
-                result.fit_frame(),
+                lambda: maps.fit(result),
+                result.fit_frame,
+                wide=True,
             )
         )
     if result.training:
-        exhibits.append(Exhibit("How the map was trained.", maps.training(result), result.training_frame()))
+        exhibits.append(
+            Exhibit(
+                "training",
+                "How the map was trained",
+                "How the map was trained.",
+                lambda: maps.training(result),
+                result.training_frame,
+                wide=True,
+            )
+        )
     if not result.arrows.empty:
         exhibits.append(
             Exhibit(
+                "arrows",
+                "People and their counterparts",
                 "Some people and their main counterparts; arrows in colour change the decision.",
-                maps.arrows(result),
-                result.arrows,
+                lambda: maps.arrows(result),
+                lambda: result.arrows,
+                wide=True,
             )
         )
     facts = {
@@ -94,14 +131,8 @@ def flipset_section(result: FlipsetResult) -> Section:
         )
     return Section(
         title=f"Flipset: {result.source} → {result.target}",
-        question="Had these people belonged to the other group, would the model have decided otherwise?",
         exhibits=tuple(exhibits),
         facts=facts,
-        limits=(
-            "A counterpart is a statistical match, not the same person's other life. A flipset shows who is "
-            "decided differently from similar people of the other group; it does not prove that the group "
-            "membership caused it, nor that the difference is unjustified."
-        ),
     )
 
 

@@ -10,29 +10,6 @@ A difference excludes 0 only if Fisher's exact test does too: a handful of peopl
 favourable label who are decided favourably.
 """
 
-from audits.groups.changing import at_threshold, beside
-from audits.groups.groups import groups, groups_audit, most_telling
-from audits.groups.ll144 import BiasTable, bias_tables
-from audits.groups.metrics import METRICS, Counts, confusion_counts, rates
-from audits.groups.options import GroupsOptions
-from audits.groups.result import Calibration, Difference, GroupRow, GroupsResult, Spread
+import lazy_loader
 
-__all__ = [
-    "METRICS",
-    "BiasTable",
-    "Calibration",
-    "Counts",
-    "Difference",
-    "GroupRow",
-    "GroupsOptions",
-    "GroupsResult",
-    "Spread",
-    "at_threshold",
-    "beside",
-    "bias_tables",
-    "confusion_counts",
-    "groups",
-    "groups_audit",
-    "most_telling",
-    "rates",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

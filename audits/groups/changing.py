@@ -10,8 +10,8 @@ import pandas as pd
 
 from audits.checks import build
 from audits.errors import InputError
+from audits.groups.audit import LABEL, groups_from_people, with_sign
 from audits.groups.comparison import Sorted, sort_people
-from audits.groups.groups import LABEL, groups_from_people, with_sign
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts

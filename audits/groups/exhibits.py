@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from audits.groups import GroupsResult, figures
-from audits.reports.exhibits import Exhibit, Section
+from audits.groups import figures
+from audits.groups.result import GroupsResult
+from audits.records import Exhibit, Section
 from audits.stats.words import number
 
-__all__ = ["groups_section"]
+__all__ = ["section"]
 
 
-def groups_section(result: GroupsResult) -> Section:
+def section(result: GroupsResult) -> Section:
     """Arrange a group comparison."""
     facts = {}
     for spread in result.spreads:
@@ -27,13 +28,8 @@ def groups_section(result: GroupsResult) -> Section:
                 )
     return Section(
         title="Groups",
-        question="How do the groups compare at all?",
         exhibits=tuple(exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)),
         facts=facts,
-        limits=(
-            "Equal rates do not mean that similar people are treated alike, and unequal ones can have "
-            "reasons that the data do not hold. Error rates take the label as the truth."
-        ),
     )
 
 
@@ -44,30 +40,38 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     drawn = f" Drawn are the {most} largest of {k} groups." if k > most else ""
     found = [
         Exhibit(
+            f"rates_{attribute}",
+            f"Rates by {attribute}",
             f"Rates by {attribute} with intervals; the dotted line is four fifths of the highest "
             f"selection rate, hollow groups are too small to say anything.{drawn}",
-            figures.rates(result, attribute),
-            table[table["attribute"] == attribute].drop(columns="attribute"),
+            lambda: figures.rates(result, attribute),
+            lambda: table[table["attribute"] == attribute].drop(columns="attribute"),
         ),
         Exhibit(
+            f"differences_{attribute}",
+            f"Differences from the reference group of {attribute}",
             f"Differences from the reference group of {attribute}, with intervals that hold for all groups "
             f"and rates together.{drawn}",
-            figures.differences(result, attribute),
-            result.differences_frame(attribute),
+            lambda: figures.differences(result, attribute),
+            lambda: result.differences_frame(attribute),
         ),
         Exhibit(
+            f"scores_{attribute}",
+            f"Scores by {attribute}",
             f"Distribution of scores by {attribute}.",
-            figures.scores(result, attribute),
-            result.scores_frame(attribute),
+            lambda: figures.scores(result, attribute),
+            lambda: result.scores_frame(attribute),
         ),
     ]
     calibration = result.calibration_frame(attribute)
     if len(calibration):
         found.append(
             Exhibit(
+                f"calibration_{attribute}",
+                f"Calibration by {attribute}",
                 f"Calibration by {attribute}: on the dotted line scores mean what they say.",
-                figures.calibration(result, attribute),
-                calibration,
+                lambda: figures.calibration(result, attribute),
+                lambda: calibration,
             )
         )
     return found

@@ -24,28 +24,6 @@ Departures, and why:
 * A silent test says "no evidence" only if a ratio of 1.25 times the tolerance would have been seen.
 """
 
-from audits.loss_ratio.flow import Flow, gradient_flow, step_sizes
-from audits.loss_ratio.judging import Standing, Tested
-from audits.loss_ratio.loss_ratio import loss_ratio, loss_ratio_audit
-from audits.loss_ratio.metrics import FairMetric, matrix_metric, projection_metric
-from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.result import CurvePoint, FeatureMove, GroupRatio, LossRatioResult, RatioBar
+import lazy_loader
 
-__all__ = [
-    "CurvePoint",
-    "FairMetric",
-    "FeatureMove",
-    "Flow",
-    "GroupRatio",
-    "LossRatioOptions",
-    "LossRatioResult",
-    "RatioBar",
-    "Standing",
-    "Tested",
-    "gradient_flow",
-    "loss_ratio",
-    "loss_ratio_audit",
-    "matrix_metric",
-    "projection_metric",
-    "step_sizes",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

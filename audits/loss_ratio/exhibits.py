@@ -4,33 +4,59 @@ from __future__ import annotations
 
 from audits.loss_ratio import LossRatioResult
 from audits.loss_ratio import figures as figures
-from audits.reports.exhibits import Exhibit, Section
+from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words
 
-__all__ = ["loss_ratio_section"]
+__all__ = ["section"]
 
 
-def loss_ratio_section(result: LossRatioResult) -> Section:
+def section(result: LossRatioResult) -> Section:
     """Arrange a loss-ratio audit."""
     exhibits = [
         Exhibit(
+            "against_tolerance",
+            "Against the tolerance",
             "Both ratios with interval and one-sided lower bound, against the tolerance.",
-            figures.against_tolerance(result),
-            result.to_frame(),
+            lambda: figures.against_tolerance(result),
+            result.to_frame,
         ),
-        Exhibit("The loss ratio along the flow.", figures.along_flow(result), result.curve_frame()),
-        Exhibit("How many people have which ratio.", figures.ratios(result), result.histogram_frame()),
-        Exhibit("The mean ratio by group.", figures.by_group(result), result.groups_frame()),
         Exhibit(
+            "along_flow",
+            "Along the flow",
+            "The loss ratio along the flow.",
+            lambda: figures.along_flow(result),
+            result.curve_frame,
+        ),
+        Exhibit(
+            "ratios",
+            "Ratios of people",
+            "How many people have which ratio.",
+            lambda: figures.ratios(result),
+            result.histogram_frame,
+        ),
+        Exhibit(
+            "by_group",
+            "By group",
+            "The mean ratio by group.",
+            lambda: figures.by_group(result),
+            result.groups_frame,
+        ),
+        Exhibit(
+            "subspace",
+            "What the fair metric lets move",
             "The features on which the sensitive subspace loads.",
-            figures.subspace(result),
-            result.features_frame(),
+            lambda: figures.subspace(result),
+            result.features_frame,
         ),
     ]
     if len(result.heat_map):
         exhibits.append(
             Exhibit(
-                "The lower bound over the weights of the model.", figures.heat_map(result), result.heat_map
+                "heat_map",
+                "Over the weights of the model",
+                "The lower bound over the weights of the model.",
+                lambda: figures.heat_map(result),
+                lambda: result.heat_map,
             )
         )
     facts = {
@@ -53,12 +79,6 @@ def loss_ratio_section(result: LossRatioResult) -> Section:
         )
     return Section(
         title="Individual fairness: loss ratio",
-        question="Is a person's loss multiplied when moved only in directions that should not matter?",
         exhibits=tuple(exhibits),
         facts=facts,
-        limits=(
-            "The answer is as good as the fair metric: it says which people are alike, and the test holds "
-            "for that choice. A moved person need not exist. The audit finds that losses differ; it does not "
-            "prove why, nor that the difference is unjustified."
-        ),
     )

@@ -27,28 +27,6 @@ Departures, and why:
   model trained under a constraint, so that any model has one.
 """
 
-from audits.outcome_transport.options import OutcomeTransportOptions, Policy
-from audits.outcome_transport.result import (
-    BiasRow,
-    Decomposition,
-    Flows,
-    OutcomeTransportResult,
-    RoleBias,
-    TieRange,
-)
-from audits.outcome_transport.simulation import blue_college
-from audits.outcome_transport.transport import outcome_transport, outcome_transport_audit
+import lazy_loader
 
-__all__ = [
-    "BiasRow",
-    "Decomposition",
-    "Flows",
-    "OutcomeTransportOptions",
-    "OutcomeTransportResult",
-    "Policy",
-    "RoleBias",
-    "TieRange",
-    "blue_college",
-    "outcome_transport",
-    "outcome_transport_audit",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,34 +4,48 @@ from __future__ import annotations
 
 from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
-from audits.reports.exhibits import Exhibit, Section
+from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["outcome_transport_section"]
+__all__ = ["section"]
 
 
-def outcome_transport_section(result: OutcomeTransportResult) -> Section:
+def section(result: OutcomeTransportResult) -> Section:
     """Arrange an outcome-transport audit."""
     flows = result.flows_frame()
     table = result.to_frame()
     exhibits = [
         Exhibit(
-            "Whose outcomes are mapped onto whose: bands as wide as the mass.", figures.sankey(result), flows
+            "flows",
+            "Flows",
+            "Whose outcomes are mapped onto whose: bands as wide as the mass.",
+            lambda: figures.sankey(result),
+            lambda: flows,
         ),
-        Exhibit("The same as shares of each row.", figures.flow_matrix(result), flows),
         Exhibit(
+            "flow_matrix",
+            "Flows as shares",
+            "The same as shares of each row.",
+            lambda: figures.flow_matrix(result),
+            lambda: flows,
+        ),
+        Exhibit(
+            "bias",
+            "Bias by group",
             "Mean bias by group: the thick bar is the sampling interval, the thin one holds every optimal "
             "coupling's value.",
-            figures.bias(result),
-            table[table["level"] != "subgroup"],
+            lambda: figures.bias(result),
+            lambda: table[table["level"] != "subgroup"],
         ),
     ]
     if any(row.level == "subgroup" for row in result.bias):
         exhibits.append(
             Exhibit(
+                "subgroup_bias",
+                "Bias by subgroup",
                 "The same by subgroup.",
-                figures.bias(result, level="subgroup"),
-                table[table["level"] != "group"],
+                lambda: figures.bias(result, level="subgroup"),
+                lambda: table[table["level"] != "group"],
             )
         )
     facts = {
@@ -57,13 +71,6 @@ def outcome_transport_section(result: OutcomeTransportResult) -> Section:
         )
     return Section(
         title=f"Transport flows: {result.source} → {result.target}",
-        question="Which subgroup's outcomes are mapped to which, and how unlike are the people?",
         exhibits=tuple(exhibits),
         facts=facts,
-        limits=(
-            "Who is mapped to whom is a comparison of outcomes, not of causes. Many couplings cost equally "
-            "little; the figures of one are read together with the range over all of them. A bias is "
-            "large where "
-            "people with the same outcome differ, whatever the reason."
-        ),
     )

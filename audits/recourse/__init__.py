@@ -12,19 +12,6 @@ Departures, and why:
   fractions of categories: no model here can be asked about half a guarantor.
 """
 
-from audits.recourse.german import GERMAN_ROLES
-from audits.recourse.options import Limit, RecourseOptions
-from audits.recourse.recourse import recourse, recourse_audit
-from audits.recourse.result import AlphaRow, Change, GroupRecourse, RecourseResult
+import lazy_loader
 
-__all__ = [
-    "GERMAN_ROLES",
-    "AlphaRow",
-    "Change",
-    "GroupRecourse",
-    "Limit",
-    "RecourseOptions",
-    "RecourseResult",
-    "recourse",
-    "recourse_audit",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

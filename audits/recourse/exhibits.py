@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+from audits.records import Exhibit, Section
 from audits.recourse import RecourseResult
 from audits.recourse.figures import group as figures
-from audits.reports.exhibits import Exhibit, Section
 from audits.stats.words import count, p_words, percent_interval
 
-__all__ = ["recourse_section"]
+__all__ = ["section"]
 
 
-def recourse_section(result: RecourseResult) -> Section:
+def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
     exhibits = (
         Exhibit(
+            "reclassified",
+            "Accepted on the way",
             "Share of rejected people accepted as they move towards their accepted counterparts.",
-            figures.reclassified(result),
-            result.to_frame(),
+            lambda: figures.reclassified(result),
+            result.to_frame,
         ),
         Exhibit(
+            "scores",
+            "Scores today and at the largest step",
             "Scores today and at the largest step.",
-            figures.score_distribution(result, result.steps[-1]),
-            result.to_frame()[["alpha", "mean score", "score low", "score high"]],
+            lambda: figures.score_distribution(result, result.steps[-1]),
+            lambda: result.to_frame()[["alpha", "mean score", "score low", "score high"]],
         ),
         Exhibit(
+            "burden",
+            "How far each group has to go",
             "How far each group's people have to go until they are accepted.",
-            figures.burden(result),
-            result.groups_frame(),
+            lambda: figures.burden(result),
+            result.groups_frame,
         ),
-        Exhibit("What changes on the way, on average.", figures.changes(result), result.changes_frame()),
+        Exhibit(
+            "changes",
+            "What changes on the way",
+            "What changes on the way, on average.",
+            lambda: figures.changes(result),
+            result.changes_frame,
+        ),
     )
     last = result.by_alpha[-1]
     facts = {
@@ -42,12 +54,6 @@ def recourse_section(result: RecourseResult) -> Section:
         facts["Burden by chance"] = f"p {p_words(result.burden_p_value)}"
     return Section(
         title="Recourse",
-        question="What could rejected people change, and does one group have further to go?",
         exhibits=exhibits,
         facts=facts,
-        limits=(
-            "The way to a counterpart is a direction in the data, not advice: changing a column need not be "
-            "possible in life, changes its neighbours, and the model may be retrained. Costs are standard "
-            "deviations and category changes unless weights say otherwise."
-        ),
     )

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from audits.reports.exhibits import Exhibit
+from audits.records import Exhibit
 from audits.stats.words import count, number
 
 __all__ = [

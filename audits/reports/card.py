@@ -10,6 +10,7 @@ import re
 
 from audits.reports.blocks import Grid, grid
 from audits.reports.contents import AID, FINDS, RunLike, sections
+from audits.runs.registry import AUDITS
 from audits.stats.words import count
 
 __all__ = ["render_card"]
@@ -69,7 +70,7 @@ def render_card(run: RunLike) -> str:
         lines += [""] if audit.result.warnings else []
         table = grid(audit.result.to_frame(), most=_MOST_ROWS)
         lines += [*_table(table), ""] if table.rows else []
-        lines += [_plain(section.limits), ""]
+        lines += [_plain(AUDITS[audit.name].limits), ""]
     lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
     return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 import yaml
 
+from audits.records import Section
 from audits.reports.blocks import (
     Block,
     Code,
@@ -21,8 +22,7 @@ from audits.reports.blocks import (
     grid,
     shortened,
 )
-from audits.reports.exhibits import Section
-from audits.reports.sections import SECTIONS
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
 from audits.stats.words import count
 
@@ -151,7 +151,7 @@ def findings(ordered: Ordered) -> tuple[Finding, ...]:
 def sections(run: RunLike) -> Ordered:
     """Return audits with their sections, worst first."""
     ordered = sorted(run.audits, key=lambda audit: _WORST_FIRST.index(audit.result.verdict))
-    return [(audit, SECTIONS[audit.name](audit.result)) for audit in ordered]
+    return [(audit, AUDITS[audit.name].section(audit.result)) for audit in ordered]
 
 
 def head(run: RunLike) -> str:
@@ -180,14 +180,16 @@ def _audit(place: int, audit: AuditOfRun, section: Section) -> list[Block]:
     result = audit.result
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}"),
-        Text(section.question, "quiet"),
+        Text(AUDITS[audit.name].question, "quiet"),
         Finding(result.verdict, "", result.finding),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),
     ]
     for number, exhibit in enumerate(section.exhibits, start=1):
-        blocks.append(Figure(exhibit, f"figure-{place}-{number}", grid(exhibit.table, name=exhibit.caption)))
-    return [*blocks, Text(section.limits, "quiet")]
+        blocks.append(
+            Figure(exhibit, f"figure-{place}-{number}", grid(exhibit.table(), name=exhibit.caption))
+        )
+    return [*blocks, Text(AUDITS[audit.name].limits, "quiet")]
 
 
 def _data_and_model(run: RunLike) -> list[Block]:

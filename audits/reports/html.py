@@ -112,7 +112,8 @@ def html_of(document: Document) -> str:
 
 def _drawing(block: Figure) -> Markup:
     """The figure's container and the call that draws it; data cannot close the script element."""
-    figure = json.loads(block.exhibit.figure.to_json(), parse_float=_rounded)
+    made = block.exhibit.figure()
+    figure = json.loads(made.to_json(), parse_float=_rounded)
     figure["layout"].pop("template", None)  # all figures have the one that is written above them
     height = figure["layout"].get("height", 300)
     return Markup(
@@ -120,7 +121,7 @@ def _drawing(block: Figure) -> Markup:
         "<script>draw({name_js}, {text});</script>"
     ).format(
         name=block.name,
-        alt=alt_text(block.exhibit.figure),
+        alt=alt_text(made),
         height=height,
         name_js=Markup(json.dumps(block.name)),
         text=Markup(_script(figure)),

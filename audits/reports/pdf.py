@@ -129,9 +129,10 @@ class _Page:
 
     def _figure(self, block: Figure) -> list[Flowable]:
         found: list[Flowable] = [self.paragraph(block.exhibit.caption, "h3")]
-        drawn = drawing_of(block.exhibit.figure, _WIDTH, _PLAIN, self.printable)
+        made = block.exhibit.figure()
+        drawn = drawing_of(made, _WIDTH, _PLAIN, self.printable)
         if drawn is None:  # nothing to draw: the figure says why
-            found.append(self.paragraph(alt_text(block.exhibit.figure), "quiet"))
+            found.append(self.paragraph(alt_text(made), "quiet"))
         else:
             found += [drawn[0], *(self.paragraph(note, "quiet") for note in drawn[1])]
         return [KeepTogether(found), *self._grid(block.table)]

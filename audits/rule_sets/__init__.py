@@ -27,49 +27,6 @@ Departures, and why:
   would lead by luck.
 """
 
-from audits.rule_sets.comparisons import Comparison
-from audits.rule_sets.findings import profile
-from audits.rule_sets.mitigated import NOT_RUN, Headline, MitigationOptions, MitigationResult, Step
-from audits.rule_sets.mitigation import mitigation_audit
-from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.parquet import rule_sets_parquet, rule_sets_streamed
-from audits.rule_sets.ranking import group_neighbours, members, refine
-from audits.rule_sets.result import (
-    Discovery,
-    LeaderRow,
-    RuleSetsResult,
-    SampledScore,
-    SweepRow,
-    leaderboard_frame,
-)
-from audits.rule_sets.ruleset import count_candidates, rule_sets, rule_sets_audit
-from audits.rule_sets.text import TERMS
-from audits.rule_sets.tree import combination_tree
+import lazy_loader
 
-__all__ = [
-    "NOT_RUN",
-    "TERMS",
-    "Comparison",
-    "Discovery",
-    "Headline",
-    "LeaderRow",
-    "MitigationOptions",
-    "MitigationResult",
-    "RuleSetsOptions",
-    "RuleSetsResult",
-    "SampledScore",
-    "Step",
-    "SweepRow",
-    "combination_tree",
-    "count_candidates",
-    "group_neighbours",
-    "leaderboard_frame",
-    "members",
-    "mitigation_audit",
-    "profile",
-    "refine",
-    "rule_sets",
-    "rule_sets_audit",
-    "rule_sets_parquet",
-    "rule_sets_streamed",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

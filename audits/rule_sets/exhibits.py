@@ -4,38 +4,46 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audits.reports.exhibits import Exhibit, Section
-from audits.rule_sets import MitigationResult, RuleSetsResult, combination_tree
+from audits.records import Exhibit, Section
+from audits.rule_sets import RuleSetsResult, combination_tree
 from audits.rule_sets.figures import leaderboard as figures
 from audits.stats.words import count, number, percent_interval
 
-__all__ = ["mitigation_section", "rule_sets_section"]
+__all__ = ["section"]
 
 
-def rule_sets_section(result: RuleSetsResult) -> Section:
+def section(result: RuleSetsResult) -> Section:
     """Arrange a rule-set audit."""
     tree = combination_tree(result)
     exhibits = (
         Exhibit(
+            "leaderboard",
+            "Leaderboard",
             "Groups by how far their favorable share lies from everyone else's; overlapping groups are "
             "one row.",
-            figures.leaderboard(result),
-            result.to_frame(),
+            lambda: figures.leaderboard(result),
+            result.to_frame,
         ),
         Exhibit(
+            "support",
+            "Support and score",
             "Every rule set by the share of people in it and its difference from everyone else.",
-            figures.support_and_score(result),
-            result.to_frame()[["rule set", "support", "score", "direction"]],
+            lambda: figures.support_and_score(result),
+            lambda: result.to_frame()[["rule set", "support", "score", "direction"]],
         ),
         Exhibit(
+            "sunburst",
+            "People by attribute",
             "People by one attribute, then by the next.",
-            figures.sunburst(tree),
-            tree.drop(columns=["id", "parent"]),
+            lambda: figures.sunburst(tree),
+            lambda: tree.drop(columns=["id", "parent"]),
         ),
         Exhibit(
+            "sweep",
+            "Smallest groups looked at",
             "The largest score when only larger groups are looked at.",
-            figures.sweep(result),
-            pd.DataFrame(
+            lambda: figures.sweep(result),
+            lambda: pd.DataFrame(
                 [
                     (row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score)
                     for row in result.sweep
@@ -46,16 +54,8 @@ def rule_sets_section(result: RuleSetsResult) -> Section:
     )
     return Section(
         title="Rule sets",
-        question="Which hidden intersection of groups does the model decide differently from everyone else?",
         exhibits=exhibits,
         facts=_facts(result),
-        limits=(
-            "A rule set is a description of people, not a cause: the rule that names a group need not be "
-            "what the model "
-            "uses. A score compares a group with everyone else together, so a group can differ because "
-            "others do. Groups "
-            "smaller than the support were not looked at."
-        ),
     )
 
 
@@ -93,32 +93,3 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
             "confidence"
         )
     return facts
-
-
-def mitigation_section(result: MitigationResult) -> Section:
-    """Arrange a mitigation."""
-    first, last = result.steps[0], result.steps[result.chosen]
-    facts = {
-        "Group": f"{result.rule_set}, {result.direction} by the model as it was",
-        "Accuracy": f"{percent_interval(first.accuracy)} before; {percent_interval(last.accuracy)} after",
-    }
-    for before, after in zip(first.also, last.also, strict=True):
-        facts[f"{before.audit} before"] = f"{before.verdict}: {before.finding}"
-        facts[f"{after.audit} after"] = f"{after.verdict}: {after.finding}"
-    return Section(
-        title="Mitigation of the worst rule set",
-        question="Does training with more examples of the worst group help it, and whom does it cost?",
-        exhibits=(
-            Exhibit(
-                "The group's difference, the largest score of any group, and accuracy, by samples added.",
-                figures.mitigation(result),
-                result.to_frame(),
-            ),
-        ),
-        facts=facts,
-        limits=(
-            "The samples carry the old model's own decisions as labels: they shift the model, they add no "
-            "knowledge of who "
-            "deserves what. The number of samples was chosen on the people it is stated for."
-        ),
-    )

@@ -18,13 +18,13 @@ from audits.errors import InputError
 from audits.models import ModelSpec
 from audits.progress import Progress, part, silent
 from audits.rule_sets.attributes import Attribute
+from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.cells import Cells
 from audits.rule_sets.decided import decided_by
 from audits.rule_sets.levels import Ruled
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import Audited
 from audits.rule_sets.result import RuleSetsResult
-from audits.rule_sets.ruleset import audit_cells
 from audits.rule_sets.streaming import count_parquet, open_parquet, true_or_false
 
 __all__ = ["rule_sets_parquet", "rule_sets_streamed"]

@@ -16,7 +16,7 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
-from audits.runs.large import large_facts, run_large
+from audits.runs.large import large_facts
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
@@ -92,7 +92,15 @@ def _execute_large(spec: Spec, expected: list[str], progress: Progress) -> RunRe
         stretch = part(progress, 0.05 + place * width, 0.05 + (place + 1) * width)
         rng = np.random.default_rng(np.random.SeedSequence([spec.seed, place]))
         try:
-            result = run_large(spec, request.options, rng=rng, progress=stretch)
+            result = AUDITS[request.name].stream(
+                [path for where, _, path in spec.paths() if where.startswith("data.path")],
+                spec.data,
+                spec.model,
+                spec.threshold,
+                request.options,
+                rng=rng,
+                progress=stretch,
+            )
         except InputError as error:
             _locate(error, f"audits[{place}]", request)
             raise

@@ -1,4 +1,4 @@
-"""A run whose table is too large to be read whole: rule sets of predictions, counted batch by batch."""
+"""What is said of the data and the model of a run whose table is too large to be read whole."""
 
 from __future__ import annotations
 
@@ -12,32 +12,12 @@ from audits.errors import InputError
 from audits.models import Predictions
 from audits.models.predictions import PredictedLabel, PredictedScore
 from audits.progress import Progress, part
-from audits.rule_sets import rule_sets_streamed
 from audits.runs.digests import digest_of, path_digest
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from audits.rule_sets import RuleSetsOptions, RuleSetsResult
     from audits.runs.spec import Spec
 
-__all__ = ["large_facts", "run_large"]
-
-
-def run_large(
-    spec: Spec, options: RuleSetsOptions, *, rng: np.random.Generator, progress: Progress
-) -> RuleSetsResult:
-    """Run one rule-set audit of a spec that `Spec.streamed` says is counted batch by batch.
-
-    Raises
-    ------
-    InputError
-        See `audits.rule_sets.rule_sets_streamed`.
-    """
-    paths = [path for where, _, path in spec.paths() if where.startswith("data.path")]
-    return rule_sets_streamed(
-        paths, spec.data, spec.model, spec.threshold, options, rng=rng, progress=progress
-    )
+__all__ = ["large_facts"]
 
 
 def large_facts(spec: Spec, expected: list[str], progress: Progress) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -10,9 +10,11 @@ import numpy as np
 from audits.checks import build, one_of
 from audits.data import AuditData
 from audits.data.values import MISSING
+from audits.mitigation.audit import mitigation_audit
+from audits.mitigation.options import MitigationOptions
+from audits.mitigation.result import MitigationResult
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.rule_sets import MitigationOptions, MitigationResult, mitigation_audit
 
 __all__ = ["mitigation_with_others", "usual_others"]
 

@@ -1,56 +1,96 @@
-"""The audits that a spec can name: one line each."""
+"""The audits that a spec can name: ours, and those that installed packages add.
+
+A package adds one by an entry point of the group ``evenhand.audits``: its name is the audit's, what it points
+to the audit's `audits.records.Audit`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 
-from audits.flipset import FlipsetOptions, FlipsetResult, flipset_audit
-from audits.groups import GroupsOptions, GroupsResult, groups_audit
-from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio_audit
-from audits.outcome_transport import OutcomeTransportOptions, OutcomeTransportResult, outcome_transport_audit
-from audits.recourse import RecourseOptions, RecourseResult, recourse_audit
-from audits.rule_sets import (
-    MitigationOptions,
-    MitigationResult,
-    RuleSetsOptions,
-    RuleSetsResult,
-    rule_sets_audit,
+from audits.errors import InputError
+from audits.records import Audit
+
+__all__ = ["AUDITS", "GROUP", "Registry"]
+
+GROUP = "evenhand.audits"
+
+_OURS = (
+    "groups",
+    "flipset",
+    "outcome_transport",
+    "recourse",
+    "rule_sets",
+    "mitigation",
+    "loss_ratio",
+    "sensitivity",
 )
-from audits.runs.mitigating import mitigation_with_others
-from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity_audit
-
-__all__ = ["AUDITS", "Audit"]
+"""In the order of pages and lists; each is the package that holds its record."""
 
 
-@dataclass(frozen=True)
-class Audit:
-    """One audit.
+class Registry(Mapping[str, Audit]):
+    """Records by name, each loaded when it is first asked for; ours first, then those of other packages."""
 
-    Attributes
-    ----------
-    options : type
-        Frozen dataclass of what an auditor can choose; a spec's options are checked against it.
-    result : type
-        Frozen dataclass with at least ``verdict``, ``finding``, ``warnings`` and ``to_json()``, the
-        audit's part of results.json.
-    run : callable
-        ``run(subject, options, *, rng, progress)`` returns the result.
+    def __init__(self) -> None:
+        self._added: dict[str, Audit] = {}
+
+    def __getitem__(self, name: str) -> Audit:
+        if name in self._added:
+            return self._added[name]
+        if name in _OURS:
+            audit: Audit = importlib.import_module(f"audits.{name}.record").AUDIT
+            return audit
+        return _brought(_entries()[name])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from _OURS
+        yield from (name for name in {**_entries(), **self._added} if name not in _OURS)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _OURS or name in self._added or name in _entries()
+
+    def add(self, audit: Audit) -> None:
+        """Have this process know one more audit, or another one of a known name."""
+        self._added[audit.name] = audit
+
+    def remove(self, name: str) -> None:
+        """Forget an audit that `add` added."""
+        del self._added[name]
+
+    def brought(self, name: str) -> bool:
+        """Whether the audit comes from another package."""
+        return name not in _OURS
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+@cache
+def _brought(entry: EntryPoint) -> Audit:
+    """Return the record that another package brings.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or is no record: names the package.
     """
+    package = entry.dist.name if entry.dist is not None else entry.value
+    where = f"audit {entry.name!r} of the package {package!r}"
+    try:
+        found = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise InputError(where, "cannot be loaded", str(error), "install it again, or remove it") from error
+    if not isinstance(found, Audit) or found.name != entry.name:
+        raise InputError(where, "must be an audits.records.Audit of that name", type(found).__name__)
+    return found
 
-    options: type
-    result: type
-    run: Callable[..., Any]
 
-
-AUDITS: dict[str, Audit] = {
-    "groups": Audit(GroupsOptions, GroupsResult, groups_audit),
-    "flipset": Audit(FlipsetOptions, FlipsetResult, flipset_audit),
-    "loss_ratio": Audit(LossRatioOptions, LossRatioResult, loss_ratio_audit),
-    "outcome_transport": Audit(OutcomeTransportOptions, OutcomeTransportResult, outcome_transport_audit),
-    "recourse": Audit(RecourseOptions, RecourseResult, recourse_audit),
-    "rule_sets": Audit(RuleSetsOptions, RuleSetsResult, rule_sets_audit),
-    "sensitivity": Audit(SensitivityOptions, SensitivityResult, sensitivity_audit),
-    "mitigation": Audit(MitigationOptions, MitigationResult, mitigation_with_others),
-}
+AUDITS = Registry()

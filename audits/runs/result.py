@@ -130,7 +130,7 @@ class RunResult:
                     entry["audit"],
                     entry["options"],
                     load_result(
-                        AUDITS[entry["audit"]].result, folder / "people", f"{place}-{entry['audit']}"
+                        AUDITS[entry["audit"]].result_type, folder / "people", f"{place}-{entry['audit']}"
                     ),
                 )
                 for place, entry in enumerate(entries)

@@ -120,7 +120,9 @@ class Spec:
 
         So are rule sets, and nothing else, of predictions in Parquet that is too large to be read.
         """
-        if self.model.predictions is None or any(request.name != "rule_sets" for request in self.audits):
+        if self.model.predictions is None or any(
+            AUDITS[request.name].streams is None for request in self.audits
+        ):
             return False
         return beyond_limits([path for where, _, path in self.paths() if where.startswith("data.path")])
 

@@ -25,19 +25,6 @@ Departures, and why:
 * A model without a gradient is measured by finite differences and swaps, labelled as such.
 """
 
-from audits.sensitivity.bundle import MonitorBundle, Scored
-from audits.sensitivity.matching import MatchSet, match_set
-from audits.sensitivity.options import SensitivityOptions
-from audits.sensitivity.result import SensitivityResult
-from audits.sensitivity.sensitivity import sensitivity, sensitivity_audit
+import lazy_loader
 
-__all__ = [
-    "MatchSet",
-    "MonitorBundle",
-    "Scored",
-    "SensitivityOptions",
-    "SensitivityResult",
-    "match_set",
-    "sensitivity",
-    "sensitivity_audit",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,67 +2,80 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
-from audits.reports.exhibits import Exhibit, Section
+from audits.records import Exhibit, Section
 from audits.sensitivity import SensitivityResult
 from audits.sensitivity.figures import people as figures
 from audits.stats.words import count, number, percent, percent_interval
 
-__all__ = ["sensitivity_section"]
+__all__ = ["section"]
 
 
-def sensitivity_section(result: SensitivityResult) -> Section:
+def section(result: SensitivityResult) -> Section:
     """Arrange a sensitivity audit."""
     exhibits = [
         Exhibit(
+            "histogram",
+            "People by sensitivity",
             "People by sensitivity; beyond the line they are flagged.",
-            figures.histogram(result),
-            result.histogram_frame(),
+            lambda: figures.histogram(result),
+            result.histogram_frame,
         ),
         Exhibit(
+            "by_group",
+            "By group",
             "Mean sensitivity of each group as times everyone else's; 1 is no difference.",
-            figures.groups(result),
-            result.to_frame(),
+            lambda: figures.groups(result),
+            result.to_frame,
         ),
         *(
             Exhibit(
+                f"ridges_{name}",
+                f"Distribution by {name}",
                 f"Sensitivity by {name}, each group scaled to its own peak.",
-                figures.ridges(result, name),
-                result.to_frame().query("attribute == @name"),
+                partial(figures.ridges, result, name),
+                partial(_rows, result, name),
             )
             for name in result.protected
         ),
-        Exhibit("Each feature's part of all sensitivity.", figures.features(result), result.features_frame()),
         Exhibit(
+            "features",
+            "By feature",
+            "Each feature's part of all sensitivity.",
+            lambda: figures.features(result),
+            result.features_frame,
+        ),
+        Exhibit(
+            "status",
+            "Protected-status models",
             "The protected-status models on people they have not seen: what they state, and what is so.",
-            figures.calibration(result),
-            result.calibration_frame(),
+            lambda: figures.calibration(result),
+            result.calibration_frame,
         ),
     ]
     if result.match_set is not None:
         exhibits.append(
             Exhibit(
+                "match_set",
+                "Match set",
                 f"{result.match_set.question} Beside it two rivals that know nothing of groups.",
-                figures.match_curves(result),
-                curves_table(result),
+                lambda: figures.match_curves(result),
+                lambda: curves_table(result),
             )
         )
     return Section(
         title="Prediction sensitivity",
-        question="Is this very prediction driven by protected status?",
         exhibits=tuple(exhibits),
         facts=_facts(result),
-        limits=(
-            "Sensitivity says how far a prediction hangs on features that tell the groups apart; it is "
-            "only as good as the "
-            "protected-status model, finds associations and no causes, and can be high for a prediction "
-            "that is "
-            "justified. It has no unit: read it beside the baseline. Near the decision threshold every "
-            "gradient is "
-            "large, which is why it is held against distance from the threshold."
-        ),
     )
+
+
+def _rows(result: SensitivityResult, attribute: str) -> pd.DataFrame:
+    table = result.to_frame()
+    return table[table["attribute"] == attribute]
 
 
 def curves_table(result: SensitivityResult) -> pd.DataFrame:

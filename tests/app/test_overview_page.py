@@ -13,7 +13,7 @@ from audits.stats.words import number
 from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
 from tests.reports.everything import FORMULA, HTML, LONG
 
-PAGE = "views/overview.py"
+PAGE = "views/groups.py"
 
 
 def run_here(at, space):  # noqa: F811

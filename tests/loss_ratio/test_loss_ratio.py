@@ -13,7 +13,7 @@ from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
-from audits.loss_ratio.exhibits import loss_ratio_section
+from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.models import make_subject, model_spec
 from audits.results import load_result, save_result
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
@@ -241,7 +241,7 @@ def test_every_figure_says_what_it_shows(found):
     assert "tolerance is 2" in alt_text(drawn[0])
     section = loss_ratio_section(found)
     assert len(section.exhibits) == 5
-    assert all(len(exhibit.table) for exhibit in section.exhibits)
+    assert all(len(exhibit.table()) for exhibit in section.exhibits)
 
 
 def test_long_names_stay_apart_in_the_figures(make, make_people):

@@ -16,7 +16,7 @@ from audits.data import DataSpec, FeatureSpace, build_data, data_spec
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioResult, loss_ratio
 from audits.loss_ratio.blackbox import black_box_flow
-from audits.loss_ratio.exhibits import loss_ratio_section
+from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.loss_ratio.metrics import projection_metric
 from audits.loss_ratio.targets import target_of
 from audits.models import Subject, make_subject, model_spec

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.outcome_transport import audit as module
 from audits.outcome_transport import outcome_transport
-from audits.outcome_transport import transport as module
 from audits.outcome_transport.group_testing import group_test
 from audits.outcome_transport.identified import least_apart
 from tests.outcome_transport.conftest import crowd, scored

@@ -13,8 +13,8 @@ from audits.drawing.style import alt_text
 from audits.errors import RunCancelled
 from audits.outcome_transport import OutcomeTransportResult, outcome_transport
 from audits.outcome_transport import figures as figures
-from audits.reports.sections import SECTIONS
 from audits.results import load_result, plain, save_result
+from audits.runs.registry import AUDITS
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import QUICK, A, B, even
 
@@ -173,8 +173,8 @@ def test_json_keys_round_trip_figures_and_cell(tmp_path):
     again = load_result(OutcomeTransportResult, tmp_path, "outcome_transport")
     assert plain(again) == plain(result)
     pd.testing.assert_frame_equal(again.people, result.people, check_dtype=False)
-    section = SECTIONS["outcome_transport"](result)
-    assert all(alt_text(exhibit.figure) for exhibit in section.exhibits)
+    section = AUDITS["outcome_transport"].section(result)
+    assert all(alt_text(exhibit.figure()) for exhibit in section.exhibits)
     assert alt_text(figures.roles(result))
     row, column = result.flows.rows[0], result.flows.columns[0]
     inside = result.cell(row, column)

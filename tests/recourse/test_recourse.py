@@ -13,8 +13,8 @@ from audits.models import Subject
 from audits.recourse import RecourseResult, recourse
 from audits.recourse.figures import group as figures
 from audits.recourse.figures.person import person_path
-from audits.reports.sections import SECTIONS
 from audits.results import load_result, plain, save_result
+from audits.runs.registry import AUDITS
 from tests.outcome_transport.subjects import Linear, mixed, subject_of
 
 
@@ -92,8 +92,8 @@ def test_json_keys_round_trip_and_figures(tmp_path):
     again = load_result(RecourseResult, tmp_path, "recourse")
     assert plain(again) == plain(result)
     pd.testing.assert_frame_equal(again.scores, result.scores)
-    for exhibit in SECTIONS["recourse"](result).exhibits:
-        assert alt_text(exhibit.figure)
+    for exhibit in AUDITS["recourse"].section(result).exhibits:
+        assert alt_text(exhibit.figure())
     assert "row" in alt_text(person_path(result, result.people.index[0]))
     # the browser's slider holds what was computed at every step, in standard deviations
     slid = figures.sliding(result)

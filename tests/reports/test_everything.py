@@ -22,7 +22,6 @@ from audits.reports.card import render_card
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
 from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
-from audits.reports.sections import SECTIONS
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables
@@ -87,7 +86,7 @@ def card(run) -> str:
 
 
 def test_every_audit_of_the_registry_is_here():
-    assert sorted(NAMES) == sorted(AUDITS) == sorted(SECTIONS)
+    assert sorted(NAMES) == sorted(AUDITS)
 
 
 def test_results_follow_the_published_schema(out):
@@ -122,10 +121,10 @@ def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, pa
     assert " ".join(result.finding.split()) in card
     assert [number for number in digits if number not in pdf_text] == []
     compared = 0
-    for exhibit in SECTIONS[name](result).exhibits:
+    for exhibit in AUDITS[name].section(result).exhibits:
         expected = [
             number
-            for row in exhibit.table.head(200).itertuples(index=False)
+            for row in exhibit.table().head(200).itertuples(index=False)
             for number in map(_number, row)
             if number is not None
         ]
@@ -163,12 +162,12 @@ def test_report_is_one_small_file_where_nothing_from_the_data_runs(out, parsed):
 
 def test_a_table_stands_under_every_figure(run, document):
     figures = [block for block in document.blocks if isinstance(block, Figure)]
-    assert len(figures) == sum(len(SECTIONS[audit.name](audit.result).exhibits) for audit in run.audits)
-    assert all(figure.table.rows for figure in figures if len(figure.exhibit.table))
+    assert len(figures) == sum(len(AUDITS[audit.name].section(audit.result).exhibits) for audit in run.audits)
+    assert all(figure.table.rows for figure in figures if len(figure.exhibit.table()))
 
 
 def test_every_figure_is_drawn_on_paper(document):
-    figures = [block.exhibit.figure for block in document.blocks if isinstance(block, Figure)]
+    figures = [block.exhibit.figure() for block in document.blocks if isinstance(block, Figure)]
     drawn = [drawing_of(figure, 500, "Helvetica", str) for figure in figures if figure.data]
     assert len(drawn) > 25
     assert all(found is not None and found[0].contents for found in drawn)

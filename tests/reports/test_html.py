@@ -13,9 +13,9 @@ import pytest
 
 from audits.drawing.style import finish
 from audits.flipset import flipset
+from audits.records import Exhibit
 from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
-from audits.reports.exhibits import Exhibit
 from audits.reports.html import MOST_BYTES, html_of
 from audits.stats.words import count
 from tests.flipset.conftest import draw_crowd, subject_of
@@ -98,7 +98,7 @@ def test_the_file_stays_small_whatever_the_tables_hold():
     """80 tables of 200 wide rows are cut further, and say so; nothing is left out in silence."""
     frame = pd.DataFrame({"group": ["g" * 60] * 300} | {f"rate {k}": [1 / 3 + k] * 300 for k in range(12)})
     figure = go.Figure(go.Bar(x=[1 / 3], y=["a"]))
-    block = Figure(Exhibit("caption", figure, frame), "figure", grid(frame))
+    block = Figure(Exhibit("key", "heading", "caption", lambda: figure, lambda: frame), "figure", grid(frame))
     text = html_of(Document("title", "subtitle", (block,) * 80))
     assert 5_000_000 < len(text.encode()) < MOST_BYTES
     [note] = set(re.findall(r"The first \d+ of 300 rows; the CSV tables hold all", text))
@@ -109,7 +109,11 @@ def test_the_file_stays_small_whatever_the_tables_hold():
 
 def test_what_figures_share_is_written_once_and_their_numbers_stay():
     figure = finish(go.Figure(go.Scatter(x=[1 / 3, 2e-9], y=[123456789.0, 5])), height=200, alt="")
-    block = Figure(Exhibit("caption", figure, pd.DataFrame({"a": [1.0]})), "figure", grid(pd.DataFrame()))
+    block = Figure(
+        Exhibit("key", "heading", "caption", lambda: figure, lambda: pd.DataFrame({"a": [1.0]})),
+        "figure",
+        grid(pd.DataFrame()),
+    )
     text = html_of(Document("title", "subtitle", (block, block, block)))
     one = html_of(Document("title", "subtitle", (block,)))
     assert len(text) - len(one) < 2 * 2500, "Plotly's template alone is 7,000 characters"

@@ -12,9 +12,12 @@ import pytest
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.groups import GroupsOptions, groups_audit
+from audits.mitigation.audit import mitigation_audit
+from audits.mitigation.options import MitigationOptions
+from audits.mitigation.result import NOT_RUN, MitigationResult
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from audits.rule_sets import NOT_RUN, MitigationOptions, MitigationResult, mitigation_audit, rule_sets
+from audits.rule_sets import rule_sets
 from audits.runs.mitigating import mitigation_with_others, usual_others
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_text import corpus
@@ -145,8 +148,8 @@ def test_unknown_other_audit_is_named(trained):
 
 
 def test_samples_carry_the_label_against_the_trend(trained):
-    from audits.rule_sets.mitigation import _augmented, _on, _samples
-    from audits.rule_sets.treated import find_worst, group_kind
+    from audits.mitigation.audit import _augmented, _on, _samples
+    from audits.mitigation.treated import find_worst, group_kind
 
     options = MitigationOptions()
     before, groups = _on(trained, trained.training, trained.model), group_kind(trained, options)
@@ -201,8 +204,8 @@ def test_mitigation_of_texts_needs_a_model_of_words(trained):
 
 
 def test_samples_of_texts_hold_the_terms_and_nothing_else_of_their_category():
-    from audits.rule_sets.mitigation import _on, _samples
-    from audits.rule_sets.treated import find_worst, group_kind
+    from audits.mitigation.audit import _on, _samples
+    from audits.mitigation.treated import find_worst, group_kind
 
     audited, options = (
         text_subject(corpus(3000)),

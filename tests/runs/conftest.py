@@ -10,18 +10,17 @@ import pandas as pd
 import pytest
 
 from audits.runs.registry import AUDITS
-from tests.runs.extra_audits import register
+from tests.runs.extra_audits import EXTRA, register
 
 PEOPLE = 400
 
 
 @pytest.fixture(autouse=True)
 def _extra_audits():
-    before = dict(AUDITS)
     register()
     yield
-    AUDITS.clear()
-    AUDITS.update(before)
+    for name in EXTRA:
+        AUDITS.remove(name)
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,9 @@ import pandas as pd
 from pydantic import Field
 
 from audits.errors import InputError
+from audits.records import Audit, Section
 from audits.results import plain
-from audits.runs.registry import AUDITS, Audit
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, NO_EVIDENCE, Estimate, wilson
 
 PLUGIN = "tests.runs.extra_audits:register"
@@ -146,7 +147,30 @@ def break_down(subject, options, *, rng, progress) -> PlainResult:
     return PlainResult(NO_EVIDENCE, "Still here.", (), float("nan") if options.how == "nan" else 1.0)
 
 
+def nothing(result) -> Section:
+    return Section(title="Extra", exhibits=())
+
+
+def _record(name: str, options: type, result: type, runs: Any) -> Audit:
+    return Audit(
+        name=name,
+        title=name.title(),
+        question="What do tests ask?",
+        limits="Tests alone.",
+        options=options,
+        result=result,
+        runs=runs,
+        presents=nothing,
+    )
+
+
+EXTRA = {
+    "rates": _record("rates", RatesOptions, RatesResult, rates),
+    "slow": _record("slow", SlowOptions, PlainResult, slow),
+    "break": _record("break", BreakOptions, PlainResult, break_down),
+}
+
+
 def register() -> None:
-    AUDITS["rates"] = Audit(RatesOptions, RatesResult, rates)
-    AUDITS["slow"] = Audit(SlowOptions, PlainResult, slow)
-    AUDITS["break"] = Audit(BreakOptions, PlainResult, break_down)
+    for audit in EXTRA.values():
+        AUDITS.add(audit)

@@ -14,8 +14,8 @@ from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.reports.sections import SECTIONS
 from audits.results import load_result, save_result
+from audits.runs.registry import AUDITS
 from audits.sensitivity import sensitivity
 from audits.sensitivity.figures import people as figures
 from audits.sensitivity.twin import augmented
@@ -306,11 +306,11 @@ def test_people_of_whom_all_are_alike_have_no_threshold_above():
 
 
 def test_figures_and_section_say_what_they_show(audited_fed):
-    section = SECTIONS["sensitivity"](audited_fed)
+    section = AUDITS["sensitivity"].section(audited_fed)
     assert len(section.exhibits) == 6
     for exhibit in section.exhibits:
-        assert len(alt_text(exhibit.figure)) > 30
-        assert not exhibit.table.empty
+        assert len(alt_text(exhibit.figure())) > 30
+        assert not exhibit.table().empty
     assert "AUC" in section.facts["Protected-status model for group"]
     one_bar = figures.histogram(audited_fed)
     assert sum(one_bar.data[1].y) == audited_fed.above

@@ -8,15 +8,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
-from audits.rule_sets import LeaderRow, MitigationResult, RuleSetsResult
 from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
+from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number, p_words, people, percent
 
 __all__ = [
     "comparisons",
     "leaderboard",
-    "mitigation",
     "neighbours",
     "profile",
     "sunburst",
@@ -200,53 +199,3 @@ def sweep(result: RuleSetsResult) -> go.Figure:
         f"{100 * row.support:g} % gives {number(100 * (row.score or 0.0))} points" for row in shown
     )
     return finish(figure, height=300, alt=alt + ".")
-
-
-def mitigation(result: MitigationResult) -> go.Figure:
-    """Draw the group's difference, the largest score of any group and the accuracy against samples added."""
-    added = [step.added for step in result.steps]
-    gaps = [100 * (step.difference.value or 0.0) for step in result.steps]
-    figure = go.Figure()
-    figure.add_trace(
-        go.Scatter(
-            x=added,
-            y=gaps,
-            mode="lines+markers",
-            name="the group",
-            cliponaxis=False,
-            line={"color": _COLOUR[result.direction]},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [
-                    100 * (s.difference.high or 0.0) - y for s, y in zip(result.steps, gaps, strict=True)
-                ],
-                "arrayminus": [
-                    y - 100 * (s.difference.low or 0.0) for s, y in zip(result.steps, gaps, strict=True)
-                ],
-            },
-            hovertemplate="%{x:,} samples: %{y:.1f} points<extra></extra>",
-        )
-    )
-    for words, values, dash in (
-        ("largest of all", [100 * step.worst_score for step in result.steps], "dash"),
-        ("accuracy (%)", [100 * (step.accuracy.value or 0.0) for step in result.steps], "dot"),
-    ):
-        figure.add_trace(
-            go.Scatter(
-                x=added,
-                y=values,
-                mode="lines+markers",
-                name=words,
-                cliponaxis=False,
-                line={"color": INK, "dash": dash},
-            )
-        )
-    figure.update_xaxes(title="samples added to the training rows", rangemode="tozero")
-    figure.update_yaxes(title="difference (points), accuracy (%)", zeroline=True)
-    last = result.steps[result.chosen]
-    alt = (
-        f"Difference of {result.rule_set} against samples added: {number(gaps[0])} points without, "
-        f"{number(gaps[result.chosen])} with {count(last.added)}."
-    )
-    return finish(figure, height=360, alt=alt)

@@ -24,11 +24,12 @@ from audits.checks import generator
 from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
+from audits.mitigation.options import MitigationOptions
+from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
+from audits.mitigation.treated import Groups, Treated, find_worst, group_kind
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
 from audits.rule_sets.findings import rule_words
-from audits.rule_sets.mitigated import NOT_RUN, Headline, MitigationOptions, MitigationResult, Step
-from audits.rule_sets.treated import Groups, Treated, find_worst, group_kind
 from audits.stats import (
     EVIDENCE,
     newcombe,

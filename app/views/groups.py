@@ -8,9 +8,7 @@ from app.widgets.audit_page import audit_page
 from app.widgets.verdict_cards import verdict_cards
 
 audit_page(
-    "Overview",
     "groups",
-    question="overview_question",
     needs="Choose at least one protected attribute to compare by.",
     choose=choose_options,
     show=show_result,

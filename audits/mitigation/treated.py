@@ -13,12 +13,12 @@ import pandas as pd
 
 from audits.data.frames import with_columns
 from audits.errors import InputError
+from audits.mitigation.options import MitigationOptions
 from audits.models import Subject
 from audits.rule_sets.attributes import Attribute
 from audits.rule_sets.cells import Cells, count_cells, memberships
 from audits.rule_sets.findings import rule_words
 from audits.rule_sets.mining import Mined, Search
-from audits.rule_sets.mitigated import MitigationOptions
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.reading import number_edges, read_attributes
 from audits.rule_sets.sampling import perturb, perturbable

@@ -1,0 +1,12 @@
+from .audit import flipset as flipset
+from .audit import flipset_audit as flipset_audit
+from .options import FlipsetOptions as FlipsetOptions
+from .parts import Causal as Causal
+from .parts import FeatureDifference as FeatureDifference
+from .parts import FlipsetPart as FlipsetPart
+from .parts import Marginal as Marginal
+from .parts import Noise as Noise
+from .parts import Reverse as Reverse
+from .parts import SameValue as SameValue
+from .parts import Stratum as Stratum
+from .result import FlipsetResult as FlipsetResult

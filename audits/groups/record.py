@@ -1,0 +1,22 @@
+"""The record of `groups`: what everything else knows of it."""
+
+from __future__ import annotations
+
+from audits.groups.options import GroupsOptions
+from audits.records import Audit
+
+__all__ = ["AUDIT"]
+
+AUDIT = Audit(
+    name="groups",
+    title="Overview",
+    question="How do the groups compare at all?",
+    limits=(
+        "Equal rates do not mean that similar people are treated alike, and unequal ones can have "
+        "reasons that the data do not hold. Error rates take the label as the truth."
+    ),
+    options=GroupsOptions,
+    result="audits.groups.result:GroupsResult",
+    runs="audits.groups.audit:groups_audit",
+    presents="audits.groups.exhibits:section",
+)

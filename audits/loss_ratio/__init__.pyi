@@ -1,0 +1,16 @@
+from .audit import loss_ratio as loss_ratio
+from .audit import loss_ratio_audit as loss_ratio_audit
+from .flow import Flow as Flow
+from .flow import gradient_flow as gradient_flow
+from .flow import step_sizes as step_sizes
+from .judging import Standing as Standing
+from .judging import Tested as Tested
+from .metrics import FairMetric as FairMetric
+from .metrics import matrix_metric as matrix_metric
+from .metrics import projection_metric as projection_metric
+from .options import LossRatioOptions as LossRatioOptions
+from .result import CurvePoint as CurvePoint
+from .result import FeatureMove as FeatureMove
+from .result import GroupRatio as GroupRatio
+from .result import LossRatioResult as LossRatioResult
+from .result import RatioBar as RatioBar

@@ -1,0 +1,35 @@
+"""What a mitigation shows."""
+
+from __future__ import annotations
+
+from audits.mitigation import figures
+from audits.mitigation.result import MitigationResult
+from audits.records import Exhibit, Section
+from audits.stats.words import percent_interval
+
+__all__ = ["section"]
+
+
+def section(result: MitigationResult) -> Section:
+    """Arrange a mitigation."""
+    first, last = result.steps[0], result.steps[result.chosen]
+    facts = {
+        "Group": f"{result.rule_set}, {result.direction} by the model as it was",
+        "Accuracy": f"{percent_interval(first.accuracy)} before; {percent_interval(last.accuracy)} after",
+    }
+    for before, after in zip(first.also, last.also, strict=True):
+        facts[f"{before.audit} before"] = f"{before.verdict}: {before.finding}"
+        facts[f"{after.audit} after"] = f"{after.verdict}: {after.finding}"
+    return Section(
+        title="Mitigation of the worst rule set",
+        exhibits=(
+            Exhibit(
+                "amounts",
+                "By samples added",
+                "The group's difference, the largest score of any group, and accuracy, by samples added.",
+                lambda: figures.amounts(result),
+                result.to_frame,
+            ),
+        ),
+        facts=facts,
+    )

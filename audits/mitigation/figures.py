@@ -1,0 +1,63 @@
+"""The figure of a mitigation."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from audits.drawing.style import ACCENT, CONTRAST, INK, finish
+from audits.mitigation.result import MitigationResult
+from audits.stats.words import count, number
+
+__all__ = ["amounts"]
+
+_COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
+
+
+def amounts(result: MitigationResult) -> go.Figure:
+    """Draw the group's difference, the largest score of any group and the accuracy against samples added."""
+    added = [step.added for step in result.steps]
+    gaps = [100 * (step.difference.value or 0.0) for step in result.steps]
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=added,
+            y=gaps,
+            mode="lines+markers",
+            name="the group",
+            cliponaxis=False,
+            line={"color": _COLOUR[result.direction]},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [
+                    100 * (s.difference.high or 0.0) - y for s, y in zip(result.steps, gaps, strict=True)
+                ],
+                "arrayminus": [
+                    y - 100 * (s.difference.low or 0.0) for s, y in zip(result.steps, gaps, strict=True)
+                ],
+            },
+            hovertemplate="%{x:,} samples: %{y:.1f} points<extra></extra>",
+        )
+    )
+    for words, values, dash in (
+        ("largest of all", [100 * step.worst_score for step in result.steps], "dash"),
+        ("accuracy (%)", [100 * (step.accuracy.value or 0.0) for step in result.steps], "dot"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=added,
+                y=values,
+                mode="lines+markers",
+                name=words,
+                cliponaxis=False,
+                line={"color": INK, "dash": dash},
+            )
+        )
+    figure.update_xaxes(title="samples added to the training rows", rangemode="tozero")
+    figure.update_yaxes(title="difference (points), accuracy (%)", zeroline=True)
+    last = result.steps[result.chosen]
+    alt = (
+        f"Difference of {result.rule_set} against samples added: {number(gaps[0])} points without, "
+        f"{number(gaps[result.chosen])} with {count(last.added)}."
+    )
+    return finish(figure, height=360, alt=alt)

@@ -1,0 +1,11 @@
+from .audit import outcome_transport as outcome_transport
+from .audit import outcome_transport_audit as outcome_transport_audit
+from .options import OutcomeTransportOptions as OutcomeTransportOptions
+from .options import Policy as Policy
+from .result import BiasRow as BiasRow
+from .result import Decomposition as Decomposition
+from .result import Flows as Flows
+from .result import OutcomeTransportResult as OutcomeTransportResult
+from .result import RoleBias as RoleBias
+from .result import TieRange as TieRange
+from .simulation import blue_college as blue_college

@@ -1,0 +1,176 @@
+"""What everything else knows of an audit: one record, written in the audit's own package.
+
+Page, report, overview, comparison, gate, schema and tests loop over records; no list of audits stands
+elsewhere. A record loads nothing but its options: what runs and what draws is named, and imported when it is
+first needed, so that a worker never loads a drawing library and `groups` never loads a neural one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+__all__ = ["Audit", "Exhibit", "Section", "Size", "loaded"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit:
+    """One thing that a result has to show: what it is, a figure and the table behind it.
+
+    Attributes
+    ----------
+    key : str
+        Name within the audit, as a page names it to draw something else in its place: ``"sizes"``.
+    heading : str
+        What it is, in a few words; stands above it on pages and in reports.
+    caption : str
+        What to look for, in a sentence.
+    figure : callable
+        Makes the figure; called only when it is shown.
+    table : callable
+        Makes the numbers behind it.
+    wide : bool
+        Whether it needs the whole width of a page.
+    """
+
+    key: str
+    heading: str
+    caption: str
+    figure: Callable[[], go.Figure]
+    table: Callable[[], pd.DataFrame]
+    wide: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """How a result is presented: a title that names what was compared, exhibits, and facts by name."""
+
+    title: str
+    exhibits: tuple[Exhibit, ...]
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    def exhibit(self, key: str) -> Exhibit:
+        """Return the exhibit of that key; KeyError where this result has none."""
+        for each in self.exhibits:
+            if each.key == key:
+                return each
+        raise KeyError(key)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large an audit's work is, for its expected seconds.
+
+    Attributes
+    ----------
+    rows : int
+        Rows audited.
+    width : int
+        Columns of the encoded features.
+    trained : str or None
+        Kind of model trained here; None for one that was brought.
+    groups : mapping
+        Protected attribute to the rows of each of its values, as far as known.
+    """
+
+    rows: int
+    width: int
+    trained: str | None = None
+    groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+Named = str | Callable[..., Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """The record of an audit.
+
+    Attributes
+    ----------
+    name : str
+        As specs name it; also the name of its package, page, texts and tests.
+    title : str
+        Of its page, and in lists.
+    question : str
+        What it answers, in a sentence.
+    limits : str
+        What it cannot tell.
+    options : type
+        Frozen dataclass of what an auditor can choose; a spec's options are checked against it.
+    result : str or type
+        Frozen dataclass with at least ``verdict``, ``finding``, ``warnings`` and ``to_json()``.
+    runs : str or callable
+        ``runs(subject, options, *, rng, progress)`` returns the result.
+    presents : str or callable
+        ``presents(result)`` returns its `Section`.
+    streams : str or callable, optional
+        ``streams(paths, data, model, threshold, options, *, rng, progress)`` returns the result for a table
+        that is larger than memory.
+    seconds : callable, optional
+        ``seconds(options, size)``: about how long a run takes.
+    usual : str or callable, optional
+        ``usual(data)`` returns options that need no choice on these data, or None where there are none.
+    about_words : bool
+        Whether it also understands a model of words.
+
+    Notes
+    -----
+    A string is ``"module:name"``, imported when first asked for. An installed package adds an audit by an
+    entry point of the group ``evenhand.audits`` that names its record.
+    """
+
+    name: str
+    title: str
+    question: str
+    limits: str
+    options: type
+    result: str | type
+    runs: Named
+    presents: Named
+    streams: Named | None = None
+    seconds: Callable[[Any, Size], float] | None = None
+    usual: Named | None = None
+    about_words: bool = False
+
+    @property
+    def result_type(self) -> type:
+        """The class of its results."""
+        found: type = loaded(self.result)
+        return found
+
+    def run(self, subject: Any, options: Any, **told: Any) -> Any:
+        """Run it; see `runs`."""
+        return loaded(self.runs)(subject, options, **told)
+
+    def stream(self, *given: Any, **told: Any) -> Any:
+        """Run it on a table larger than memory; see `streams`."""
+        return loaded(self.streams)(*given, **told)
+
+    def section(self, result: Any) -> Section:
+        """Return how `result` is presented."""
+        found: Section = loaded(self.presents)(result)
+        return found
+
+    def usual_options(self, data: Any) -> dict[str, Any] | None:
+        """Return options that need no choice on these data, or None."""
+        found: dict[str, Any] | None = loaded(self.usual)(data) if self.usual is not None else None
+        return found
+
+    def expected_seconds(self, options: Any, size: Size) -> float:
+        """About how many seconds a run takes, on two cores."""
+        return 3.0 if self.seconds is None else self.seconds(options, size)
+
+
+def loaded(what: Any) -> Any:
+    """Return `what`, or what the text ``"module:name"`` names."""
+    if not isinstance(what, str):
+        return what
+    module, _, name = what.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,9 @@
+from .audit import recourse as recourse
+from .audit import recourse_audit as recourse_audit
+from .german import GERMAN_ROLES as GERMAN_ROLES
+from .options import Limit as Limit
+from .options import RecourseOptions as RecourseOptions
+from .result import AlphaRow as AlphaRow
+from .result import Change as Change
+from .result import GroupRecourse as GroupRecourse
+from .result import RecourseResult as RecourseResult

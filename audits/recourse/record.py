@@ -1,0 +1,23 @@
+"""The record of `recourse`: what everything else knows of it."""
+
+from __future__ import annotations
+
+from audits.records import Audit
+from audits.recourse.options import RecourseOptions
+
+__all__ = ["AUDIT"]
+
+AUDIT = Audit(
+    name="recourse",
+    title="Recourse",
+    question="What could rejected people change, and does one group have further to go?",
+    limits=(
+        "The way to a counterpart is a direction in the data, not advice: changing a column need not "
+        "be possible in life, changes its neighbours, and the model may be retrained. Costs are "
+        "standard deviations and category changes unless weights say otherwise."
+    ),
+    options=RecourseOptions,
+    result="audits.recourse.result:RecourseResult",
+    runs="audits.recourse.audit:recourse_audit",
+    presents="audits.recourse.exhibits:section",
+)
