@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # lower layers first; a package may import only from layers below its own
 LAYERS = (
-    ("errors", "checks", "progress", "results", "threads", "records"),
+    ("errors", "checks", "progress", "results", "threads", "records", "options"),
     ("stats",),
     ("data",),
     ("models", "transport"),
@@ -24,7 +24,7 @@ LAYERS = (
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-BASE = {"errors": 0, "progress": 0, "threads": 0, "checks": 1, "results": 1}
+BASE = {"errors": 0, "progress": 0, "threads": 0, "checks": 1, "results": 1, "options": 1}
 
 
 def imports(path: Path) -> set[str]:

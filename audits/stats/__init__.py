@@ -6,14 +6,30 @@ from audits.stats.intervals import largest_gap, newcombe, share_ratio, sign_bala
 from audits.stats.permutation import benjamini_hochberg, holm, p_value
 from audits.stats.power import people_needed, power_of_difference
 from audits.stats.sampling import apportion, as_people, draw_counts
-from audits.stats.verdicts import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, POWER, Verdict, verdict
+from audits.stats.verdicts import (
+    EVIDENCE,
+    INSUFFICIENT,
+    NO_EVIDENCE,
+    NO_MATERIAL,
+    POWER,
+    VERDICTS,
+    Judged,
+    Verdict,
+    judge,
+    judge_across,
+    verdict,
+    worst_of,
+)
 
 __all__ = [
     "EVIDENCE",
     "INSUFFICIENT",
     "NO_EVIDENCE",
+    "NO_MATERIAL",
     "POWER",
+    "VERDICTS",
     "Estimate",
+    "Judged",
     "RatioMeans",
     "Verdict",
     "apportion",
@@ -21,6 +37,8 @@ __all__ = [
     "benjamini_hochberg",
     "draw_counts",
     "holm",
+    "judge",
+    "judge_across",
     "largest_gap",
     "newcombe",
     "p_value",
@@ -32,4 +50,5 @@ __all__ = [
     "verdict",
     "weighted_sum",
     "wilson",
+    "worst_of",
 ]
