@@ -164,7 +164,7 @@ def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
     # a home of its own: what the run caches goes with it
     with (
         tempfile.TemporaryDirectory(prefix="evenhand-") as home,
-        ProcessExecutor(1, base=Path(home)) as executor,
+        ProcessExecutor(1, base=Path(home), warm=False) as executor,
     ):
         going = executor.submit(document, base_dir)
         while not going.wait(_LOOK_SECONDS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
@@ -56,7 +56,7 @@ def area_under_curve(
     below = mass[np.searchsorted(others, scores[y], "left")]
     not_above = mass[np.searchsorted(others, scores[y], "right")]
     area = float(np.clip((weights[y] * (below + not_above)).sum() / (2 * m * n), 0.0, 1.0))
-    z, half = float(norm.isf(level / 2)), (m + n) / 2
+    z, half = float(-ndtri(level / 2)), (m + n) / 2
 
     def beyond(theta: float) -> float:  # below 0 while theta is inside the interval
         spread = 2 * half - 1 - (3 * half - 3) / ((2 - theta) * (1 + theta))
@@ -82,5 +82,5 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
     if size <= 1:
         return Estimate(mean, None, None, size, method)
     error = np.sqrt(weights @ (losses - mean) ** 2 / (size - 1) / size)
-    reach = float(norm.isf(level / 2) * error)
+    reach = float(-ndtri(level / 2) * error)
     return Estimate(mean, max(mean - reach, 0.0), mean + reach, size, method)
