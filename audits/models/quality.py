@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from audits.stats.estimate import Estimate
@@ -63,6 +62,8 @@ def area_under_curve(
         return (theta - area) ** 2 - z * z * theta * (1 - theta) * max(spread, 0.0) / (m * n)
 
     # at an area of 0 or 1 the equation has a second root there, which is not the end of the interval
+    from scipy.optimize import brentq  # late: few need it
+
     low = 0.0 if area == 0 else float(brentq(beyond, 0.0, min(area, 1 - _STEP)))
     high = 1.0 if area == 1 else float(brentq(beyond, max(area, _STEP), 1.0))
     return Estimate(area, low, high, m + n, method)
