@@ -119,6 +119,11 @@ def _parser() -> argparse.ArgumentParser:
         )
     report.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: into DIR)")
     report.set_defaults(command=_report)
+    schema = commands.add_parser(
+        "schema", help="the JSON schema of results.json", description="Write the JSON schema of results.json."
+    )
+    schema.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: printed)")
+    schema.set_defaults(command=_schema)
     _saved_audits(commands.add_parser("runs", help="saved audits", description="List and keep saved audits."))
     words = "Measure new people as a sensitivity audit did, without a server."
     _monitors(commands.add_parser("monitor", help="measure new people", description=words))
@@ -234,6 +239,12 @@ def _report(chosen: argparse.Namespace) -> tuple[int, str]:
         chosen.folder, chosen.format, chosen.template, chosen.out, sex=chosen.sex, race=chosen.race
     )
     return 0, words
+
+
+def _schema(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.report import schema
+
+    return 0, schema(chosen.out)
 
 
 def _runs_list(chosen: argparse.Namespace) -> tuple[int, str]:

@@ -19,5 +19,6 @@ AUDIT = Audit(
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",
     runs="audits.flipset.audit:flipset_audit",
+    keys="audits.flipset:keys.json",
     presents="audits.flipset.exhibits:section",
 )

@@ -18,5 +18,6 @@ AUDIT = Audit(
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups_audit",
+    keys="audits.groups:keys.json",
     presents="audits.groups.exhibits:section",
 )

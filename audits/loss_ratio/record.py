@@ -19,5 +19,6 @@ AUDIT = Audit(
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
     runs="audits.loss_ratio.audit:loss_ratio_audit",
+    keys="audits.loss_ratio:keys.json",
     presents="audits.loss_ratio.exhibits:section",
 )

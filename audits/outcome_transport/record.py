@@ -19,5 +19,6 @@ AUDIT = Audit(
     options=OutcomeTransportOptions,
     result="audits.outcome_transport.result:OutcomeTransportResult",
     runs="audits.outcome_transport.audit:outcome_transport_audit",
+    keys="audits.outcome_transport:keys.json",
     presents="audits.outcome_transport.exhibits:section",
 )

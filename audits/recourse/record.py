@@ -19,5 +19,6 @@ AUDIT = Audit(
     options=RecourseOptions,
     result="audits.recourse.result:RecourseResult",
     runs="audits.recourse.audit:recourse_audit",
+    keys="audits.recourse:keys.json",
     presents="audits.recourse.exhibits:section",
 )

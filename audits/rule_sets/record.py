@@ -19,6 +19,7 @@ AUDIT = Audit(
     options=RuleSetsOptions,
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets_audit",
+    keys="audits.rule_sets:keys.json",
     presents="audits.rule_sets.exhibits:section",
     streams="audits.rule_sets.parquet:rule_sets_streamed",
 )

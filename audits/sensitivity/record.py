@@ -21,5 +21,6 @@ AUDIT = Audit(
     options=SensitivityOptions,
     result="audits.sensitivity.result:SensitivityResult",
     runs="audits.sensitivity.audit:sensitivity_audit",
+    keys="audits.sensitivity:keys.json",
     presents="audits.sensitivity.exhibits:section",
 )

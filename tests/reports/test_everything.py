@@ -17,6 +17,7 @@ import pytest
 
 from audits.cli.main import main
 from audits.errors import RunFailed
+from audits.reports.schema import results_schema
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
@@ -28,7 +29,7 @@ from audits.runs.tables import result_tables
 from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
 from tests.reports.parsing import Tables
 
-SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "audits/reports/results.schema.json").read_text())
+SCHEMA = results_schema()
 NAMES = [
     "groups",
     "flipset",
