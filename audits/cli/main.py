@@ -133,9 +133,9 @@ def _running(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fail-on",
-        choices=["evidence", "gate"],
-        help="exit with status 1 if some verdict is 'evidence of a difference', or if there are more of "
-        "some verdict than the spec's gate lets pass",
+        choices=["evidence", "material", "gate"],
+        help="exit with status 1 if some verdict, corrected for all audits of the run, is 'evidence of a "
+        "difference', if one is of a material difference, or if the spec's gate stops the run",
     )
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write the verdicts as JUnit XML")
 

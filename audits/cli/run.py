@@ -36,7 +36,7 @@ class Wishes:
     ----------
     executor : {"inline", "process", "dask"}
         Where to compute.
-    fail_on : {"evidence", "gate"} or None
+    fail_on : {"evidence", "material", "gate"} or None
         What makes the exit status 1.
     junit : Path or None
         File for the verdicts as JUnit XML.
@@ -200,9 +200,12 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     lines += [wrapped(note, "  ") for note in data["notes"]]
     lines.append(wrapped(f"Model: {model['name']}, {model['rule']}."))
     lines += [wrapped(note, "  ") for note in model["notes"]]
-    for place, audit in enumerate(result.audits, start=1):
+    told = zip(result.audits, result.verdicts_across(), strict=True)
+    for place, (audit, across) in enumerate(told, start=1):
         found = audit.result
         lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(found.finding, "   ")]
+        if across != found.verdict:
+            lines.append(wrapped(f"After correction for all {len(result.audits)} audits: {across}.", "   "))
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]
