@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.checks import choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
@@ -156,12 +157,23 @@ def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, An
 
 def _audit(request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress) -> AuditResult:
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
+    if subject.data.design is not None and not AUDITS[request.name].designs:
+        raise InputError(
+            f"audits[{place}].{request.name}",
+            "takes each row as one independent person, and these have sampling weights, clusters or several "
+            "rows a person: its intervals would be too narrow",
+            advice=f"leave the audit out; {choices(_with_designs())} allow for them",
+        )
     try:
         result = AUDITS[request.name].run(subject, request.options, rng=rng, progress=progress)
     except InputError as error:
         _locate(error, f"audits[{place}]", request)
         raise
     return AuditResult(request.name, request.all_options(), result)
+
+
+def _with_designs() -> list[str]:
+    return [name for name, audit in AUDITS.items() if audit.designs]
 
 
 def _locate(error: InputError, place: str, request: AuditRequest) -> None:
