@@ -83,6 +83,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     imputed: dict[str, int] = {}
     if spec.missing == "impute":
         frame, imputed = fill_gaps(frame, features, kinds)
+    design = _design(frame, spec, notes)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
         frame=frame,
@@ -95,7 +96,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         y=y,
         roles=roles,
         weights=_counts(frame, spec),
-        design=_design(frame, spec, notes),
+        design=design,
         missing=spec.missing,
         rows_read=rows_read,
         excluded=excluded,

@@ -133,7 +133,7 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
     >>> [round(end, 3) for end in (found.estimate.value, found.estimate.low, found.estimate.high)]
     [0.308, 0.227, 0.4]
     >>> round(found.effective)
-    120
+    119
     """
     method = f"Korn–Graubard {percent_level(level)}"
     n = int(members.sum())
