@@ -25,7 +25,7 @@ from audits.runs.spec import AuditRequest, Spec
 from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
-__all__ = ["execute"]
+__all__ = ["execute", "prepared_subject"]
 
 _READ, _PREPARED = 0.1, 0.25  # shares of the progress bar at which these steps end
 
@@ -83,6 +83,20 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             stretch(0.0, f"Running {request.name}")
             audits.append(_audit(request, place, prepared.subject, spec.seed, stretch))
     return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
+
+
+def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
+    """Return what the audits of `spec` would work on: data read, model made.
+
+    Raises
+    ------
+    InputError
+        As `execute`; also for a table that is only counted batch by batch.
+    """
+    if spec.streamed:
+        raise InputError("data.path", "is too large to be read whole", advice="name a part of it")
+    with fixed_threads():
+        return _prepare(spec, spec.digests(), progress).subject
 
 
 def _execute_large(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
