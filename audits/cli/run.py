@@ -17,11 +17,11 @@ from audits.errors import InputError, RunCancelled, RunFailed
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
 from audits.runs.gate import STRICT, Gate, gate_of, junit_xml, matched
-from audits.runs.saved import SavedRuns
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
+    from audits.runs.saved import SavedRuns
 
 __all__ = ["Wishes", "run", "start_again"]
 
@@ -67,6 +67,8 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
 
 def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run a saved audit again that failed, was cancelled or was interrupted."""
+    from audits.runs.saved import SavedRuns
+
     _check(wishes)
     saved = SavedRuns()
     before = saved.get(identity)
@@ -115,6 +117,8 @@ def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
 
 def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
     """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
+    from audits.runs.saved import SavedRuns  # late: a database for runs that are kept
+
     try:
         saved = SavedRuns()
         return _Kept(saved, saved.begin(spec, base_dir, title=wishes.title))
@@ -164,7 +168,7 @@ def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
     # a home of its own: what the run caches goes with it
     with (
         tempfile.TemporaryDirectory(prefix="evenhand-") as home,
-        ProcessExecutor(1, base=Path(home)) as executor,
+        ProcessExecutor(1, base=Path(home), warm=False) as executor,
     ):
         going = executor.submit(document, base_dir)
         while not going.wait(_LOOK_SECONDS):

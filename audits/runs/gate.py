@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol
 from xml.etree import ElementTree as ET
 
 from pydantic import Field
@@ -17,13 +16,16 @@ from audits.runs.places import place_names
 from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.stats.words import number
 
-if TYPE_CHECKING:
-    from audits.runs.result import RunResult
-
-__all__ = ["Gate", "GateFailed", "Statement", "check", "junit_xml", "matched", "statements"]
+__all__ = ["Gate", "GateFailed", "Stated", "Statement", "junit_xml", "matched", "statements"]
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Most = Annotated[int, Field(strict=True, ge=0)] | None
+
+
+class Stated(Protocol):
+    """What has verdicts to judge: the result of a run."""
+
+    def to_json(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,7 @@ class GateFailed(AssertionError):
     """More verdicts of a kind than the gate lets pass; the message names each with its finding."""
 
 
-def statements(result: RunResult) -> list[Statement]:
+def statements(result: Stated) -> list[Statement]:
     """Return the verdicts that a run states, in the order of results.json.
 
     Of a verdict and the same one further down the path that it rests on, only the latter.
@@ -108,7 +110,7 @@ def statements(result: RunResult) -> list[Statement]:
     return found
 
 
-def matched(result: RunResult, gate: Gate) -> list[Statement]:
+def matched(result: Stated, gate: Gate) -> list[Statement]:
     """Return the verdicts of each kind of which there are more than `gate` lets pass; empty if it passes."""
     return gate.over(statements(result))
 
@@ -146,53 +148,7 @@ def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) ->
     return build(Gate, spec["gate"], "gate")
 
 
-def check(
-    spec: str | Path | Mapping[str, Any],
-    *,
-    base_dir: str | Path | None = None,
-    fail_on: str | Mapping[str, Any] | None = None,
-) -> RunResult:
-    """Run a spec in this process and raise if its verdicts do not pass: one line in a test.
-
-    Parameters
-    ----------
-    spec : path or mapping
-        Spec file, or a spec as plain data.
-    base_dir : path, optional
-        Folder that paths in a spec given as data start from; the current one by default.
-    fail_on : {"evidence", "material", "gate"} or mapping, optional
-        As in `gate_of`.
-
-    Returns
-    -------
-    RunResult
-        All that was found, when it passes.
-
-    Raises
-    ------
-    GateFailed
-        An AssertionError that names each verdict with its finding.
-    InputError
-        If the spec is wrong.
-    RunFailed
-        If the run broke.
-    """
-    from audits.runs.documents import load_document
-    from audits.runs.inline import InlineExecutor
-
-    if isinstance(spec, Mapping):
-        document, folder = spec, Path(base_dir or ".")
-    else:
-        document, folder = load_document(Path(spec)), Path(spec).absolute().parent
-    result = InlineExecutor().submit(document, folder.absolute()).result()
-    over = matched(result, gate_of(result.spec, fail_on))
-    if over:
-        lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]
-        raise GateFailed("\n".join(["the audit does not pass", *lines]))
-    return result
-
-
-def junit_xml(result: RunResult, gate: Gate) -> str:
+def junit_xml(result: Stated, gate: Gate) -> str:
     """Return a run as JUnit XML: a test case for every verdict; one that the gate stops is a failure.
 
     Insufficient evidence that the gate lets pass is a skipped test, with the finding as the reason.
