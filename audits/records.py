@@ -119,6 +119,8 @@ class Audit:
         ``usual(data)`` returns options that need no choice on these data, or None where there are none.
     about_words : bool
         Whether it also understands a model of words.
+    asks_anew : bool
+        Whether the model must score people whom nobody in the data is: a column of predictions cannot.
 
     Notes
     -----
@@ -138,6 +140,7 @@ class Audit:
     seconds: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
     about_words: bool = False
+    asks_anew: bool = False
 
     @property
     def result_type(self) -> type:
