@@ -46,7 +46,7 @@ from audits.progress import Progress, part, silent
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Subject", "make_subject", "train_model"]
+__all__ = ["Subject", "make_subject", "subject_of", "train_model"]
 
 ScoreKind = Literal["probability", "number", "label"]
 
@@ -260,25 +260,44 @@ def make_subject(
         kind = "number"
         threshold, higher_is = cut_threshold(threshold, data.cut)
         notes.append(f"Decisions are favourable where the number predicted is {data.cut.side}.")
-    cut = check_threshold(threshold, levels, kind)
     progress(0.9, "scoring everyone")
-    subject = Subject(
+    subject = subject_of(
         data,
         model,
-        cut,
-        _space(data),
-        training,
-        tuple(notes),
-        kind,
-        higher_is,
-        retrained,
-        seed,
-        base_dir,
+        threshold=check_threshold(threshold, levels, kind),
+        score_kind=kind,
+        higher_is=higher_is,
+        notes=tuple(notes),
+        training=training,
+        train=retrained,
+        seed=seed,
+        base_dir=base_dir,
+    )
+    progress(1.0, "the model is ready")
+    return subject
+
+
+def subject_of(
+    data: AuditData,
+    model: Model,
+    *,
+    threshold: Threshold,
+    score_kind: ScoreKind,
+    higher_is: HigherIs = "favorable",
+    notes: tuple[str, ...] = (),
+    training: AuditData | None = None,
+    train: Train | None = None,
+    seed: int = 0,
+    base_dir: Path = Path(),
+) -> Subject:
+    """Put data and a model together, score everyone, and note what the scores give reason to doubt."""
+    space = _space(data)
+    subject = Subject(
+        data, model, threshold, space, training, notes, score_kind, higher_is, train, seed, base_dir
     )
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice
-    progress(1.0, "the model is ready")
     return subject
 
 

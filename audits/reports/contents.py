@@ -164,6 +164,16 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
     """Return how the numbers are made again: spec, command, versions."""
     text = spec_text or yaml.safe_dump(run.spec, sort_keys=False, allow_unicode=True, width=100)
     versions = ", ".join(f"{name} {number}" for name, number in _versions(run).items())
+    if "path" not in run.spec.get("data", {}):
+        return [
+            Heading("How to reproduce it"),
+            Text(
+                "The audit ran in Python, on a table and a model that no file holds. Call audits.audit with "
+                "the same ones (the digests above tell whether they are) and what stands below."
+            ),
+            Code(text),
+            Text(versions, "quiet"),
+        ]
     return [
         Heading("How to reproduce it"),
         Text(
