@@ -21,7 +21,15 @@ from audits.data import AuditData, build_data, data_spec
 from audits.data.given import Given, column_of, given_table
 from audits.errors import InputError
 from audits.models import Subject, model_facts
-from audits.models.in_memory import InMemoryModel, Output, in_memory_model, model_columns, name_of
+from audits.models.in_memory import (
+    InMemoryModel,
+    Output,
+    ignored_columns,
+    in_memory_model,
+    model_columns,
+    name_of,
+    says_what_it_reads,
+)
 from audits.models.labels import cut_threshold
 from audits.models.spec import ModelSpec, Predictions
 from audits.models.subject import make_subject, subject_of
@@ -297,6 +305,14 @@ def audit(
             made = in_memory_model(
                 model, given, data, reads, classes=classes, output=output, higher_is=higher_is
             )
+            if columns is None and features is None and not says_what_it_reads(model):
+                ignored = ignored_columns(made, data, [name for name in groups if name in reads])
+                if ignored:  # handed over, but no feature: moving people along them would change nothing
+                    section["features"] = [name for name in reads if name not in ignored]
+                    data = _built(table, section)
+                    made = in_memory_model(
+                        model, given, data, reads, classes=classes, output=output, higher_is=higher_is
+                    )
             subject = _subject(data, made, threshold, seed)
             about = {"in_memory": {"kind": name_of(model), "columns": list(reads)}}
         progress(_READY, "the model is ready")

@@ -24,6 +24,7 @@ import pandas as pd
 from scipy.special import expit, softmax
 
 from audits.checks import choices
+from audits.data.frames import with_columns
 from audits.data.given import Given, Reader
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
@@ -42,7 +43,16 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["InMemoryModel", "InMemoryNumber", "Output", "in_memory_model", "model_columns", "name_of"]
+__all__ = [
+    "InMemoryModel",
+    "InMemoryNumber",
+    "Output",
+    "ignored_columns",
+    "in_memory_model",
+    "model_columns",
+    "name_of",
+    "says_what_it_reads",
+]
 
 Output = Literal["probabilities", "logits", "scores", "labels"]
 """What a model gives: of every class or of the second one; or any number, higher being better."""
@@ -158,14 +168,7 @@ def model_columns(model: Any, given: Given, apart: Sequence[str], groups: Sequen
         If the table lacks one, or no such choice gives as many as it reads.
     """
     frame = given.frame
-    names = next(
-        (
-            [str(each) for each in getattr(model, key)]
-            for key in ("feature_names_in_", "feature_names_", "feature_name_")
-            if isinstance(getattr(model, key, None), (list, tuple, np.ndarray))
-        ),
-        None,
-    )
+    names = _names_known(model)
     if names is not None and given.form != "numpy":
         missing = [name for name in names if name not in frame.columns]
         if missing:
@@ -184,6 +187,24 @@ def model_columns(model: Any, given: Given, apart: Sequence[str], groups: Sequen
         f"is needed: the model reads {wanted} columns, and X has {len(every)} beside the label",
         advice=f"name them in the model's order: columns={[*every][:3]!r}"[:-1] + ", …]",
     )
+
+
+def says_what_it_reads(model: Any) -> bool:
+    """Whether the model itself names or counts the columns that it reads; a function does not."""
+    return _names_known(model) is not None or _inputs_known(model) is not None
+
+
+def ignored_columns(model: InMemoryModel, data: AuditData, names: Sequence[str]) -> list[str]:
+    """Return those of `names` whose values, swapped between the first 1,000 people, change no score."""
+    tried = data.frame.iloc[:_TRIED_FIRST]
+    before = model.score(tried)
+    order = np.random.default_rng(0).permutation(len(tried))
+    found = []
+    for name in names:
+        swapped = tried[name].iloc[order].set_axis(tried.index)
+        if np.array_equal(before, model.score(with_columns(tried, {name: swapped}))):
+            found.append(name)
+    return found
 
 
 def in_memory_model(
@@ -405,6 +426,15 @@ def _classes_of(model: Any) -> tuple[object, ...] | None:
         return None
     values = np.asarray(found)
     return tuple(values.tolist()) if values.ndim == 1 else None
+
+
+def _names_known(model: Any) -> list[str] | None:
+    """Return the columns that a model says it was fitted on, as scikit-learn, CatBoost and LightGBM do."""
+    for key in ("feature_names_in_", "feature_names_", "feature_name_"):
+        found = getattr(model, key, None)
+        if isinstance(found, (list, tuple, np.ndarray)):
+            return [str(each) for each in found]
+    return None
 
 
 def _inputs_known(model: Any) -> int | None:

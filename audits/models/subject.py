@@ -326,8 +326,8 @@ def train_model(training: AuditData, kind: Train, seed: int, progress: Progress)
 
 
 def _space(data: AuditData) -> FeatureSpace:
-    """Fit the feature space; where every feature is free text, people have no place and it is empty."""
-    if data.features and all(data.kinds[name] == "text" for name in data.features):
+    """Fit the feature space; without a feature that is more than free text, people have no place: empty."""
+    if all(data.kinds[name] == "text" for name in data.features):
         return FeatureSpace((), (), {}, {}, ())
     return FeatureSpace.fit(data)
 
