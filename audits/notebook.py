@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 
@@ -31,6 +31,7 @@ from audits.models.in_memory import (
     says_what_it_reads,
 )
 from audits.models.labels import cut_threshold
+from audits.models.predictions import HigherIs, Made
 from audits.models.spec import ModelSpec, Predictions
 from audits.models.subject import make_subject, subject_of
 from audits.models.thresholds import check_threshold
@@ -185,7 +186,8 @@ def audit(
     classes: Sequence[object] | None = None,
     output: Output | None = None,
     threshold: float | Mapping[str, Mapping[str, float]] | None = None,
-    higher_is: Literal["favorable", "unfavorable"] = "favorable",
+    higher_is: HigherIs = "favorable",
+    made: Made = "unknown",
     weights: Any = None,
     roles: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -227,6 +229,8 @@ def audit(
         Favourable from this score on: 0.5, or 0 for a decision function.
     higher_is : {"favorable", "unfavorable"}
         Direction of `scores`.
+    made : {"held_out", "in_sample", "unknown"}
+        Whether the model was trained on the people of X; stated with its accuracy.
     weights : str or array (n,), optional
         How many people a row stands for.
     roles, kinds, bins : mapping, optional
@@ -255,6 +259,12 @@ def audit(
     'evidence of a difference'
     """
     with _in_words_of_python(), fixed_threads():
+        for name, each, known in (
+            ("made", made, get_args(Made)),
+            ("higher_is", higher_is, get_args(HigherIs)),
+            ("output", output, (None, *get_args(Output))),
+        ):
+            one_of(name, each, known)
         given = given_table(X, columns=columns if _is_matrix(X) else None)
         sources = [name for name, each in (("model", model), ("predictions", predictions), ("scores", scores))
                    if each is not None]  # fmt: skip
@@ -290,7 +300,7 @@ def audit(
             )  # fmt: skip
         apart = [name for name in (label, counts) if name is not None]
         if model is None:
-            found = _stored(table, predictions, scores, higher_is)
+            found = _stored(table, predictions, scores, higher_is, made)
             section["features"] = list(features) if features is not None else None
             data = _built(table, section)
             spec = ModelSpec(predictions=found)
@@ -302,18 +312,18 @@ def audit(
                 one_of("columns", name, given.frame.columns, what="a column of X")
             section["features"] = list(features if features is not None else reads)
             data = _built(table, section)
-            made = in_memory_model(
+            asked = in_memory_model(
                 model, given, data, reads, classes=classes, output=output, higher_is=higher_is
             )
             if columns is None and features is None and not says_what_it_reads(model):
-                ignored = ignored_columns(made, data, [name for name in groups if name in reads])
+                ignored = ignored_columns(asked, data, [name for name in groups if name in reads])
                 if ignored:  # handed over, but no feature: moving people along them would change nothing
                     section["features"] = [name for name in reads if name not in ignored]
                     data = _built(table, section)
-                    made = in_memory_model(
+                    asked = in_memory_model(
                         model, given, data, reads, classes=classes, output=output, higher_is=higher_is
                     )
-            subject = _subject(data, made, threshold, seed)
+            subject = _subject(data, asked, threshold, made, seed)
             about = {"in_memory": {"kind": name_of(model), "columns": list(reads)}}
         progress(_READY, "the model is ready")
         requests = _requests(audits, subject, words=bool(data.features) and _texts_only(data))
@@ -413,10 +423,10 @@ def _outside(table: _Parts, name: str, values: Any) -> str:
     return table.add(name, column_of(values, table.given, f"protected[{name!r}]"))
 
 
-def _stored(table: _Parts, predictions: Any, scores: Any, higher_is: Any) -> Predictions:
+def _stored(table: _Parts, predictions: Any, scores: Any, higher_is: Any, made: Any) -> Predictions:
     """Add what the model said to the table, and say which column holds it."""
     if scores is not None:
-        return Predictions(score=table.take(scores, "scores", "score"), higher_is=higher_is)
+        return Predictions(score=table.take(scores, "scores", "score"), higher_is=higher_is, made=made)
     column = str(table.take(predictions, "predictions", "prediction"))
     values = table.frame()[column].dropna().unique()
     if values.dtype.kind == "f" and len(values) > 2 and not (values == values.round()).all():
@@ -424,7 +434,7 @@ def _stored(table: _Parts, predictions: Any, scores: Any, higher_is: Any) -> Pre
             "predictions", "must be predicted labels, but they look like scores",
             float(values[0]), "give them as scores=…",
         )  # fmt: skip
-    return Predictions(label=column)
+    return Predictions(label=column, made=made)
 
 
 def _built(table: _Parts, section: Mapping[str, Any]) -> AuditData:
@@ -435,7 +445,7 @@ def _without_none(section: Mapping[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in section.items() if each is not None}
 
 
-def _subject(data: AuditData, model: InMemoryModel, threshold: Any, seed: int) -> Subject:
+def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, seed: int) -> Subject:
     kind: Any = {"labels": "label", "scores": "number"}.get(model.output, "probability")
     higher: Any = "unfavorable" if model.sign < 0 else "favorable"
     notes = list(model.notes)
@@ -453,6 +463,7 @@ def _subject(data: AuditData, model: InMemoryModel, threshold: Any, seed: int) -
         threshold=check_threshold(threshold, data.groups, kind),
         score_kind=kind,
         higher_is=higher,
+        made=made,
         notes=tuple(notes),
         seed=seed,
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 import yaml
 
+from audits.models.facts import accuracy_words
 from audits.records import Section
 from audits.reports.blocks import (
     Block,
@@ -215,6 +216,8 @@ def _data_and_model(run: RunLike) -> list[Block]:
     rows += [(f"File {item['name']}, SHA-256", item["sha256"]) for item in data.get("files") or []]
     rows += [("Model", model["name"]), ("Model, SHA-256", model["sha256"])]
     rows += [("Decision", model["rule"])] if model.get("rule") else []
+    right = accuracy_words(model)
+    rows += [("Accuracy", right)] if right else []
     notes = [*(data.get("notes") or []), *(model.get("notes") or [])]
     return [Heading("Data and model"), Facts(tuple(rows)), *(Text(note, "quiet") for note in notes)]
 
