@@ -122,6 +122,8 @@ class Audit:
         (`AuditData.design`); where not, such data are refused.
     about_words : bool
         Whether it also understands a model of words.
+    asks_anew : bool
+        Whether the model must score people whom nobody in the data is: a column of predictions cannot.
 
     Notes
     -----
@@ -142,6 +144,7 @@ class Audit:
     usual: Named | None = None
     designs: bool = False
     about_words: bool = False
+    asks_anew: bool = False
 
     @property
     def result_type(self) -> type:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from audits.cli.folder import publish, results_folder
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed
+from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
 from audits.runs.gate import STRICT, Gate, gate_of, junit_xml, matched
@@ -203,6 +204,8 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     lines += [wrapped(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
     lines += [wrapped(note, "  ") for note in data["notes"]]
     lines.append(wrapped(f"Model: {model['name']}, {model['rule']}."))
+    right = accuracy_words(model)
+    lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []
     lines += [wrapped(note, "  ") for note in model["notes"]]
     told = zip(result.audits, result.verdicts_across(), strict=True)
     for place, (audit, across) in enumerate(told, start=1):

@@ -16,6 +16,7 @@ from audits.data.gaps import drop_incomplete, fill_gaps
 from audits.data.groups import protected_groups
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
 from audits.data.leaks import leak_notes
+from audits.data.naming import stored
 from audits.data.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.space import MOST_LEVELS
 from audits.data.spec import DataSpec, LabelCut, check_spec
@@ -274,6 +275,8 @@ def _features(
             left_out.setdefault("identifiers" if kinds[name] == "identifier" else "free text", []).append(
                 name
             )
+        elif stored(name) is not None:
+            left_out.setdefault("stored results, by their names", []).append(name)
         elif column.isna().all():
             left_out.setdefault("without values", []).append(name)
         elif kinds[name] == "categorical" and column.nunique() > MOST_LEVELS:

@@ -25,7 +25,7 @@ from audits.runs.spec import AuditRequest, Spec
 from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
-__all__ = ["execute", "prepared_subject"]
+__all__ = ["carry_out", "execute", "prepared_subject"]
 
 _READ, _PREPARED = 0.1, 0.25  # shares of the progress bar at which these steps end
 
@@ -81,7 +81,7 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             width = (1 - _PREPARED) / len(spec.audits)
             stretch = part(progress, _PREPARED + place * width, _PREPARED + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
-            audits.append(_audit(request, place, prepared.subject, spec.seed, stretch))
+            audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
     return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
 
 
@@ -169,7 +169,10 @@ def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, An
     return plain_data(facts, "data")
 
 
-def _audit(request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress) -> AuditResult:
+def carry_out(
+    request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress = silent
+) -> AuditResult:
+    """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
     if subject.data.design is not None and not AUDITS[request.name].designs:
         raise InputError(
