@@ -57,8 +57,12 @@ class Readers:
         self._alone = threading.BoundedSemaphore(_MOST_ALONE)
 
     def start(self) -> None:
-        """Load what the processes need, before the first of them is asked."""
+        """Begin to load what the processes need, before the first of them is asked."""
         self._nursery.start()
+
+    def wait_warm(self, seconds: float) -> bool:
+        """Wait until that is loaded; tell whether it is."""
+        return self._nursery.wait_warm(seconds)
 
     def close(self) -> None:
         """End all processes."""

@@ -110,7 +110,6 @@ def close() -> None:
         if _executor is not None:
             _executor.close()
         _executor = None
-    READERS.close()
 
 
 def table(

@@ -179,6 +179,7 @@ class Nursery:
         self._orders: socket.socket | None = None
         self._children: dict[str, Child] = {}
         self._shared = 0
+        self._warm = threading.Event()
 
     def child(self, *, memory: int, reads: Sequence[Path] = ()) -> Child:
         """Start a process that may use `memory` bytes and sees only the folders and files `reads`.
@@ -221,6 +222,11 @@ class Nursery:
         with self._lock:
             self._running()
 
+    def wait_warm(self, seconds: float) -> bool:
+        """Start loading the libraries, and wait until they are; tell whether they are."""
+        self.start()
+        return self._warm.wait(seconds)
+
     def close(self) -> None:
         """End all children."""
         with self._lock:
@@ -260,6 +266,7 @@ class Nursery:
                 self._orders.shutdown(socket.SHUT_RDWR)
             self._orders.close()
         self._process, self._orders = None, None
+        self._warm.clear()
         for child in self._children.values():
             child.ended({})
         self._children.clear()
@@ -273,6 +280,9 @@ class Nursery:
             if not news:
                 return
             facts = json.loads(news)
+            if "warm" in facts:
+                self._warm.set()
+                continue
             child = self._children.get(facts["child"])
             if child is None:
                 continue
@@ -295,6 +305,7 @@ class _Forker:
 
     def run(self) -> None:
         parent = os.getppid()
+        self._tell({"warm": True})
         while os.getppid() == parent:
             ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._bounds else 1.0)
             if ready:
