@@ -21,6 +21,7 @@ from audits.runs.large import large_facts
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
+from audits.runs.sizes import frame_bytes
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
@@ -39,13 +40,15 @@ class _Prepared:
     model: dict[str, Any]
 
 
-def _cells(prepared: _Prepared) -> int:
+def _bytes(prepared: _Prepared) -> int:
     subject = prepared.subject
-    return subject.data.frame.size + (subject.training.frame.size if subject.training is not None else 0)
+    parts = [subject.data] + ([subject.training] if subject.training is not None else [])
+    return sum(frame_bytes(part.frame) + frame_bytes(part.groups) for part in parts)
 
 
-_tables: Recent[Table] = Recent(2, lambda table: table.frame.size)
-_prepared: Recent[_Prepared] = Recent(3, _cells)
+_REMEMBERED = 256 << 20
+_tables: Recent[Table] = Recent(lambda table: frame_bytes(table.frame), _REMEMBERED)
+_prepared: Recent[_Prepared] = Recent(_bytes, _REMEMBERED)
 
 
 def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress = silent) -> RunResult:
