@@ -6,15 +6,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from audits.notebook import Findings, audit
     from audits.runs.checking import check
     from audits.runs.gate import GateFailed
 
-__all__ = ["GateFailed", "check"]
+_HOMES = {
+    "audit": "audits.notebook",
+    "Findings": "audits.notebook",
+    "check": "audits.runs.checking",
+    "GateFailed": "audits.runs.gate",
+}
 
-_HOMES = {"check": "audits.runs.checking", "GateFailed": "audits.runs.gate"}
+__all__ = ["Findings", "GateFailed", "audit", "check"]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:  # late: importing the package alone stays cheap
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

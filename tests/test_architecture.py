@@ -22,7 +22,7 @@ LAYERS = (
     ("mitigation",),
     ("runs",),
     ("reports",),
-    ("cli",),
+    ("cli", "notebook"),
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

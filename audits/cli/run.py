@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from audits.cli.folder import publish, results_folder
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed
+from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
 from audits.runs.gate import STRICT, Gate, gate_of, junit_xml, matched
@@ -36,7 +37,7 @@ class Wishes:
     ----------
     executor : {"inline", "process", "dask"}
         Where to compute.
-    fail_on : {"evidence", "gate"} or None
+    fail_on : {"evidence", "material", "gate"} or None
         What makes the exit status 1.
     junit : Path or None
         File for the verdicts as JUnit XML.
@@ -203,10 +204,15 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     lines += [wrapped(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
     lines += [wrapped(note, "  ") for note in data["notes"]]
     lines.append(wrapped(f"Model: {model['name']}, {model['rule']}."))
+    right = accuracy_words(model)
+    lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []
     lines += [wrapped(note, "  ") for note in model["notes"]]
-    for place, audit in enumerate(result.audits, start=1):
+    told = zip(result.audits, result.verdicts_across(), strict=True)
+    for place, (audit, across) in enumerate(told, start=1):
         found = audit.result
         lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(found.finding, "   ")]
+        if across != found.verdict:
+            lines.append(wrapped(f"After correction for all {len(result.audits)} audits: {across}.", "   "))
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]

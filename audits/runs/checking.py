@@ -28,7 +28,7 @@ def check(
         Spec file, or a spec as plain data.
     base_dir : path, optional
         Folder that paths in a spec given as data start from; the current one by default.
-    fail_on : {"evidence", "gate"} or mapping, optional
+    fail_on : {"evidence", "material", "gate"} or mapping, optional
         As in `audits.runs.gate.gate_of`.
 
     Returns

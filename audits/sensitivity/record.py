@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.records import Audit
 from audits.sensitivity.options import SensitivityOptions
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    return {"protected": data.protected[0]} if data.protected and data.features else None
+
 
 AUDIT = Audit(
     name="sensitivity",
@@ -23,4 +33,6 @@ AUDIT = Audit(
     runs="audits.sensitivity.audit:sensitivity_audit",
     keys="audits.sensitivity:keys.json",
     presents="audits.sensitivity.exhibits:section",
+    usual=_usual,
+    asks_anew=True,
 )
