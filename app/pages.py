@@ -10,7 +10,7 @@ import streamlit as st
 from audits.errors import InputError
 from audits.runs.registry import AUDITS
 
-__all__ = ["navigation", "page_of"]
+__all__ = ["navigation", "page_of", "view_of"]
 
 _VIEWS = Path(__file__).resolve().parent / "views"
 _FIRST = "groups"  # how the groups compare at all: its page is the overview
@@ -38,12 +38,16 @@ def page_of(name: str) -> st.Page | None:
 
     An audit that another package brings has one made from its record.
     """
-    if (_VIEWS / f"{name}.py").is_file() and not AUDITS.brought(name):
-        return st.Page(f"views/{name}.py", title=AUDITS[name].title)
+    view = view_of(name)
     if not AUDITS.brought(name):
-        return None
-    path = f"{name}-audit" if (_VIEWS / f"{name}.py").is_file() else name  # the address of another page
+        return None if view is None else st.Page(view, title=AUDITS[name].title)
+    path = name if view is None else f"{name}-audit"  # the address of another page
     return st.Page(partial(_any_audit, name), title=_title(name), url_path=path)
+
+
+def view_of(name: str) -> str | None:
+    """Return the script of a page, as links name it; None where there is none of that name."""
+    return f"views/{name}.py" if (_VIEWS / f"{name}.py").is_file() else None
 
 
 def _title(name: str) -> str:

@@ -181,7 +181,7 @@ def _show_earlier(record: Audit, result: Any) -> None:
 
 
 def _head(result: Any, title: str) -> None:
-    """Write finding and verdict, and the interval that the verdict follows from where the result states it."""
+    """Write finding and verdict, with the interval that it follows from where the result states it."""
     interval = result.to_json().get("interval")
     how = title
     if isinstance(interval, Mapping) and interval.get("value") is not None:

@@ -135,8 +135,8 @@ class RunResult:
             schema = document.pop("schema")
             if schema not in READ:
                 raise RunFailed(
-                    f"{folder} holds results of schema {schema}, and this version reads {' and '.join(map(str, READ))}; "
-                    "use the Evenhand that wrote them, or run the audit again."
+                    f"{folder} holds results of schema {schema}, and this version reads "
+                    f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run the audit again."
                 )
             entries = document.pop("audits")
             audits = tuple(

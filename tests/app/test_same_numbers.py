@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from app import drafts, work
-from app.pages import page_of
+from app.pages import view_of
 from app.widgets.export import portable
 from app.workspace import Workspace, issue_token
 from audits.cli.main import main
@@ -71,7 +71,7 @@ def floats(values) -> set[float]:
     return found
 
 
-@pytest.mark.parametrize("audit", [name for name in AUDITS if page_of(name)])
+@pytest.mark.parametrize("audit", [name for name in AUDITS if view_of(name)])
 def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys):
     at = visit(space).switch_page(f"views/{audit}.py").run()
     assert not at.exception

@@ -17,12 +17,12 @@ import pytest
 
 from audits.cli.main import main
 from audits.errors import RunFailed
-from audits.reports.schema import results_schema
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
 from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
+from audits.reports.schema import results_schema
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables

@@ -19,7 +19,7 @@ from tests.conftest import SHARED
 from tests.unchanged.running import NAMES, RECORDED, needs_shared, recorded, run
 
 CHANGED: dict[str, str] = {
-    "*/results/schema": "2: verdicts follow from one stated interval, and the schema is put together from records",
+    "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
 }
 """Intended changes since the recording: a pattern of paths, and the reason.
 
