@@ -67,7 +67,7 @@ def _choose(
 def _control(option: Option, protected: tuple[str, ...]) -> Any:
     """Draw the control of one option; return what is chosen as a spec writes it, None where nothing is."""
     label, told = _label(option), " ".join(filter(None, [option.help, _bounds(option)]))
-    kept: dict[str, Any] = {"help": notices.label(told, 400) or None, **state.choice(f"with-{option.name}")}
+    kept: dict[str, Any] = {"help": told or None, **state.choice(f"with-{option.name}")}
     if option.name in _ATTRIBUTES and option.kind in {"text", "other"}:
         return _attributes(option, label, protected, kept)
     if option.kind in {"number", "integer"}:
@@ -130,7 +130,7 @@ def _written(option: Option, label: str, kept: dict[str, Any]) -> Any:
 def _label(option: Option) -> str:
     words = option.name.replace("_", " ")
     unit = f" ({option.unit})" if option.unit else ""
-    return notices.label(f"{words[:1].upper()}{words[1:]}{unit}")
+    return f"{words[:1].upper()}{words[1:]}{unit}"
 
 
 def _bounds(option: Option) -> str:

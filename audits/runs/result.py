@@ -136,7 +136,7 @@ class RunResult:
             if schema not in READ:
                 raise RunFailed(
                     f"{folder} holds results of schema {schema}, and this version reads "
-                    f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run the audit again."
+                    f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run it again."
                 )
             entries = document.pop("audits")
             audits = tuple(
