@@ -112,8 +112,7 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
             min_value=0,
             max_value=20,
             value=0,
-            key="depth",
-            persist_state="session",
+            **state.choice("depth"),
         )
         chosen["depth"] = int(depth) or None
         shapes = list(_SHAPES)
@@ -121,14 +120,12 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
             "Rules on numbers",
             shapes,
             format_func=_SHAPES.__getitem__,
-            key="intervals",
-            persist_state="session",
+            **state.choice("intervals"),
         )
         context = st.multiselect(
             "Narrow groups further by",
             [name for name in data.features if name not in data.protected],
-            key="context",
-            persist_state="session",
+            **state.choice("context"),
             help="Ordinary columns; every group still has a protected rule.",
         )
         if context:
@@ -139,8 +136,7 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
             min_value=19,
             max_value=9999,
             value=999,
-            key="rule-shuffles",
-            persist_state="session",
+            **state.choice("rule-shuffles"),
         )
     )
     points = st.number_input(
@@ -148,13 +144,12 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
         min_value=1,
         max_value=90,
         value=10,
-        key="rule-material",
-        persist_state="session",
+        **state.choice("rule-material"),
     )
     chosen["material"] = round(points / 100, 4)
     orders = ["score", "evidence"]
     chosen["rank_by"] = st.selectbox(
-        "Order by", orders, format_func=_ORDERS.__getitem__, key="rank-by", persist_state="session"
+        "Order by", orders, format_func=_ORDERS.__getitem__, **state.choice("rank-by")
     )  # fmt: skip
     return {key: value for key, value in chosen.items() if key not in _USUAL or value != _USUAL[key]}
 

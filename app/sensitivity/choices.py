@@ -54,8 +54,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         step=0.5,
         format="%g",
         help="The threshold is the sensitivity that this share of today's people exceeds.",
-        key="alarm-rate",
-        persist_state="session",
+        **state.choice("alarm-rate"),
     )
     if not chosen:
         return None
@@ -80,7 +79,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
 
 def _more() -> dict[str, Any]:
     def keep(key: str) -> dict[str, Any]:
-        return {"key": f"sensitivity-{key}", "persist_state": "session"}
+        return state.choice(f"sensitivity-{key}")
 
     models = list(_MODELS)
     found: dict[str, Any] = {
