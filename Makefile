@@ -1,6 +1,7 @@
 # make run    set up what is missing and start the app (PORT, default 8501)
 # make test   set up what is missing and run every check and test, browser tests included; a skipped test fails
 # make quick  style and the tests that catch most, while working (under 90 s on 2 cores)
+# make docs   bring the tables of docs/architecture.md up to date with the records
 # make wheel  build the wheel into dist/
 
 PORT ?= 8501
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
-.PHONY: run test quick wheel setup setup-tests chromium postgresql check clean
+.PHONY: run test quick docs wheel setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
@@ -60,6 +61,9 @@ chromium:
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
 		|| { $(APT) update -qq && $(APT) install -y -qq postgresql; }
+
+docs: setup-tests
+	$(BIN)/python docs/make_architecture.py
 
 wheel: setup-tests
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

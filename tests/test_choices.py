@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-CONTROLS = set(
-    "checkbox color_picker data_editor date_input feedback file_uploader multiselect number_input pills radio "
-    "segmented_control select_slider selectbox slider text_area text_input time_input toggle".split()
-)
+CONTROLS = {
+    *("checkbox", "color_picker", "data_editor", "date_input", "feedback", "file_uploader", "multiselect"),
+    *("number_input", "pills", "radio", "segmented_control", "select_slider", "selectbox", "slider"),
+    *("text_area", "text_input", "time_input", "toggle"),
+}
 
 IN_THE_DRAFT = "it edits data and model of the workspace, which the link names"
 A_FORM = "it is sent off by a button, once; nothing that is shown depends on it"
