@@ -77,7 +77,15 @@ class Row:
         """The row of a Markdown table."""
         holds = "–" if self.kind == "power" else "yes" if self.holds else f"no: {self.said}"
         measured = f"{self.measured:.3f} ± {self.error:.3f}"
-        cells = (self.shown, self.setting, self.kind, f"{self.nominal:g}", measured, f"{self.worlds:,}", holds)
+        cells = (
+            self.shown,
+            self.setting,
+            self.kind,
+            f"{self.nominal:g}",
+            measured,
+            f"{self.worlds:,}",
+            holds,
+        )
         return f"| {' | '.join(cells)} |"
 
     @property
@@ -131,11 +139,7 @@ def page(rows: Iterable[Row]) -> str:
             "| shown | setting | kind | claimed | measured | worlds | holds |",
             "|---|---|---|---|---|---|---|",
         ]
-        lines += [
-            row.line
-            for row in rows
-            if row.audit == audit
-        ]
+        lines += [row.line for row in rows if row.audit == audit]
         lines.append("")
     return "\n".join(lines)
 
@@ -154,8 +158,7 @@ def keep(rows: list[Row]) -> None:
     both = list({**old, **new}.values())
     both.sort(key=lambda row: row.audit)
     text = json.dumps([dataclasses.asdict(row) for row in both], indent=1, ensure_ascii=False)
-    KEPT.write_text(text + "
-", encoding="utf-8")
+    KEPT.write_text(text + "\n", encoding="utf-8")
     PAGE.write_text(page(both), encoding="utf-8")
 
 

@@ -22,11 +22,7 @@ _KINDS = (
 
 def rows(worlds: int) -> Iterator[Row]:
     """Yield a row a setting."""
-    for kind in (
-        "five rows a person, intra-class correlation .6",
-        "clusters of ten with both groups",
-        "weights of CV 1",
-    ):
+    for kind in _KINDS:
         for n in (100, 400, 2000):
             for share in (0.5, 0.1):
                 yield from _designed(kind, n, share, worlds)
