@@ -3,9 +3,9 @@
     make calibrate                                   # every row, at a size that resolves a point
     python -m benchmarks.calibration [--worlds N] [--only WORD] [--write]
 
-Each ``benchmarks/*_calibration.py`` offers ``rows(worlds)``, which yields a `Row` a setting. ``--write`` keeps
-the rows in docs/calibration.json and writes docs/calibration.md from them; rows of scripts that were not asked
-for stay.
+Each ``benchmarks/*_calibration.py`` offers ``rows(worlds)``, which yields a `Row` a setting. ``--write``
+keeps the rows in docs/calibration.json and writes docs/calibration.md from them; rows of scripts that were
+not asked for stay.
 """
 
 from __future__ import annotations
