@@ -11,7 +11,7 @@ from audits.stats.sequential import DriftTest
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_without_drift_a_hundred_looks_alarm_as_rarely_as_one(tied):
-    # by Ville's inequality at most .05; 150 streams: .05 + 2 errors of .018. Two-sample tests at each look: .25
+    # by Ville's inequality at most .05 (150 streams: 2 errors of .018); two-sample tests at each look: .25
     rng = np.random.default_rng(3)
 
     def draw(n: int) -> np.ndarray:
