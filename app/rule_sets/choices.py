@@ -13,7 +13,8 @@ from app.widgets.audit_page import Chosen
 from audits.checks import build
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.rule_sets import TERMS, RuleSetsOptions, count_candidates
+from audits.mining.texts import TERMS
+from audits.rule_sets import RuleSetsOptions, count_candidates
 from audits.stats.words import count
 
 __all__ = ["choose_options", "read_terms"]

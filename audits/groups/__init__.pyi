@@ -1,5 +1,4 @@
 from .audit import groups as groups
-from .audit import groups_audit as groups_audit
 from .audit import most_telling as most_telling
 from .changing import at_threshold as at_threshold
 from .changing import beside as beside

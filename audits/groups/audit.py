@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.checks import build, generator, one_of
+from audits.checks import checked, generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
 from audits.groups.comparison import Sorted, compare, sort_people
@@ -20,19 +19,15 @@ from audits.progress import Progress, silent
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
 from audits.stats.words import count, percent_interval
 
-__all__ = ["LABEL", "groups", "groups_audit", "groups_from_people", "most_telling", "with_sign"]
+__all__ = ["LABEL", "groups", "groups_from_people", "most_telling", "with_sign"]
 
 LABEL = "favorable label"
 
 
 def groups(
     subject: Subject,
+    options: GroupsOptions | None = None,
     *,
-    by: tuple[str | tuple[str, ...], ...] | None = None,
-    reference: dict[str, Any] | None = None,
-    level: float = 0.05,
-    material: float = 0.10,
-    bootstrap: int = 1000,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> GroupsResult:
@@ -42,10 +37,10 @@ def groups(
     ----------
     subject : Subject
         Data, model and threshold under audit. Without a label only selection rates exist.
+    options : GroupsOptions
+        What the auditor chose; the defaults where it is left out.
     rng : Generator or int
         Decides the bootstrap's draws, and nothing else here.
-
-    Other parameters are those of `GroupsOptions`.
 
     Returns
     -------
@@ -57,20 +52,7 @@ def groups(
     InputError
         An attribute is not protected, the reference is unknown, or there are fewer than two groups.
     """
-    options = {
-        "by": by, "reference": reference, "level": level, "material": material, "bootstrap": bootstrap
-    }  # fmt: skip
-    return groups_audit(subject, build(GroupsOptions, options, "groups"), rng=rng, progress=progress)
-
-
-def groups_audit(
-    subject: Subject,
-    options: GroupsOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> GroupsResult:
-    """Run `groups` with checked options: what a spec's run calls."""
+    options = checked(GroupsOptions, options, "groups")
     data = subject.data
     progress(0.0, "Scoring people")
     people = pd.DataFrame(

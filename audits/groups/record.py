@@ -17,6 +17,6 @@ AUDIT = Audit(
     ),
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
-    runs="audits.groups.audit:groups_audit",
+    runs="audits.groups.audit:groups",
     presents="audits.groups.exhibits:section",
 )

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.checks import generator
+from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
+from audits.mining.attributes import rule_words
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
 from audits.mitigation.treated import Groups, Treated, find_worst, group_kind
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
-from audits.rule_sets.findings import rule_words
 from audits.stats import (
     EVIDENCE,
     newcombe,
@@ -40,16 +40,16 @@ from audits.stats import (
 )
 from audits.stats.words import count, number, percent
 
-__all__ = ["mitigation_audit"]
+__all__ = ["mitigation", "mitigation_audit"]
 
 _FIRST_AMOUNT = 50
 _MOST_TRIES = 40
 _ACCURACY_LOST = 0.01
 
 
-def mitigation_audit(
+def mitigation(
     subject: Subject,
-    options: MitigationOptions,
+    options: MitigationOptions | None = None,
     *,
     others: Mapping[str, Callable[[Subject], Any]] | None = None,
     rng: np.random.Generator | int | None = None,
@@ -61,6 +61,8 @@ def mitigation_audit(
     ----------
     subject : Subject
         Its model must have been trained here: the training rows are needed.
+    options : MitigationOptions
+        What the auditor chose; the defaults where it is left out.
     others : mapping of str to callable
         Other audits by name: each takes a subject and returns a result with ``verdict`` and ``finding``.
 
@@ -69,7 +71,7 @@ def mitigation_audit(
     InputError
         The model was not trained here, or the data cannot make rules.
     """
-    rng = generator(rng)
+    rng, options = generator(rng), checked(MitigationOptions, options, "mitigation")
     if subject.training is None or subject.train is None:
         raise InputError(
             "model.train", "is needed to train again", subject.model.name, "train the model here"
@@ -97,6 +99,9 @@ def mitigation_audit(
         steps[place] = dataclasses.replace(steps[place], also=also)
     progress(1.0, "Done")
     return _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
+
+
+mitigation_audit = mitigation  # as the run that knows the other audits imports it
 
 
 class _Held:

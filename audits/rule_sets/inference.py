@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom, norm
 
+from audits.mining.cells import Cells
+from audits.mining.scoring import standardized
+from audits.mining.sums import GroupSums
 from audits.progress import Progress, part, silent
-from audits.rule_sets.cells import Cells
-from audits.rule_sets.scoring import standardized
-from audits.rule_sets.sums import GroupSums
 from audits.stats.shares import newcombe_ends
 
 __all__ = [

@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells
+from audits.mining.attributes import Attribute, rule_words
+from audits.mining.cells import Cells
+from audits.mining.search import Mined
+from audits.mining.texts import category_shares
 from audits.rule_sets.comparisons import Comparison
-from audits.rule_sets.findings import rule_words
 from audits.rule_sets.inference import Halves, People
-from audits.rule_sets.mining import Mined
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.ranking import is_evidence, leaders, support_sweep
 from audits.rule_sets.result import Discovery, RuleSetsResult
 from audits.rule_sets.sampling import Sampled
 from audits.rule_sets.tables import MOST_ROWS, cells_table, rules_table
-from audits.rule_sets.text import category_shares
 from audits.rule_sets.words import finding, warnings_for
 from audits.stats import (
     EVIDENCE,

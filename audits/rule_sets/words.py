@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.result import Discovery, LeaderRow
-from audits.rule_sets.text import FEWEST_TEXTS
 from audits.stats import EVIDENCE, INSUFFICIENT, Verdict
 from audits.stats.words import count, number, p_words, percent
 

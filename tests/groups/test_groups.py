@@ -10,7 +10,7 @@ from sklearn import metrics as sk
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
-from audits.groups import GroupsResult, at_threshold, beside, bias_tables, groups
+from audits.groups import GroupsOptions, GroupsResult, at_threshold, beside, bias_tables, groups
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
 
@@ -40,7 +40,7 @@ def people(n: int = 600, seed: int = 0, gap: float = 0.2) -> pd.DataFrame:
 @pytest.mark.parametrize("by", [("race",), ("race", "sex")])
 def test_values_are_fairlearns_and_scikit_learns(by):
     frame = people()
-    result = groups(subject_of(frame), by=(by,))
+    result = groups(subject_of(frame), GroupsOptions(by=(by,)))
     decided = (frame["score"] >= 0.5).astype(int)
     sensitive = frame[list(by)]
     y = frame["y"]
@@ -151,7 +151,7 @@ def test_survives_json_and_parquet(tmp_path):
 )
 def test_bad_input_is_one_sentence(options, message):
     with pytest.raises(InputError) as caught:
-        groups(subject_of(people(60)), **options)
+        groups(subject_of(people(60)), GroupsOptions(**options))
     assert message in str(caught.value)
 
 
@@ -168,7 +168,7 @@ def test_insufficient_evidence_always_says_how_many_people_are_needed():
             "y": np.arange(n) // 2 % 2,
         }
     )
-    result = groups(subject_of(frame), by=("race", "sex"))
+    result = groups(subject_of(frame), GroupsOptions(by=("race", "sex")))
     assert result.verdict == "insufficient evidence"
     needed = max(
         gap.people_needed

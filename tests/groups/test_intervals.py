@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.groups import groups
+from audits.groups import GroupsOptions, groups
 from audits.groups.metrics import Counts
 from audits.groups.resampling import bootstrap_intervals
 from audits.stats import newcombe
@@ -62,7 +62,7 @@ def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
     row = next(row for row in result.table if row.group == "B")
     assert shown.loc[("B", "impact ratio"), "bootstrap low"] == row.bootstrap["impact_ratio"].low
     assert shown.loc[("B", "impact ratio"), "value low"] == row.impact_ratio.low
-    none = groups(subject_of(people(400)), bootstrap=0)
+    none = groups(subject_of(people(400)), GroupsOptions(bootstrap=0))
     assert all(row.bootstrap == {} for row in none.table)
     assert none.bootstrap_frame("race").empty
 

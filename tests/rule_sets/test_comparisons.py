@@ -11,13 +11,13 @@ import pytest
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
-from audits.groups import GroupsOptions, groups_audit
-from audits.mitigation.audit import mitigation_audit
+from audits.groups import GroupsOptions, groups
+from audits.mitigation.audit import mitigation
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, MitigationResult
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from audits.rule_sets import rule_sets
+from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.runs.mitigating import mitigation_with_others, usual_others
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_text import corpus
@@ -27,7 +27,7 @@ from tests.rule_sets.test_text import subject as text_subject
 def test_largest_pair_is_the_largest_of_all_pairs():
     frame = crowd(1500, seed=4, effect=0.3)
     subject = subject_of(frame, ("sex", "race"))
-    found = rule_sets(subject, support=0.05, permutations=19, samples=0).comparisons[0]
+    found = rule_sets(subject, RuleSetsOptions(support=0.05, permutations=19, samples=0)).comparisons[0]
     best, pairs = 0.0, 0
     for names in (["sex"], ["race"], ["sex", "race"]):
         groups = [part["decision"] for _, part in frame.groupby(names) if len(part) >= 30]
@@ -45,7 +45,7 @@ def test_linear_threshold_finds_a_linear_effect_on_the_other_half():
     older = frame["age"] >= 58
     frame["decision"] = (rng.random(6000) < 0.3 + 0.4 * older).astype(int)
     subject = subject_of(frame, ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)})
-    found = rule_sets(subject, support=0.05, permutations=19, samples=0).comparisons[1]
+    found = rule_sets(subject, RuleSetsOptions(support=0.05, permutations=19, samples=0)).comparisons[1]
     assert found.score.low < 0.4 < found.score.high
     assert found.n_group == pytest.approx(older.sum() / 2, rel=0.05)
     assert found.group.index("[age]") < 12  # the largest weight
@@ -87,7 +87,7 @@ def test_mitigation_lowers_the_difference_on_held_out_people(trained, tmp_path):
     assert before.difference.value == pytest.approx(gap)
     assert before.accuracy.value == pytest.approx((trained.decisions == trained.data.y).mean())
     assert [headline.audit for headline in before.also] == ["groups"]
-    assert before.also[0].finding == groups_audit(trained, GroupsOptions(), rng=trained.seed).finding
+    assert before.also[0].finding == groups(trained, GroupsOptions(), rng=trained.seed).finding
     assert before.also[0].finding != after.also[0].finding
     save_result(result, tmp_path, "mitigation")
     assert plain(load_result(MitigationResult, tmp_path, "mitigation")) == plain(result)
@@ -95,13 +95,13 @@ def test_mitigation_lowers_the_difference_on_held_out_people(trained, tmp_path):
 
 def test_mitigation_is_the_same_every_time(trained):
     options = MitigationOptions(amounts=(0.02,), also={})
-    first, second = (mitigation_audit(trained, options, rng=1) for _ in range(2))
+    first, second = (mitigation(trained, options, rng=1) for _ in range(2))
     assert plain(first) == plain(second)
 
 
 def test_mitigation_needs_a_model_trained_here():
     with pytest.raises(InputError, match=r"model\.train is needed to train again"):
-        mitigation_audit(subject_of(crowd(300), ("sex",)), MitigationOptions())
+        mitigation(subject_of(crowd(300), ("sex",)), MitigationOptions())
 
 
 def test_every_audit_that_needs_no_choice_is_stated_before_and_after():
@@ -189,7 +189,7 @@ def test_mitigation_cuts_numbers_alike_for_training_and_held_out_people():
     frame["decision"] = (np.random.default_rng(1).random(4000) < chance).astype(int)
     spec = DataSpec(label="decision", favorable=1, protected=("age",), features=("merit", "age"))
     audited = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
-    result = mitigation_audit(audited, MitigationOptions(amounts=(0.1,)), rng=0)
+    result = mitigation(audited, MitigationOptions(amounts=(0.1,)), rng=0)
     edge = float(result.rule_set.split()[-1])
     inside = (audited.data.frame["age"] < edge).to_numpy()
     inside = inside if result.rule_set.startswith("age <") else ~inside
@@ -200,7 +200,7 @@ def test_mitigation_cuts_numbers_alike_for_training_and_held_out_people():
 
 def test_mitigation_of_texts_needs_a_model_of_words(trained):
     with pytest.raises(InputError, match=r"mitigation\.text needs a model of words"):
-        mitigation_audit(trained, MitigationOptions(text="merit"))
+        mitigation(trained, MitigationOptions(text="merit"))
 
 
 def test_samples_of_texts_hold_the_terms_and_nothing_else_of_their_category():
