@@ -12,14 +12,16 @@ from audits.checks import checked, generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
 from audits.groups.comparison import Sorted, compare, sort_people
+from audits.groups.judging import judge_audit, most_telling
+from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
-from audits.stats.words import count, percent_interval
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.words import count, number, percent
 
-__all__ = ["LABEL", "groups", "groups_from_people", "most_telling", "with_sign"]
+__all__ = ["LABEL", "groups", "groups_from_people", "with_sign"]
 
 LABEL = "favorable label"
 
@@ -102,7 +104,8 @@ def groups_from_people(
         sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges)
         for names in attributes
     ]
-    looks = sum(max(len(item.names) - 1, 0) for item in split) * (3 if y is not None else 1)
+    rates = METRICS.judged(labels=y is not None)
+    looks = sum(max(len(item.names) - 1, 0) for item in split) * len(rates)
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table: list[GroupRow] = []
@@ -111,12 +114,12 @@ def groups_from_people(
         rows, spread = compare(item, options, options.level / looks, rng)
         table += rows
         spreads.append(spread)
-    verdict = _overall(table)
+    judged = judge_audit(table, options.material)
     return GroupsResult(
         options=dataclasses.asdict(options),
         outcome=outcome,
-        verdict=verdict,
-        finding=_finding(table, outcome, verdict, options.material),
+        judged=judged,
+        finding=_finding(table, outcome, judged, options.material, looks),
         warnings=tuple(_warnings(split, y)),
         rows={"audited": audited, "used": len(people), "left_out": {}},
         table=tuple(table),
@@ -141,77 +144,56 @@ def _attributes(protected: tuple[str, ...], options: GroupsOptions) -> list[tupl
     return found
 
 
-def _overall(table: list[GroupRow]) -> Verdict:
-    verdicts = {row.verdict for row in table}
-    for verdict in (EVIDENCE, INSUFFICIENT):
-        if verdict in verdicts:
-            return verdict
-    return NO_EVIDENCE
-
-
-_WORDS = {
-    "selection_rate": "",
-    "true_positive_rate": " with a favorable label",
-    "false_positive_rate": " with an unfavorable label",
-}
-
-
-def _finding(table: list[GroupRow], outcome: str, verdict: Verdict, material: float) -> str:
-    low, high, rate = most_telling(table)
-    if (getattr(low, rate).value or 0.0) > (getattr(high, rate).value or 0.0):
-        low, high = high, low
-    text = f"{_share_of(low, rate)} are decided favorably ({outcome}), against {_share_of(high, rate)}."
-    seen = sum(row.verdict == EVIDENCE for row in table)
-    if verdict == EVIDENCE:
-        others = sum(not row.is_reference for row in table)
-        if others == 1:
-            return text
+def _finding(table: Sequence[GroupRow], outcome: str, judged: Judged, material: float, looks: int) -> str:
+    """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
+    row, reference, rate = most_telling(table)
+    gap = row.differences[rate].estimate
+    first, second = (row, reference) if (gap.value or 0.0) <= 0 else (reference, row)
+    text = f"{_share_of(first, rate)} are decided favorably ({outcome}), against {_share_of(second, rate)}."
+    if gap.value is not None:
+        compared = f", corrected for {looks} comparisons" if looks > 1 else ""
+        text += f" {row.group} minus {reference.group}: {points(gap)}{compared}."
+    others = [item for item in table if not item.is_reference]
+    if judged.verdict == EVIDENCE:
+        small = "" if judged.material else f" It is smaller than the {100 * material:.3g} that matter."
+        seen = sum(item.verdict == EVIDENCE for item in others)
+        if len(others) == 1:
+            return text + small
         differ = "differs from its" if seen == 1 else "differ from their"
-        return f"{text} {seen} of {others} groups {differ} reference."
-    row = high if low.is_reference else low
-    if verdict != INSUFFICIENT:
+        return f"{text}{small} {seen} of {len(others)} groups {differ} reference."
+    if judged.verdict == NO_MATERIAL:
+        every = "" if len(others) == 1 else f" All {len(others)} groups lie"
+        return f"{text}{every or ' It lies'} within {100 * material:.3g} points of the reference for sure."
+    if judged.reason:
+        return f"{text} More people would not settle it: {judged.reason}."
+    if judged.people_needed is None:
         return text
-    points = f"a {100 * material:.3g}-point difference"
-    needed = row.differences[rate].people_needed
-    if needed is not None:
-        return f"{text} About {needed:,} people in each group would be needed to see {points}."
-    small = [item for item in table if item.verdict == INSUFFICIENT]
-    needs = [gap.people_needed for item in small for gap in item.differences.values() if gap.people_needed]
-    others = sum(not item.is_reference for item in table)
-    few = f"{text} {len(small)} of {others} groups {'has' if len(small) == 1 else 'have'} too few people"
-    if not needs:
-        return f"{few} to be compared."
-    return f"{few}: about {max(needs):,} in each would be needed to see {points}."
+    settle = "an interval short enough to settle it"
+    return f"{text} About {judged.people_needed:,} such people, not {count(row.n)}, would give {settle}."
 
 
 def _share_of(row: GroupRow, rate: str) -> str:
-    estimate = getattr(row, rate)
+    estimate = row.metric(rate)
+    assert estimate is not None  # noqa: S101  (judged rates are always counted)
     name = row.group if " × " in row.attribute else group_name({row.attribute: row.group})
     return (
         f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {name} people"
-        f"{_WORDS[rate]} ({percent_interval(estimate)})"
+        f"{METRICS[rate].about} ({percent(estimate.value, estimate.n)})"
     )
 
 
-def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
-    """Return the group and the rate that is furthest from the reference's for sure, and the reference.
+def points(gap: Estimate) -> str:
+    """Word a difference of shares with its interval, in percentage points.
 
-    Selection rates come first; error rates are told only where they alone differ for sure.
+    Examples
+    --------
+    >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95 %"))
+    '−27 points (−39 to −14)'
     """
-
-    def surely(row: GroupRow, rate: str) -> float:
-        gap = row.differences[rate].estimate
-        return -1.0 if gap.low is None or gap.high is None else max(gap.low, -gap.high)
-
-    others = [row for row in table if not row.is_reference]
-    rate, row = "selection_rate", max(others, key=lambda row: surely(row, "selection_rate"))
-    if surely(row, rate) <= 0:
-        pairs = [(name, item) for item in others for name in item.differences]
-        name, item = max(pairs, key=lambda pair: surely(pair[1], pair[0]))
-        if surely(item, name) > 0:
-            rate, row = name, item
-    reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
-    return row, reference, rate
+    value, low, high = (
+        number(None if end is None else 100 * end).replace("-", "−") for end in (gap.value, gap.low, gap.high)
+    )
+    return f"{value} points ({low} to {high})"
 
 
 def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:

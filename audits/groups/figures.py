@@ -9,19 +9,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, distinct, empty, finish
-from audits.groups import Difference, GroupRow, GroupsResult
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Estimate
+from audits.groups.metrics import METRICS
+from audits.groups.result import Difference, GroupRow, GroupsResult
+from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
 from audits.stats.words import count, percent
 
 __all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "rates", "scores"]
 
-_PANELS = {
-    "selection_rate": "selection rate",
-    "true_positive_rate": "true positive rate",
-    "false_positive_rate": "false positive rate",
-    "precision": "precision",
-    "accuracy": "accuracy",
-}
 FOUR_FIFTHS = 0.8
 MOST_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
@@ -38,8 +32,8 @@ def rates(
     rows = result.of(attribute)[:most][::-1]
     names = [
         name
-        for name in (metrics or tuple(_PANELS)[:3])
-        if any(getattr(row, name) is not None for row in rows)
+        for name in (metrics or tuple(metric.name for metric in METRICS if metric.judged))
+        if any(row.metric(name) is not None for row in rows)
     ]
     if not rows or not names:
         return empty("There is no group to compare.")
@@ -52,11 +46,11 @@ def rates(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[_PANELS.get(name, name.replace("_", " ")) for name in names],
+        subplot_titles=[METRICS[name].words for name in names],
     )
     for panel, name in enumerate(names, start=1):
         for row, label in zip(rows, labels, strict=True):
-            estimate: Estimate | None = getattr(row, name)
+            estimate = row.metric(name)
             if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
                 continue
             colour, symbol = _mark(row)
@@ -107,7 +101,7 @@ def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS
     The intervals are those of the verdicts: all of them hold together.
     """
     rows = [row for row in result.of(attribute)[:most] if row.differences][::-1]
-    names = [name for name in _PANELS if any(name in row.differences for row in rows)]
+    names = [metric.name for metric in METRICS if any(metric.name in row.differences for row in rows)]
     if not names:
         return empty("There is no group to compare.")
     figure = make_subplots(
@@ -115,12 +109,12 @@ def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[_PANELS[name] for name in names],
+        subplot_titles=[METRICS[name].words for name in names],
     )
     labels = distinct([row.group for row in rows])
     for panel, name in enumerate(names, start=1):
         known = [(label, row.differences[name]) for label, row in zip(labels, rows, strict=True)]
-        for verdict in (EVIDENCE, NO_EVIDENCE, INSUFFICIENT):
+        for verdict in VERDICTS:
             part = [(label, gap) for label, gap in known if gap.verdict == verdict]
             part = [(label, gap) for label, gap in part if gap.estimate.low is not None]
             if part:

@@ -8,19 +8,34 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain, shown
-from audits.stats import Estimate, Verdict
+from audits.groups.metrics import METRICS
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["Calibration", "Difference", "GroupRow", "GroupsResult", "Spread"]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One rate of a group minus the reference group's; 0 is fair, below 0 the group has less of it."""
+    """One rate of a group minus the reference group's; 0 is fair, below 0 the group has less of it.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        With the interval that the verdict follows from: all of them hold together.
+    people_needed : int or None
+        People in the group, its reference growing alike, from which insufficient evidence is settled.
+    material : bool or None
+        Of evidence: whether the difference is as large as the auditor calls material.
+    reason : str
+        Why more people would not settle it.
+    """
 
     estimate: Estimate
     verdict: Verdict
     people_needed: int | None
+    material: bool | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,13 +59,22 @@ class GroupRow:
     n : float
         People in the group.
     impact_ratio : Estimate
-        Selection rate divided by that of the most selected group; below 0.8 breaks the four-fifths rule.
+        Selection rate divided by that of the most selected group; below 0.8 breaks the four-fifths rule. The
+        intervals of all groups hold together.
+    verdict : Verdict or None
+        Follows from the interval of one of the differences; None for the reference.
+    material : bool or None
+        Of evidence: whether that difference is as large as the auditor calls material.
     differences : dict
         Rate to its difference from the reference group; empty for the reference itself.
     score_counts : tuple of float
         People per bin of the score, bins as in the result's `score_edges`.
     bootstrap : dict
         ``impact_ratio`` and ``balanced_accuracy`` again, with an interval by the bootstrap.
+    added : dict
+        Metrics beside ours, by name.
+    pooled : dict
+        Rates again, drawn towards what the attributes say of groups like this one.
     """
 
     attribute: str
@@ -73,6 +97,13 @@ class GroupRow:
     calibration: Calibration | None
     score_counts: tuple[float, ...]
     bootstrap: dict[str, Estimate] = field(default_factory=dict)
+    material: bool | None = None
+    added: dict[str, Estimate] = field(default_factory=dict)
+    pooled: dict[str, Estimate] = field(default_factory=dict)
+
+    def metric(self, name: str) -> Estimate | None:
+        """Return a metric by its name; None where these data do not allow it."""
+        return self.added.get(name) if name not in self.__dataclass_fields__ else getattr(self, name)
 
 
 @dataclass(frozen=True)
@@ -115,7 +146,7 @@ class GroupsResult:
 
     options: dict[str, Any]
     outcome: str
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
@@ -127,13 +158,19 @@ class GroupsResult:
     simultaneous_level: float | None = None
 
     @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval in `judged`."""
+        return self.judged.verdict
+
+    @property
     def widest(self) -> Spread:
         """The attribute whose selection rates lie furthest apart."""
         return max(self.spreads, key=lambda item: item.demographic_parity_difference.value or 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; headline differences are those of the widest attribute."""
-        values = plain(self)
+        values = head(self) | plain(self)
+        del values["judged"]
         widest = values["spreads"][self.spreads.index(self.widest)]
         names = ("demographic_parity_difference", "equalized_odds_difference", "average_odds_difference")
         return values | {name: widest[name] for name in names} | {"widest_attribute": widest["attribute"]}
@@ -143,22 +180,12 @@ class GroupsResult:
         rows = []
         for item in self.table:
             row: dict[str, Any] = {"attribute": item.attribute, "group": item.group, "people": item.n}
-            for name in (
-                "selection_rate",
-                "true_positive_rate",
-                "false_positive_rate",
-                "true_negative_rate",
-                "false_negative_rate",
-                "precision",
-                "accuracy",
-                "balanced_accuracy",
-                "base_rate",
-                "mean_score",
-                "impact_ratio",
-            ):
-                estimate = getattr(item, name)
+            metrics = {metric.words: item.metric(metric.name) for metric in METRICS}
+            for words, estimate in (
+                metrics | {"mean score": item.mean_score, "impact ratio": item.impact_ratio}
+            ).items():
                 if estimate is not None:
-                    row |= _ends(name.replace("_", " "), estimate)
+                    row |= _ends(words, estimate)
             needs = [gap.people_needed for gap in item.differences.values() if gap.people_needed]
             row |= {"verdict": item.verdict or "reference", "people needed": max(needs, default=None)}
             rows.append(row)
@@ -172,7 +199,7 @@ class GroupsResult:
         """Return how each group's rates differ from the reference's, one row a group and rate.
 
         The intervals hold for all groups, rates and attributes of the audit together. ``people needed``: in
-        each of two groups, to see a material difference, where there were too few.
+        the group, its reference growing alike, for an interval short enough to settle it.
         """
         rows = [
             {
@@ -180,6 +207,7 @@ class GroupsResult:
                 "rate": name.replace("_", " "),
                 **_ends("difference", gap.estimate),
                 "verdict": gap.verdict,
+                "material": gap.material,
                 "people needed": gap.people_needed,
             }
             for row in self.of(attribute)

@@ -32,6 +32,16 @@ def test_cells_are_redrawn_as_people_would_be():
     assert (drawn.sum(1) == 100).all()
 
 
+def test_a_ratio_of_few_people_has_no_bootstrap():
+    cells = counts([[6, 20, 3, 400], [20, 5, 20, 400]])
+    few = bootstrap_intervals(cells, 1, np.random.default_rng(0), draws=50, level=0.05)[0]["impact_ratio"]
+    assert (few.low, few.high) == (None, None)
+    assert "fewer than 10 people" in few.method
+    cells = counts([[7, 20, 3, 400], [20, 5, 20, 400]])
+    more = bootstrap_intervals(cells, 1, np.random.default_rng(0), draws=50, level=0.05)[0]["impact_ratio"]
+    assert more.low < more.value < more.high
+
+
 def test_bootstrap_intervals_cover():
     """600 draws of two groups: 95 % within 3 Monte-Carlo errors (2.7 points) from below and above."""
     rng = np.random.default_rng(2)
