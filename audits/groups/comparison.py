@@ -228,10 +228,7 @@ def _spread(
     opportunity = odds = average = None
     if "true_positive_rate" in shares:
         # two spreads are looked at together
-        hits, alarms = (
-            largest_gap(*shares[name], level=level / 2)
-            for name in _ODDS
-        )
+        hits, alarms = (largest_gap(*shares[name], level=level / 2) for name in _ODDS)
         opportunity = largest_gap(*shares["true_positive_rate"], level=level)
         method = f"simultaneous Newcombe {percent_level(level)}, both rates of all pairs"
         odds = replace(_larger(hits, alarms), method=method)

@@ -28,6 +28,7 @@ from audits.rule_sets.inference import (
     confirm,
     critical,
     exact_p,
+    first_interval,
     maxima,
     shrinkage,
     touching,
@@ -140,13 +141,16 @@ def audit_cells(
         raise _nothing_frequent(cells, attributes, options)
     people = whole_people(cells)
     groups = GroupSums(cells, attributes, mined.rules)
-    tests, inference = _test(people, groups, mined, options, for_tests, part(progress, 0.25, 0.5))
+    tests, inference, null = _test(people, groups, mined, options, for_tests, part(progress, 0.25, 0.5))
     halves = confirm(
         people, groups, draws=min(options.permutations, _HALF_DRAWS), level=options.level, rng=for_halves,
         progress=part(progress, 0.5, 0.75),
     )  # fmt: skip
     splits = int(np.clip(_SPLIT_SUMS // len(groups), 16, 96))
     bias = shrinkage(people, groups, splits=splits, rng=for_splits)
+    good = float(cells.favorable.sum())
+    counts = mined.favorable, mined.n, good - mined.favorable, cells.total - mined.n
+    first = first_interval(people, groups, counts, null, level=options.level, rng=for_splits)
     sampled = sampler(groups, mined.n, part(progress, 0.75, 0.95))
     progress(0.95, "Ranking groups")
     others: tuple[Comparison | None, ...] = ()
@@ -170,6 +174,7 @@ def audit_cells(
         sampled,
         inference,
         bias,
+        first,
         people,
         tuple(item for item in others if item is not None),
     )
@@ -182,7 +187,7 @@ def _test(
     options: RuleSetsOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[Tests, dict[str, Any]]:
+) -> tuple[Tests, dict[str, Any], np.ndarray]:
     """Test every rule set, and widen every interval, for having looked at all of them."""
     cells = groups.cells
     total, good = cells.total, float(cells.favorable.sum())
@@ -219,7 +224,7 @@ def _test(
         "interval_level": interval_level,
         "chance_maximum": float(np.median(null)),
     }
-    return Tests(z, corrected, low, high), inference
+    return Tests(z, corrected, low, high), inference, null
 
 
 def _nothing_frequent(

@@ -16,20 +16,20 @@ from audits.mining.scoring import differences, margin
 from audits.mining.sums import GroupSums
 from audits.mining.texts import category_shares, reach
 from audits.rule_sets.inference import exact_p
+from audits.rule_sets.judging import difference_of, is_evidence, judge_row
 from audits.rule_sets.result import LeaderRow, RuleSetsResult, SampledScore, SweepRow
 from audits.rule_sets.tables import read_attributes_table, read_cells_table, read_rules, words_of
-from audits.stats import Estimate, newcombe, power_of_difference, verdict, wilson
-from audits.stats.intervals import percent_level
+from audits.stats import Estimate, newcombe, wilson
 from audits.stats.shares import newcombe_ends
 
 __all__ = [
     "Findings",
     "distinct",
     "group_neighbours",
-    "is_evidence",
     "leaders",
     "members",
     "neighbours",
+    "one_row",
     "profile",
     "refine",
     "support_sweep",
@@ -77,17 +77,22 @@ def leaders(
     )
 
 
+def one_row(
+    table: pd.DataFrame,
+    number: int,
+    attributes: Sequence[Attribute],
+    cells: Cells,
+    options: dict[str, Any],
+    inference: dict[str, Any],
+) -> LeaderRow:
+    """Return row `number` of the rule-set table as a leaderboard has it, by itself."""
+    shown = table.loc[[number]].reset_index(names="number")
+    words = words_of(attributes, shown)[0]
+    return _row(_records(shown)[0], attributes, words, cells, options, inference, 0)
+
+
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def is_evidence(table: pd.DataFrame, options: dict[str, Any]) -> np.ndarray:
-    """Return which rule sets differ by more than the tolerance beyond chance, bool (S,).
-
-    An interval of a rule set that the test finds to differ leaves out 0 even where it ends there.
-    """
-    edge = np.maximum(table["low"].to_numpy(), -table["high"].to_numpy())
-    return (table["adjusted_p"].to_numpy() <= options["level"]) & (edge >= options["tolerance"])
 
 
 def refine(
@@ -214,23 +219,19 @@ def _row(
     n, good = item["n_in"], item["favorable_n_in"]
     rest, rest_good = total - n, float(cells.favorable.sum()) - good
     gap, low, high = item["difference"], item["low"], item["high"]
-    corrected = f"corrected for {inference['family']:,} rule sets ({inference['words']})"
-    method = (
-        f"Newcombe {percent_level(level)}, {corrected}, with 0 unless the corrected p is at most {level:g}"
-    )
-    score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), n + rest, method)
-    seen = item["adjusted_p"] <= level and score.low is not None and score.low >= options["tolerance"]
-    power = power_of_difference(cells.rate, options["material"], n, rest, level=inference["interval_level"])
+    difference = difference_of(item, total, level, inference)
+    score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), total, difference.method)
+    judged = judge_row(item, cells, options, inference)
     sampled = _sampled(item, options)
     own_margin = float(margin(item["favorable_in"], n, item["favorable_out"], rest, options["confidence"]))
     return LeaderRow(
         rule_set=rule_set,
         rules=_rules(item, attributes),
         direction="advantaged" if gap > 0 else "harmed",
-        verdict=verdict(excludes_no_difference=bool(seen), power=power),
+        verdict=judged.verdict,
         support=item["support"],
         score=score,
-        difference=Estimate(gap, low, high, n + rest, method),
+        difference=difference,
         favorable_in=wilson(good, n, level=level),
         favorable_out=wilson(rest_good, rest, level=level),
         margin=own_margin if sampled is None else sampled.margin,
@@ -244,6 +245,8 @@ def _row(
         equal=int(item["equal"]),
         similar=similar,
         number=int(item["number"]),
+        material=judged.material,
+        people_needed=judged.people_needed,
     )
 
 
