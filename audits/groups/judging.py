@@ -10,10 +10,10 @@ from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow
 from audits.stats import INSUFFICIENT, Estimate, Judged, judge, worst_of
 from audits.stats.intervals import cautious_difference
+from audits.stats.power import times_to_settle
 
 __all__ = ["judge_audit", "judge_difference", "judge_row", "most_telling", "times_needed"]
 
-_MOST = 2.0**40
 _NOBODY = "there is nobody to compare in one of the two groups"
 
 
@@ -51,26 +51,14 @@ def _reason(gap: Estimate) -> str:
 def times_needed(
     first: tuple[float, float], second: tuple[float, float], *, material: float, level: float
 ) -> float | None:
-    """Return how many times as many people settle it, whatever the difference; None where none would.
+    """Return how many times as many people of the same rates settle it; None where none would."""
 
-    An interval no longer than the material difference either lies within ± it or excludes 0. Insufficient
-    evidence is an interval that is longer, so the answer is above 1: never fewer people than there are.
-    """
-
-    def long(times: float) -> bool:
+    def length(times: float) -> float:
         (a, n), (b, m) = first, second
         gap = cautious_difference(times * a, times * n, times * b, times * m, level=level)
-        return gap.low is None or gap.high is None or gap.high - gap.low > material
+        return math.inf if gap.low is None or gap.high is None else gap.high - gap.low
 
-    low = high = 1.0
-    while long(high):
-        low, high = high, 2 * high
-        if high > _MOST:
-            return None
-    while high - low > 0.005 * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if long(middle) else (low, middle)
-    return high
+    return times_to_settle(length, material)
 
 
 def judged_of(gap: Difference, material: float) -> Judged:

@@ -14,11 +14,11 @@ from audits.mining.cells import Cells
 from audits.rule_sets.result import LeaderRow
 from audits.stats import EVIDENCE, Estimate, Judged, judge
 from audits.stats.intervals import percent_level
+from audits.stats.power import times_to_settle
 from audits.stats.shares import newcombe_ends
 
 __all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
 
-_MOST = 2.0**40
 _STOPPED = "the search stopped before it had looked at every group"
 
 
@@ -101,25 +101,14 @@ def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:
 
 
 def _times_needed(item: Mapping[str, Any], cells: Cells, material: float, level: float) -> float | None:
-    """How many times as many people make an interval no longer than the material difference; above 1.
-
-    An interval as short either lies within ± it or leaves out 0, whatever the difference.
-    """
+    """How many times as many people make the interval no longer than the material difference."""
     good, n = float(item["favorable_n_in"]), float(item["n_in"])
     rest = float(cells.favorable.sum()) - good, cells.total - n
 
-    def long(times: float) -> bool:
-        counts = (np.array([times * part]) for part in (good, n, *rest))
-        low, high = newcombe_ends(*counts, level=level)
-        return bool(high[0] - low[0] > material)
+    def length(times: float) -> float:
+        low, high = newcombe_ends(*(np.array([times * part]) for part in (good, n, *rest)), level=level)
+        return float(high[0] - low[0])
 
-    low = high = 1.0
-    while long(high):
-        low, high = high, 2 * high
-        if high > _MOST:
-            return None
-    while high - low > 0.005 * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if long(middle) else (low, middle)
+    times = times_to_settle(length, material)
     # where the interval was drawn out to 0 it is longer than Newcombe's
-    return max(high, ((item["high"] - item["low"]) / material) ** 2, 1.0 + 1e-9)
+    return None if times is None else max(times, ((item["high"] - item["low"]) / material) ** 2)
