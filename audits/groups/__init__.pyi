@@ -1,4 +1,5 @@
 from .audit import groups as groups
+from .by_probability import ProbableGroup as ProbableGroup
 from .changing import at_threshold as at_threshold
 from .changing import beside as beside
 from .judging import most_telling as most_telling

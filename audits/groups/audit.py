@@ -11,6 +11,13 @@ import pandas as pd
 from audits.checks import checked, generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
+from audits.groups.by_probability import (
+    ASSUMPTION,
+    ProbableGroup,
+    compare_probable,
+    judged_of,
+    probability_columns,
+)
 from audits.groups.comparison import Sorted, compare, sort_people
 from audits.groups.judging import judge_audit, most_telling
 from audits.groups.metrics import METRICS
@@ -18,7 +25,7 @@ from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, worst_of
 from audits.stats.words import count, number, percent
 
 __all__ = ["LABEL", "groups", "groups_from_people", "with_sign"]
@@ -68,6 +75,7 @@ def groups(
     if data.y is not None:
         people[LABEL] = data.y
     people = people.join(data.groups.add_prefix("group: "))
+    people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
     result = groups_from_people(people, data.protected, options, subject.outcome, data.n, seed)
     return with_sign(result, subject.higher_is)
@@ -106,6 +114,7 @@ def groups_from_people(
     ]
     rates = METRICS.judged(labels=y is not None)
     looks = sum(max(len(item.names) - 1, 0) for item in split) * len(rates)
+    looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table: list[GroupRow] = []
@@ -114,12 +123,13 @@ def groups_from_people(
         rows, spread = compare(item, options, options.level / looks, rng)
         table += rows
         spreads.append(spread)
-    judged = judge_audit(table, options.material)
+    probable = _probable(people, options, options.level / looks, seed)
+    judged, finding = _judged(table, probable, outcome, options, looks)
     return GroupsResult(
         options=dataclasses.asdict(options),
         outcome=outcome,
         judged=judged,
-        finding=_finding(table, outcome, judged, options.material, looks),
+        finding=finding,
         warnings=tuple(_warnings(split, y)),
         rows={"audited": audited, "used": len(people), "left_out": {}},
         table=tuple(table),
@@ -128,6 +138,7 @@ def groups_from_people(
         people=people,
         bootstrap_seed=seed,
         simultaneous_level=options.level / looks,
+        probable=probable,
     )
 
 
@@ -140,8 +151,74 @@ def _attributes(protected: tuple[str, ...], options: GroupsOptions) -> list[tupl
         for name in names:
             one_of("groups.by", name, protected, what="a protected attribute")
     for name in options.reference or {}:
-        one_of("groups.reference", name, protected, what="a protected attribute")
+        known = (*protected, *options.by_probability)
+        one_of("groups.reference", name, known, what="a protected attribute")
     return found
+
+
+def _probable(
+    people: pd.DataFrame, options: GroupsOptions, corrected: float, seed: int
+) -> tuple[ProbableGroup, ...]:
+    """Compare the groups that are known only by probability."""
+    rng = np.random.default_rng([seed, 1])  # moves no draw of the bootstrap
+    found: tuple[ProbableGroup, ...] = ()
+    for attribute, groups in options.by_probability.items():
+        reference = (options.reference or {}).get(attribute)
+        found += compare_probable(
+            people,
+            attribute,
+            groups,
+            reference=None if reference is None else str(reference),
+            proxy_error=options.proxy_error,
+            material=options.material,
+            level=options.level,
+            corrected=corrected,
+            rng=rng,
+        )
+    return found
+
+
+def _judged(
+    table: Sequence[GroupRow],
+    probable: Sequence[ProbableGroup],
+    outcome: str,
+    options: GroupsOptions,
+    looks: int,
+) -> tuple[Judged, str]:
+    """Return what the verdict rests on, among groups known and probable, and the finding on it."""
+    parts: list[tuple[Judged, str]] = []
+    if any(not row.is_reference for row in table):
+        known = judge_audit(table, options.material)
+        parts.append((known, _finding(table, outcome, known, options.material, looks)))
+    for group in probable:
+        if not group.is_reference:
+            reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)
+            parts.append(
+                (judged_of(group, options.material), _finding_probable(group, reference, options, looks))
+            )
+    worst = worst_of(judged for judged, _ in parts)
+    return next(part for part in parts if part[0] is worst)
+
+
+def _finding_probable(
+    group: ProbableGroup, reference: ProbableGroup, options: GroupsOptions, looks: int
+) -> str:
+    """Say what the probabilities leave possible, and what they make of it on terms."""
+    assert group.difference is not None and group.difference_bounds is not None  # noqa: S101, PT018
+    low, high = (number(100 * (end or 0.0)) for end in (group.bounds.low, group.bounds.high))
+    text = (
+        f"Between {low} and {high} % of about {count(group.n)} {group.group} people are decided favorably, "
+        f"as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
+        f"{percent(group.selection_rate.value, group.n)}, against "
+        f"{percent(reference.selection_rate.value, reference.n)} of {reference.group} people."
+    )
+    ends = (group.difference_bounds.low, group.difference_bounds.high)
+    least, most = (number(100 * (end or 0.0)).replace("-", "−") for end in ends)
+    compared = f", corrected for {looks} comparisons" if looks > 1 else ""
+    text += f" The difference lies between {least} and {most} points{compared}."
+    if group.verdict == NO_MATERIAL:
+        return f"{text} That is within {100 * options.material:.3g} points for sure."
+    return text if not group.reason else f"{text} More people would not settle it: {group.reason}."
 
 
 def _finding(table: Sequence[GroupRow], outcome: str, judged: Judged, material: float, looks: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from audits.options import Level, Material, option
@@ -27,6 +27,22 @@ class GroupsOptions:
         dict[str, Any] | None,
         option("Attribute to the value that the others are held against; the largest group by default."),
     ] = None
+    by_probability: Annotated[
+        dict[str, dict[str, str]],
+        option(
+            "Groups that are known only by probability: attribute to group to the column of each person's "
+            "probability of belonging to it."
+        ),
+    ] = field(default_factory=dict)
+    proxy_error: Annotated[
+        float,
+        option(
+            "How far those probabilities may be from the true ones, each way.",
+            unit="as a share",
+            ge=0,
+            lt=0.5,
+        ),
+    ] = 0.0
     level: Level = 0.05
     material: Material = 0.10
     bootstrap: Annotated[

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from audits.groups.by_probability import ProbableGroup
 from audits.groups.metrics import METRICS
 from audits.results import head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
@@ -142,6 +143,8 @@ class GroupsResult:
         Of the bootstrap's draws.
     simultaneous_level : float
         Error rate of each difference, so that all of them hold together.
+    probable : tuple of ProbableGroup
+        Groups known only by each person's probability of belonging.
     """
 
     options: dict[str, Any]
@@ -156,6 +159,7 @@ class GroupsResult:
     people: pd.DataFrame
     bootstrap_seed: int = 0
     simultaneous_level: float | None = None
+    probable: tuple[ProbableGroup, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -171,8 +175,10 @@ class GroupsResult:
         """Return the audit's part of results.json; headline differences are those of the widest attribute."""
         values = head(self) | plain(self)
         del values["judged"]
-        widest = values["spreads"][self.spreads.index(self.widest)]
         names = ("demographic_parity_difference", "equalized_odds_difference", "average_odds_difference")
+        if not self.spreads:
+            return values | dict.fromkeys((*names, "widest_attribute"))
+        widest = values["spreads"][self.spreads.index(self.widest)]
         return values | {name: widest[name] for name in names} | {"widest_attribute": widest["attribute"]}
 
     def to_frame(self) -> pd.DataFrame:
@@ -214,6 +220,27 @@ class GroupsResult:
             for name, gap in row.differences.items()
         ]
         return pd.DataFrame(rows)
+
+    def probable_frame(self, attribute: str | None = None) -> pd.DataFrame:
+        """Return the groups known by probability: estimates on terms beside bounds without them."""
+        return pd.DataFrame(
+            [
+                {
+                    "attribute": item.attribute,
+                    "group": item.group,
+                    "people expected": item.n,
+                    **_ends("selection rate if", item.selection_rate),
+                    "at least": item.bounds.low,
+                    "at most": item.bounds.high,
+                    **({} if item.difference is None else _ends("difference if", item.difference)),
+                    "difference at least": item.difference_bounds and item.difference_bounds.low,
+                    "difference at most": item.difference_bounds and item.difference_bounds.high,
+                    "verdict": item.verdict or "reference",
+                }
+                for item in self.probable
+                if attribute in (None, item.attribute)
+            ]
+        )
 
     def bootstrap_frame(self, attribute: str) -> pd.DataFrame:
         """Return both intervals of what has two, one row a group and figure; empty without a bootstrap."""
