@@ -20,6 +20,7 @@ from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling
 from audits.groups import figures as figures
 from audits.groups.metrics import METRICS
+from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number
@@ -32,6 +33,11 @@ _MOST_THRESHOLDS = 12
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished comparison, top to bottom."""
     stored: GroupsResult = found.audits[0].result
+    if not stored.table:
+        headline(stored.finding, stored.verdict, stored.judged.interval.method)
+        _probable(stored)
+        fine_print(found, draft, "groups")
+        return
     top = st.container()
     attribute = _attribute(stored)
     result = _moved(found, stored, attribute)
@@ -53,6 +59,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         notices.note(warning)
     _differences(result, attribute)
+    _pooled(result, attribute)
+    _probable(result)
     verdict_cards(space, draft)
     st.subheader("Scores", anchor=False)
     figure_card("group-scores", figures.scores(result, attribute), lambda: result.scores_frame(attribute))
@@ -69,6 +77,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _headline(result: GroupsResult, *, changed: bool = False) -> None:
     gap = result.judged.interval
     row, reference, rate = most_telling(result.table)
+    if gap != row.differences[rate].estimate:  # the finding is of a group known by probability
+        headline(result.finding, result.verdict, gap.method)
+        return
     words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
     how = f"{METRICS[rate].words.capitalize()} of {row.group} minus {reference.group}: {words}"
     headline(result.finding, result.verdict, how)
@@ -188,6 +199,26 @@ def _differences(result: GroupsResult, attribute: str) -> None:
                 column_config=number_columns(again),
                 alt="Two intervals for each group",
             )
+
+
+def _pooled(result: GroupsResult, attribute: str) -> None:
+    """Lay partially pooled rates beside the raw ones, which verdicts rest on."""
+    table = result.pooled_frame(attribute)
+    if table.empty:
+        return
+    exhibit = AUDITS["groups"].section(result).exhibit(f"pooled_{attribute}")
+    with st.expander(exhibit.heading):
+        st.text(exhibit.caption)
+        figure_card("group-pooled", exhibit.figure(), exhibit.table, wide=True)
+
+
+def _probable(result: GroupsResult) -> None:
+    """Draw what probabilities of membership say of groups that no row names."""
+    for place, name in enumerate(dict.fromkeys(item.attribute for item in result.probable)):
+        exhibit = AUDITS["groups"].section(result).exhibit(f"probable_{name}")
+        st.subheader(exhibit.heading, anchor=False)
+        st.text(exhibit.caption)
+        figure_card(f"group-probable-{place}", exhibit.figure(), exhibit.table, wide=True)
 
 
 def _needed(row: GroupRow) -> str:

@@ -102,6 +102,7 @@ def groups_from_people(
     `seed` decides the bootstrap's draws, so that a moved threshold is the only thing that changes.
     """
     rng = np.random.default_rng(seed)
+    pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     attributes = _attributes(protected, options)
     score = people["score"].to_numpy(dtype=float)
     # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
@@ -120,7 +121,7 @@ def groups_from_people(
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng)
+        rows, spread = compare(item, options, options.level / looks, rng, pooling)
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)

@@ -20,11 +20,13 @@ from audits.groups.resampling import bootstrap_intervals
 from audits.groups.result import Calibration, GroupRow, Spread
 from audits.stats import Estimate, wilson
 from audits.stats.intervals import largest_gap, percent_level
+from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 
 __all__ = ["Sorted", "compare", "joined_names", "sort_people"]
 
 _CALIBRATION_BINS = 10
+_FEWEST_POOLED = 3
 _ODDS = ("true_positive_rate", "false_positive_rate")
 
 
@@ -116,7 +118,11 @@ def _codes(columns: pd.DataFrame) -> tuple[np.ndarray, list[tuple[str, ...]]]:
 
 
 def compare(
-    item: Sorted, options: GroupsOptions, level: float, rng: np.random.Generator
+    item: Sorted,
+    options: GroupsOptions,
+    level: float,
+    rng: np.random.Generator,
+    pooling: np.random.Generator,
 ) -> tuple[list[GroupRow], Spread]:
     """Rates of every group, judged against the reference at the corrected `level`."""
     k = len(item.names)
@@ -127,6 +133,7 @@ def compare(
     best = int(np.argmax(np.divide(*shares["selection_rate"])))
     resampled = bootstrap_intervals(item.counts, best, rng, draws=options.bootstrap, level=options.level)
     judged = [metric.name for metric in METRICS if metric.judged and metric.name in shares]
+    pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     rows = []
     for j in range(k):
         people = float(item.counts.n[j])
@@ -159,10 +166,35 @@ def compare(
                 calibration=_calibration(item, j, options.level),
                 score_counts=tuple(item.score_counts[j].tolist()),
                 bootstrap=resampled[j],
+                pooled={name: found[j] for name, found in pooled.items()},
                 added={name: found for name, found in added.items() if found is not None},
             )
         )
     return rows, _spread(item, shares, smallest, reference, options.level)
+
+
+def _pooled(
+    item: Sorted,
+    shares: dict[str, tuple[np.ndarray, np.ndarray]],
+    level: float,
+    rng: np.random.Generator,
+) -> dict[str, list[Estimate]]:
+    """Rates drawn towards what the attributes say of groups like each; nothing to draw on for two groups.
+
+    An intersection has its attributes' main effects; groups of one attribute are drawn to their common rate.
+    """
+    if len(item.names) < _FEWEST_POOLED:
+        return {}
+    columns: list[np.ndarray] = []
+    if len(item.attributes) > 1:
+        for values in zip(*item.values, strict=True):
+            levels = sorted(set(values))[1:]
+            columns += [np.array([value == level for value in values], dtype=float) for level in levels]
+    design = np.column_stack(columns) if columns else np.zeros((len(item.names), 0))
+    words = " and ".join(item.attributes) if columns else ""
+    return {
+        name: pooled_shares(*pair, design, rng, level=level, words=words) for name, pair in shares.items()
+    }
 
 
 def _reference(item: Sorted, options: GroupsOptions) -> int:

@@ -14,7 +14,7 @@ from audits.groups.result import Difference, GroupRow, GroupsResult
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
 from audits.stats.words import count, percent
 
-__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "rates", "scores"]
+__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "pooled", "probable", "rates", "scores"]
 
 FOUR_FIFTHS = 0.8
 MOST_GROUPS = 25
@@ -131,6 +131,97 @@ def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS
     return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
 
 
+def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+    """Draw raw rates and partially pooled ones: one row a group, one panel a rate, both with intervals."""
+    table = result.pooled_frame(attribute)
+    if table.empty:
+        return empty("Two groups have nothing to be drawn towards.")
+    groups = list(dict.fromkeys(table["group"]))[:most][::-1]
+    kept = table[table["group"].isin(groups)]
+    panels = list(dict.fromkeys(kept["rate"]))
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=panels
+    )
+    labels = distinct(groups)
+    for panel, name in enumerate(panels, start=1):
+        part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
+        for side, colour, symbol, shift in (
+            ("raw", INK, "diamond", 0.14),
+            ("pooled", ACCENT, "circle", -0.14),
+        ):
+            known = part[part[side].notna()]
+            points = go.Scatter(
+                x=(100 * known[side]).tolist(),
+                y=[place + shift for place in known.index],
+                mode="markers",
+                marker={"color": colour, "symbol": symbol, "size": 8},
+                error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
+                name=side,
+                legendgroup=side,
+                showlegend=panel == 1,
+                hovertemplate="%{x:.1f} %<extra></extra>",
+            )
+            figure.add_trace(points, row=1, col=panel)
+        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
+    figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[-0.6, len(labels) - 0.4])
+    apart = (kept["pooled"] - kept["raw"]).abs().max()
+    alt = (
+        f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the farthest that one was "
+        f"drawn is {100 * apart:.1f} points."
+    )
+    return finish(figure, height=130 + 36 * len(groups), alt=alt).update_layout(
+        margin={**_room(labels), "t": 60}
+    )
+
+
+def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+    """Draw where the rates of groups known by probability can lie, and the estimates on their assumption."""
+    items = [item for item in result.probable if item.attribute == attribute][:most][::-1]
+    if not items:
+        return empty("No group is known by probability.")
+    labels = distinct([item.group for item in items])
+    figure = go.Figure()
+    for what, ends, colour, width in (
+        ("possible", [item.bounds for item in items], GREY, 1.5),
+        ("if the assumption holds", [item.selection_rate for item in items], ACCENT, 4.0),
+    ):
+        frame = pd.DataFrame(
+            [(end.value, end.low, end.high) for end in ends], columns=["value", "low", "high"]
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=(100 * frame["value"]).tolist(),
+                y=labels,
+                mode="markers",
+                marker={"color": colour, "size": 1 if what == "possible" else 9},
+                error_x=_reach(frame["value"], frame["low"], frame["high"], width),
+                name=what,
+                customdata=[end.method for end in ends],
+                hovertemplate="%{x:.1f} %<br>%{customdata}<extra>%{y}</extra>",
+            )
+        )
+    figure.update_xaxes(title="decided favorably (%)", range=[0, 100])
+    alt = "; ".join(
+        f"{item.group} between {percent(item.bounds.low, 0)} and {percent(item.bounds.high, 0)}"
+        for item in items
+    )
+    return finish(
+        figure, height=130 + 36 * len(items), alt=f"Possible selection rates: {alt}."
+    ).update_layout(margin={**_room(labels), "t": 60})
+
+
+def _reach(value: pd.Series, low: pd.Series, high: pd.Series, thickness: float) -> dict[str, object]:
+    """Lines to both ends of intervals of shares, in per cent."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": (100 * (high - value)).tolist(),
+        "arrayminus": (100 * (value - low)).tolist(),
+        "thickness": thickness,
+        "width": 0,
+    }
+
+
 def beside(
     table: pd.DataFrame, attribute: str, names: tuple[str, str], *, most: int = MOST_GROUPS
 ) -> go.Figure:
@@ -166,14 +257,7 @@ def beside(
                     y=[place + shift for place in known.index],
                     mode="markers",
                     marker={"color": colour, "symbol": symbol, "size": 8},
-                    error_x={
-                        "type": "data",
-                        "symmetric": False,
-                        "array": (100 * (known[f"{side} high"] - known[side])).tolist(),
-                        "arrayminus": (100 * (known[side] - known[f"{side} low"])).tolist(),
-                        "thickness": 1.6,
-                        "width": 0,
-                    },
+                    error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
                     name=describe(label, longest=60),
                     legendgroup=side,
                     showlegend=panel == 1,

@@ -242,6 +242,21 @@ class GroupsResult:
             ]
         )
 
+    def pooled_frame(self, attribute: str) -> pd.DataFrame:
+        """Return raw rates and partially pooled ones beside them, one row a group and rate.
+
+        Empty for two groups, which have nothing to be drawn towards.
+        """
+        rows = []
+        for row in self.of(attribute):
+            for name, again in row.pooled.items():
+                raw = row.metric(name)
+                if raw is not None:
+                    pooled = _ends("pooled", again)
+                    line = {"group": row.group, "rate": METRICS[name].words, "people": raw.n}
+                    rows.append(line | _ends("raw", raw) | pooled)
+        return pd.DataFrame(rows)
+
     def bootstrap_frame(self, attribute: str) -> pd.DataFrame:
         """Return both intervals of what has two, one row a group and figure; empty without a bootstrap."""
         rows = [
