@@ -27,7 +27,7 @@ AUDIT = Audit(
     ),
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
-    runs="audits.groups.audit:groups_audit",
+    runs="audits.groups.audit:groups",
     presents="audits.groups.exhibits:section",
     usual=_usual,
     about_words=True,

@@ -28,7 +28,7 @@ AUDIT = Audit(
     ),
     options=RuleSetsOptions,
     result="audits.rule_sets.result:RuleSetsResult",
-    runs="audits.rule_sets.audit:rule_sets_audit",
+    runs="audits.rule_sets.audit:rule_sets",
     presents="audits.rule_sets.exhibits:section",
     streams="audits.rule_sets.parquet:rule_sets_streamed",
     usual=_usual,

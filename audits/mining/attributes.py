@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Attribute", "End", "category", "interval"]
+__all__ = ["Attribute", "End", "category", "interval", "rule_words"]
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,17 @@ def interval(
     return Attribute(
         name, tuple(levels), codes, rules, tuple(words), np.array(length, int), protected, ordered=True
     )
+
+
+def rule_words(attributes: Sequence[Attribute], rules: np.ndarray) -> list[str]:
+    """Return rule sets as a reader sees them: ``sex = Male, 40 ≤ age < 60``."""
+    words = np.full(len(rules), "", dtype=object)
+    for place, attribute in enumerate(attributes):
+        used = rules[:, place] >= 0
+        if used.any():
+            own = np.array(attribute.words, dtype=object)[rules[used, place]]
+            words[used] = np.where(words[used] == "", own, words[used] + ", " + own)
+    return words.tolist()
 
 
 def _category_words(name: str, rule: np.ndarray, levels: Sequence[str]) -> str:

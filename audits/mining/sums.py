@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells, memberships
+from audits.mining.attributes import Attribute
+from audits.mining.cells import Cells, memberships
 from audits.threads import one_thread
 
 __all__ = ["GroupSums"]

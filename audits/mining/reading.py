@@ -13,8 +13,8 @@ from audits.data import AuditData
 from audits.data.groups import bin_names
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError
-from audits.rule_sets.attributes import Attribute, End, category, interval
-from audits.rule_sets.options import RuleSetsOptions
+from audits.mining.attributes import Attribute, End, category, interval
+from audits.mining.options import RuleOptions
 
 __all__ = ["MOST_LEVELS", "MOST_SUBSET_LEVELS", "number_edges", "ranges", "read_attributes"]
 
@@ -24,9 +24,7 @@ _NUMBERS = ("continuous", "integer", "ordinal")
 _MICROSECONDS = {"day": 86_400_000_000, "minute": 60_000_000, "second": 1_000_000}
 
 
-def read_attributes(
-    data: AuditData, options: RuleSetsOptions
-) -> tuple[tuple[Attribute, ...], tuple[str, ...]]:
+def read_attributes(data: AuditData, options: RuleOptions) -> tuple[tuple[Attribute, ...], tuple[str, ...]]:
     """Return the attributes that rules may constrain, and what a reader should know of them.
 
     Raises
@@ -80,7 +78,7 @@ def read_attributes(
 
 
 def _read(
-    data: AuditData, name: str, options: RuleSetsOptions, notes: list[str], *, protected: bool
+    data: AuditData, name: str, options: RuleOptions, notes: list[str], *, protected: bool
 ) -> Attribute:
     raw = data.frame[name] if name in data.frame.columns else data.groups[name]
     text = data.groups[name] if protected else as_text(raw).fillna(MISSING)
@@ -109,7 +107,7 @@ def _from_category(
     name: str,
     codes: np.ndarray,
     levels: list[str],
-    options: RuleSetsOptions,
+    options: RuleOptions,
     notes: list[str],
     protected: bool,
 ) -> Attribute:
@@ -135,7 +133,7 @@ def _from_values(
     codes: np.ndarray,
     ordered: list[str],
     levels: Sequence[str],
-    options: RuleSetsOptions,
+    options: RuleOptions,
     protected: bool,
 ) -> Attribute:
     """Every distinct value is a bin, in the order given."""
@@ -185,7 +183,7 @@ def _from_numbers(
     raw: pd.Series,
     kind: str,
     chosen: int | tuple[float, ...] | None,
-    options: RuleSetsOptions,
+    options: RuleOptions,
     protected: bool,
 ) -> Attribute:
     values = raw.to_numpy(dtype=float, na_value=np.nan)
@@ -223,7 +221,7 @@ def _from_dates(
     name: str,
     raw: pd.Series,
     chosen: int | tuple[float, ...] | None,
-    options: RuleSetsOptions,
+    options: RuleOptions,
     protected: bool,
 ) -> Attribute:
     """Bins of dates, cut between whole days; between minutes or seconds where all happens within few days."""

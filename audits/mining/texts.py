@@ -23,11 +23,11 @@ import pandas as pd
 from audits.checks import one_of
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells
-from audits.rule_sets.mining import Mined, candidates, merge_alike
-from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.sums import GroupSums
+from audits.mining.attributes import Attribute
+from audits.mining.cells import Cells
+from audits.mining.options import RuleOptions
+from audits.mining.search import Mined, candidates, merge_alike
+from audits.mining.sums import GroupSums
 
 __all__ = [
     "TERMS",
@@ -171,7 +171,7 @@ def reach(shares: Mapping[tuple[int, ...], float], rules: np.ndarray) -> np.ndar
     return np.array(own, dtype=float)[place.reshape(-1)]
 
 
-def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleSetsOptions) -> Mined:
+def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleOptions) -> Mined:
     """Return the frequent rule sets that at least 20 texts satisfy, those of the same texts merged.
 
     `n_frequent` counts all that are frequent by Eq. 3, whether or not texts hold the very terms.
