@@ -14,8 +14,8 @@ from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.workspace import Workspace
 from audits.recourse import RecourseResult
-from audits.recourse.figures import group as figures
-from audits.recourse.figures.person import person_path
+from audits.recourse import figures as figures
+from audits.recourse.figures import person_path
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, p_words
 

@@ -5,30 +5,27 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, Literal
 
 import numpy as np
 
-from audits.checks import build, generator
+from audits.checks import generator
 from audits.data import AuditData, FeatureSpace
 from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
+from audits.outcome_transport.bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison import Comparison, compare
-from audits.outcome_transport.group_testing import group_test
-from audits.outcome_transport.identified import Ranges
-from audits.outcome_transport.inference import distance_null, resample
 from audits.outcome_transport.judging import Parts, Space, Sure
 from audits.outcome_transport.matching import Matched, Matching, match_outcomes
-from audits.outcome_transport.measuring import Measured, group_list, measure, measure_flows, tie_ranges
-from audits.outcome_transport.options import OutcomeTransportOptions, Policy
+from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.packing import pack
-from audits.outcome_transport.pools import pool
+from audits.outcome_transport.resampling import pool, resample
 from audits.outcome_transport.result import OutcomeTransportResult
+from audits.outcome_transport.testing import Ranges, distance_null, group_test
 from audits.outcome_transport.ties import Face, optimal_face
 from audits.progress import Progress, part, silent
 
-__all__ = ["outcome_transport", "outcome_transport_audit"]
+__all__ = ["outcome_transport"]
 
 _MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
 _MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
@@ -39,25 +36,8 @@ _ROLES = ("actionable", "mutable", "immutable")
 
 def outcome_transport(
     subject: Subject,
+    options: OutcomeTransportOptions,
     *,
-    by: tuple[str, ...] | None = None,
-    against: Literal["label", "equal_opportunity"] | Policy | dict[str, str] | None = None,
-    source: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
-    target: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
-    outcome: Literal["automatic", "decision", "probability", "score", "classes"] = "automatic",
-    cost: Literal["euclidean", "squared_euclidean"] = "euclidean",
-    distance: Literal["l2", "l1", "l2_squared", "l1_squared"] = "l2",
-    features: Literal["all", "actionable", "mutable", "immutable"] = "all",
-    split_by: Literal["outcome", "label", "prediction", "none"] = "outcome",
-    matching: Literal["automatic", "exact", "entropic", "unbalanced", "partial"] = "automatic",
-    share: float = 0.9,
-    price: float = 1.0,
-    epsilon: float = 0.02,
-    level: float = 0.05,
-    material: float = 0.10,
-    permutations: int = 199,
-    draws: int = 200,
-    max_people: int = 50_000,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> OutcomeTransportResult:
@@ -67,12 +47,11 @@ def outcome_transport(
     ----------
     subject : Subject
         Data, model and threshold under audit.
+    options : OutcomeTransportOptions
     rng : Generator, int or None
         Draws of bootstrap, permutations and a subsample; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
-
-    Other parameters are those of `OutcomeTransportOptions`.
 
     Returns
     -------
@@ -90,38 +69,6 @@ def outcome_transport(
     -----
     Kwegyir-Aggrey, Santorella, Brown (2021), sections 3 and 4 and appendix.
     """
-    options = {
-        "by": by,
-        "against": dataclasses.asdict(against) if isinstance(against, Policy) else against,
-        "source": source,
-        "target": target,
-        "outcome": outcome,
-        "cost": cost,
-        "distance": distance,
-        "features": features,
-        "split_by": split_by,
-        "matching": matching,
-        "share": share,
-        "price": price,
-        "epsilon": epsilon,
-        "level": level,
-        "material": material,
-        "permutations": permutations,
-        "draws": draws,
-        "max_people": max_people,
-    }
-    checked = build(OutcomeTransportOptions, options, "outcome_transport")
-    return outcome_transport_audit(subject, checked, rng=rng, progress=progress)
-
-
-def outcome_transport_audit(
-    subject: Subject,
-    options: OutcomeTransportOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> OutcomeTransportResult:
-    """Run `outcome_transport` with checked options: what a spec's run calls."""
     rng = generator(rng)
     progress(0.0, "Gathering outcomes")
     comparison, matching = _with_matching(subject, options, rng)

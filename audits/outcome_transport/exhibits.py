@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 

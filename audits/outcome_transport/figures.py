@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
-from audits.outcome_transport import BiasRow, OutcomeTransportResult, TieRange
+from audits.outcome_transport.result import BiasRow, OutcomeTransportResult, TieRange
 from audits.stats.words import count, number, percent
 
 __all__ = ["bias", "blue_college", "flow_matrix", "roles", "sankey"]

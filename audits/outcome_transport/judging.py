@@ -8,13 +8,12 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import norm
 
+from audits.outcome_transport.bias import Cells, Groups, Measured
 from audits.outcome_transport.comparison import Comparison
-from audits.outcome_transport.group_testing import GroupTest
-from audits.outcome_transport.inference import Resampled
 from audits.outcome_transport.matching import Matched
-from audits.outcome_transport.measuring import Cells, Groups, Measured
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.outcome_transport.pools import effective, whole
+from audits.outcome_transport.resampling import Resampled, effective, whole
+from audits.outcome_transport.testing import GroupTest
 from audits.outcome_transport.words import Judged
 from audits.stats import INSUFFICIENT, Estimate, p_value, verdict
 from audits.stats.intervals import percent_level

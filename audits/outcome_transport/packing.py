@@ -10,9 +10,9 @@ from scipy import sparse
 
 from audits.models import Subject
 from audits.outcome_transport.comparison import Side
-from audits.outcome_transport.inference import simultaneous
 from audits.outcome_transport.judging import Parts, distances, judge
 from audits.outcome_transport.options import OutcomeTransportOptions
+from audits.outcome_transport.resampling import simultaneous
 from audits.outcome_transport.result import (
     BiasRow,
     Decomposition,

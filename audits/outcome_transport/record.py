@@ -18,6 +18,6 @@ AUDIT = Audit(
     ),
     options=OutcomeTransportOptions,
     result="audits.outcome_transport.result:OutcomeTransportResult",
-    runs="audits.outcome_transport.audit:outcome_transport_audit",
+    runs="audits.outcome_transport.audit:outcome_transport",
     presents="audits.outcome_transport.exhibits:section",
 )

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, Literal
-
 import numpy as np
 import pandas as pd
 
-from audits.checks import build, generator
+from audits.checks import generator
 from audits.data.frames import with_columns
 from audits.data.intersections import group_codes
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.recourse.actions import Actions, actions_of
-from audits.recourse.burden import burden_of
-from audits.recourse.fewest import fewest_changes
-from audits.recourse.options import Limit, RecourseOptions
+from audits.recourse.actions import Actions, actions_of, fewest_changes
+from audits.recourse.judging import burden_of
+from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import Rejected, Walk, pack_recourse
 from audits.recourse.result import RecourseResult
 from audits.transport import exact_coupling
 
-__all__ = ["recourse", "recourse_audit"]
+__all__ = ["recourse"]
 
 _MOST_SCORED = 400_000  # people times α: the grid is made coarser above
 _PIECE = 100_000  # rows scored at once
@@ -30,19 +26,8 @@ _PIECE = 100_000  # rows scored at once
 
 def recourse(
     subject: Subject,
+    options: RecourseOptions,
     *,
-    steps: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0),
-    by: tuple[str, ...] | None = None,
-    actionable: tuple[str, ...] | None = None,
-    preset: Literal["german_credit"] | None = None,
-    limits: dict[str, Limit | dict[str, Any]] | None = None,
-    cost_weights: dict[str, float] | None = None,
-    resolution: float = 0.02,
-    fewest: bool = True,
-    level: float = 0.05,
-    material: float = 0.10,
-    permutations: int = 999,
-    max_people: int = 2000,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> RecourseResult:
@@ -52,12 +37,11 @@ def recourse(
     ----------
     subject : Subject
         Data with roles, model and threshold under audit.
+    options : RecourseOptions
     rng : Generator, int or None
         Draws of permutations and a subsample; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
-
-    Other parameters are those of `RecourseOptions`.
 
     Returns
     -------
@@ -75,34 +59,6 @@ def recourse(
     Equation 15 of Kwegyir-Aggrey, Santorella, Brown (2021): ``(1 - α) a + α Σ_b n π(a, b) b``, on actionable
     features, then the nearest admissible row.
     """
-    options = {
-        "steps": steps,
-        "by": by,
-        "actionable": actionable,
-        "preset": preset,
-        "limits": {
-            name: dataclasses.asdict(limit) if isinstance(limit, Limit) else limit
-            for name, limit in (limits or {}).items()
-        },
-        "cost_weights": cost_weights or {},
-        "resolution": resolution,
-        "fewest": fewest,
-        "level": level,
-        "material": material,
-        "permutations": permutations,
-        "max_people": max_people,
-    }
-    return recourse_audit(subject, build(RecourseOptions, options, "recourse"), rng=rng, progress=progress)
-
-
-def recourse_audit(
-    subject: Subject,
-    options: RecourseOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> RecourseResult:
-    """Run `recourse` with checked options: what a spec's run calls."""
     rng = generator(rng)
     progress(0.0, "Finding who is rejected")
     if not subject.model.invents:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from audits.records import Exhibit, Section
-from audits.recourse import RecourseResult
-from audits.recourse.figures import group as figures
+from audits.recourse import figures as figures
+from audits.recourse.result import RecourseResult
 from audits.stats.words import count, p_words, percent_interval
 
 __all__ = ["section"]

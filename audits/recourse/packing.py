@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from audits.data.blocks import LevelBlock, NumberBlock
 from audits.models import Subject
 from audits.recourse.actions import Actions
-from audits.recourse.burden import Burden
-from audits.recourse.changes import changes_by_alpha
+from audits.recourse.judging import Burden
 from audits.recourse.options import RecourseOptions
-from audits.recourse.result import AlphaRow, GroupRecourse, RecourseResult
+from audits.recourse.result import AlphaRow, Change, GroupRecourse, RecourseResult
 from audits.recourse.words import recourse_finding, recourse_warnings
 from audits.stats import wilson
 from audits.stats.means import mean_test
 
-__all__ = ["Rejected", "Walk", "pack_recourse"]
+__all__ = ["Rejected", "Walk", "changes_by_alpha", "pack_recourse"]
 
 _BINS = 20
 
@@ -188,3 +189,62 @@ def _tables(
         path.scores.astype(np.float32), index=index, columns=[f"{alpha:g}" for alpha in path.grid]
     )
     return {"people": frame, "scores": scores, "paths": pd.concat(paths)}
+
+
+def changes_by_alpha(
+    actions: Actions,
+    frame: pd.DataFrame,
+    weights: np.ndarray,
+    start: np.ndarray,
+    goal: np.ndarray,
+    decisions: np.ndarray,
+    steps: tuple[float, ...],
+    level: float,
+) -> tuple[Change, ...]:
+    """Mean change of each feature at each step; intervals are over people, counterparts held.
+
+    Parameters
+    ----------
+    start, goal : arrays (n, d)
+        Encoded people and counterparts.
+    decisions : bool array (n, s)
+        Favourable decision at each step.
+    """
+    today = frame[list(actions.columns)]
+    found = []
+    for k, alpha in enumerate(steps):
+        moved = actions.interpolate(today, start, goal, alpha)
+        flipped = decisions[:, k]
+        for part in actions.space.parts:
+            for name, change in _changes(part, today[part.column], moved[part.column]):
+                known = np.isfinite(change)
+                if not known.any():
+                    continue
+                those = known & flipped
+                found.append(
+                    Change(
+                        feature=name,
+                        column=part.column,
+                        alpha=alpha,
+                        mean_change=mean_test(change[known], weights[known]).interval(level),
+                        among_reclassified=float(np.average(change[those], weights=weights[those]))
+                        if those.any()
+                        else None,
+                        scale=1.0 if isinstance(part, LevelBlock) else float(part.sd),
+                    )
+                )
+    return tuple(found)
+
+
+def _changes(
+    part: NumberBlock | LevelBlock, today: pd.Series, moved: pd.Series
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Lines of one column: its name, and each person's change (n,), NaN where a value is missing."""
+    if isinstance(part, LevelBlock):
+        before, after = (part.encode(values, unknown="zero") for values in (today, moved))
+        for k, name in enumerate(part.names):
+            yield name, 2.0 * (after[:, k] - before[:, k])
+        return
+    known = today.notna().to_numpy() & moved.notna().to_numpy()
+    before, after = (part.encode(values, unknown="zero")[:, 0] for values in (today, moved))
+    yield part.names[0], np.where(known, (after - before) * part.sd, np.nan)

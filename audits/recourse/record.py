@@ -18,6 +18,6 @@ AUDIT = Audit(
     ),
     options=RecourseOptions,
     result="audits.recourse.result:RecourseResult",
-    runs="audits.recourse.audit:recourse_audit",
+    runs="audits.recourse.audit:recourse",
     presents="audits.recourse.exhibits:section",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.outcome_transport.group_testing import group_test
+from audits.outcome_transport.testing import group_test
 from benchmarks.outcome_transport_calibration import Said, said, world
 
 

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from audits.outcome_transport import audit as module
-from audits.outcome_transport import outcome_transport
-from audits.outcome_transport.group_testing import group_test
-from audits.outcome_transport.identified import least_apart
+from audits.outcome_transport.testing import group_test, least_apart
 from tests.outcome_transport.conftest import crowd, scored
+from tests.outcome_transport.subjects import flows_of
 
 
 def _apart(means: np.ndarray, share: np.ndarray, unit: np.ndarray) -> float:
@@ -48,9 +47,7 @@ def _spread_and_tight(n: int = 120) -> pd.DataFrame:
 def test_the_same_outcomes_under_two_policies_are_no_evidence_about_bias():
     """Everybody can be mapped to oneself, with no bias at all, as well as to everybody else."""
     label = np.tile([0, 1], 120)
-    result = outcome_transport(
-        scored(_spread_and_tight().assign(score=label, label=label)), against="label", draws=20
-    )
+    result = flows_of(scored(_spread_and_tight().assign(score=label, label=label)), against="label", draws=20)
     assert result.wasserstein.value == 0
     assert result.group_p_value <= 0.05
     assert result.group_p_value_everywhere > 0.5
@@ -64,7 +61,7 @@ def test_a_unique_coupling_is_judged_as_before():
     rng = np.random.default_rng(1)
     frame = _spread_and_tight()
     frame["score"], frame["other"] = rng.random(240), rng.random(240)
-    result = outcome_transport(
+    result = flows_of(
         scored(frame, features=("x",)), against={"score": "other"}, cost="squared_euclidean", draws=20
     )
     assert all(item.high - item.low < 1e-9 for item in result.tie_range)
@@ -93,9 +90,9 @@ def test_bias_of_a_role_from_drawn_people_is_that_of_all_within_its_interval(mon
     frame = crowd(600, seed=4, ties=False)
     roles = {"actionable": ("x",), "mutable": ("z",), "immutable": ()}
     kw = {"source": {"group": "a"}, "target": {"group": "b"}, "outcome": "decision", "permutations": 0}
-    whole = outcome_transport(scored(frame, roles=roles), draws=40, **kw)
+    whole = flows_of(scored(frame, roles=roles), draws=40, **kw)
     monkeypatch.setattr(module, "_MOST_DISTANCES", 30_000)
-    some = outcome_transport(scored(frame, roles=roles), draws=40, **kw)
+    some = flows_of(scored(frame, roles=roles), draws=40, **kw)
     assert [row.mean for row in some.bias] == [row.mean for row in whole.bias]
     for ours, theirs in zip(some.by_role, whole.by_role, strict=True):
         if ours.role == "immutable":  # the group itself, which is the same distance for everybody

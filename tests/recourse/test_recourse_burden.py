@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audits.recourse import recourse
-from tests.outcome_transport.subjects import Linear, subject_of
+from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
 
 def test_the_group_that_has_further_to_go_is_found():
     rng = np.random.default_rng(3)
     group = rng.choice(["a", "b"], 500)
     frame = pd.DataFrame({"x": rng.normal(size=500) - 1.5 * (group == "b"), "group": group})
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), permutations=199)
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=199)
     rows = {row.group: row for row in result.by_group}
     assert rows["b"].burden.value > rows["a"].burden.value
     assert rows["b"].burden_difference.low > 0
@@ -29,7 +28,7 @@ def test_chance_alone_is_no_burden():
     for k in range(15):
         frame = pd.DataFrame({"x": rng.normal(size=80), "group": rng.choice(["a", "b"], 80)})
         p.append(
-            recourse(
+            recourse_of(
                 subject_of(frame, Linear(x=1.0), ("x",)), permutations=39, resolution=0.2, rng=k
             ).burden_p_value
         )
@@ -41,7 +40,7 @@ def test_the_mean_of_one_person_is_no_groups_burden():
     frame = pd.DataFrame({"x": rng.normal(size=200), "group": rng.choice(["a", "b"], 200)})
     frame.loc[[0, 1], "x"] = [-9.0, 2.0]
     frame.loc[[0, 1], "group"] = "far"
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
     rows = {row.group: row for row in result.by_group}
     assert rows["far"].burden.value > 2 * max(rows["a"].burden.value, rows["b"].burden.value)
     assert rows["far"].burden.low is None
@@ -51,14 +50,14 @@ def test_the_mean_of_one_person_is_no_groups_burden():
 
 def test_no_group_is_named_where_all_have_as_far_to_go():
     frame = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0, -1.0, -1.0], "group": list("ababab")})
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
     assert "the mean burden is the same in all groups (1." in result.finding
     assert "furthest to go" not in result.finding
 
 
 def test_groups_of_one_say_nothing():
     frame = pd.DataFrame({"x": [-2.0, -1.0, -3.0, 1.0, 3.0], "group": ["a", "a", "b", "a", "b"]})
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)))
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)))
     assert any("One person alone" in warning for warning in result.warnings)
     assert result.verdict == "insufficient evidence"
 
@@ -69,7 +68,7 @@ def test_the_p_value_says_so_where_it_also_ranks_people_whom_nothing_helps():
         {"x": rng.normal(size=300), "z": rng.normal(size=300), "group": rng.choice(["a", "b"], 300)}
     )
     frame.loc[(frame["group"] == "b") & (frame.index % 2 == 0), "z"] = -40.0  # cannot be made up for by x
-    result = recourse(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=99)
+    result = recourse_of(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=99)
     assert any(row.never.value > 0 for row in result.by_group)
     never = {row.group: round(100 * row.never.value) for row in result.by_group}
     assert (

@@ -17,16 +17,15 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from audits.outcome_transport.comparison import Comparison
-from audits.outcome_transport.matching import Matched, OutcomeCost, match_outcomes
-from audits.outcome_transport.pools import effective, lifted, pool, whole
+from audits.outcome_transport.matching import Matched
 from audits.progress import Progress
-from audits.stats import as_people
 from audits.transport import Cost, pairwise_cost
 
-__all__ = ["Resampled", "distance_null", "resample", "simultaneous"]
+__all__ = ["SMALL_POOL", "Resampled", "effective", "lifted", "pool", "resample", "simultaneous", "whole"]
 
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
-_SMALL_POOL = 100  # and of blurred couplings, which are iterated
+SMALL_POOL = 100
+"""And of blurred couplings, which are iterated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ def resample(
         that is exact transport.
     """
     source, target = comparison.source, comparison.target
-    size = _POOL if exact and source.outcomes.shape[1] == 1 else _SMALL_POOL
+    size = _POOL if exact and source.outcomes.shape[1] == 1 else SMALL_POOL
     ours = pool(source.subgroup, size, rng)
     theirs = ours if comparison.same_people else pool(target.subgroup, size, rng)
     codes = source.subgroup, (source if comparison.same_people else target).subgroup
@@ -196,57 +195,33 @@ def simultaneous(
     return np.maximum(value - reach, 0.0), value + reach
 
 
-def distance_null(
-    comparison: Comparison,
-    *,
-    a: np.ndarray,
-    b: np.ndarray,
-    ground: OutcomeCost,
-    permutations: int,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[float, np.ndarray]:
-    """Wasserstein distance observed, and those that chance gives (permutations,).
-
-    Two groups: membership is permuted. The same people under two policies: each person's two outcomes change
-    sides or not. Outcomes on a line use everybody; vectors a pool, on which the observed distance is taken
-    too.
-    """
-    x, y = comparison.source.outcomes, comparison.target.outcomes
-    if x.shape[1] > 1:
-        rows = pool(comparison.source.subgroup, _SMALL_POOL, rng)
-        columns = rows if comparison.same_people else pool(comparison.target.subgroup, _SMALL_POOL, rng)
-        x, y, a, b = x[rows], y[columns], a[rows], b[columns]
-    both, n = np.concatenate([x, y]), len(x)
-    order = np.argsort(both[:, 0], kind="stable")
-    ours, theirs = np.concatenate([a, np.zeros(len(y))]), np.concatenate([np.zeros(n), b])
-    observed = _distance(both, ours, theirs, order, ground)
-    rows, each = as_people(a if comparison.same_people else ours + theirs)
-    size = int(np.count_nonzero(rows < n))
-    null = np.empty(permutations)
-    for k in range(permutations):
-        if comparison.same_people:
-            swap = rng.random(len(rows)) < 0.5
-            moved = np.bincount(rows[swap], each[swap], n)
-            stay = np.bincount(rows[~swap], each[~swap], n)
-            first, others = np.concatenate([stay, moved]), np.concatenate([moved, stay])
-        else:
-            here = rng.permutation(len(rows)) < size
-            first = np.bincount(rows[here], each[here], len(both))
-            others = np.bincount(rows[~here], each[~here], len(both))
-        null[k] = _distance(both, first, others, order, ground)
-        if k % 10 == 0:
-            progress(k / permutations, "Measuring what chance alone gives")
-    return observed, null
+_AT_LEAST = 40  # people of each subgroup in the pool, where there are so many
 
 
-def _distance(
-    both: np.ndarray, first: np.ndarray, others: np.ndarray, order: np.ndarray, ground: OutcomeCost
-) -> float:
-    """Wasserstein distance between outcomes of weights `first` and `others`, (n,); `order` sorts them."""
-    if both.shape[1] > 1 or ground == "squared_euclidean":
-        here, there = first > 0, others > 0
-        matched = match_outcomes(both[here], both[there], a=first[here], b=others[there], ground=ground)
-        return matched.cost if ground == "euclidean" else float(np.sqrt(matched.cost))
-    mass = (first / first.sum() - others / others.sum())[order]
-    return float(np.abs(np.cumsum(mass)[:-1]) @ np.diff(both[order, 0]))
+def pool(code: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions of about `size` people, those of small subgroups `code` (n,) overrepresented."""
+    if len(code) <= size:
+        return np.arange(len(code))
+    found = []
+    for one in np.unique(code):
+        rows = np.flatnonzero(code == one)
+        wanted = min(len(rows), max(round(size * len(rows) / len(code)), _AT_LEAST))
+        found.append(rng.choice(rows, wanted, replace=False))
+    return np.sort(np.concatenate(found))
+
+
+def whole(weights: np.ndarray) -> np.ndarray:
+    """Whole people of each row, at least one."""
+    return np.maximum(np.rint(weights), 1.0)
+
+
+def effective(weights: np.ndarray, people: np.ndarray) -> float:
+    """People of equal weight that would carry as much (Kish), `people` sharing each weight; 1 for nobody."""
+    return float(weights.sum() ** 2 / (weights**2 / people).sum()) if weights.any() else 1.0
+
+
+def lifted(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """Weights of the pool's rows such that each subgroup keeps its total."""
+    total = np.bincount(code, weights)
+    pooled = np.bincount(code[rows], weights[rows], len(total))
+    return weights[rows] * (total / np.where(pooled > 0, pooled, 1.0))[code[rows]]

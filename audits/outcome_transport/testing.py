@@ -1,4 +1,4 @@
-"""Do groups differ in mean bias? Group labels are permuted among people.
+"""What chance alone would give: distances, and differences of groups' mean bias, by permutation.
 
 Labels are exchangeable only where groups differ in nothing. Groups of the same mean bias that differ in
 spread would be told apart by chance far too often, the smaller and more spread out the one; so each
@@ -11,12 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linprog
 from scipy.stats import norm
 
-from audits.outcome_transport.identified import Ranges, least_apart
+from audits.outcome_transport.comparison import Comparison
+from audits.outcome_transport.matching import OutcomeCost, match_outcomes
+from audits.outcome_transport.resampling import SMALL_POOL, pool
+from audits.progress import Progress
 from audits.stats import as_people, p_value
 
-__all__ = ["GroupTest", "group_test"]
+__all__ = ["GroupTest", "Ranges", "distance_null", "group_test", "least_apart"]
 
 _PRIOR = 1.0  # people of everybody's spread that a group's own is steadied with: two or three say little
 
@@ -122,3 +126,88 @@ def _leeway(ranges: Ranges | None, size: np.ndarray, material: float) -> bool:
     np.fill_diagonal(reach, 0.0)
     here = size > 0
     return bool(reach[np.ix_(here, here)].max(initial=0.0) > material)
+
+
+Ranges = tuple[np.ndarray, np.ndarray]  # lowest and highest mean of each group, (k,) and (k,)
+
+
+def least_apart(ranges: Ranges, share: np.ndarray, unit: np.ndarray) -> float:
+    """Least that the most distant group can be from everybody, in its unit.
+
+    Parameters
+    ----------
+    ranges : pair of arrays (k,)
+    share : array (k,)
+        Groups' shares of all people; they sum to 1.
+    unit : array (k,)
+        Standard error of each group's distance, above 0.
+    """
+    low, high = ranges
+    k = len(share)
+    apart = np.eye(k) - share  # (k, k): each group's mean minus everybody's
+    scale = max(float(np.abs([low, high]).max()), 1e-300)
+    unit = unit / scale
+    found = linprog(
+        np.append(np.zeros(k), 1.0),
+        A_ub=np.vstack([np.column_stack([apart, -unit]), np.column_stack([-apart, -unit])]),
+        b_ub=np.zeros(2 * k),
+        bounds=[*zip(low / scale, high / scale, strict=True), (0, None)],
+        method="highs",
+    )
+    return float(found.x[-1]) if found.success else 0.0
+
+
+def distance_null(
+    comparison: Comparison,
+    *,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    permutations: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[float, np.ndarray]:
+    """Wasserstein distance observed, and those that chance gives (permutations,).
+
+    Two groups: membership is permuted. The same people under two policies: each person's two outcomes change
+    sides or not. Outcomes on a line use everybody; vectors a pool, on which the observed distance is taken
+    too.
+    """
+    x, y = comparison.source.outcomes, comparison.target.outcomes
+    if x.shape[1] > 1:
+        rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
+        columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
+        x, y, a, b = x[rows], y[columns], a[rows], b[columns]
+    both, n = np.concatenate([x, y]), len(x)
+    order = np.argsort(both[:, 0], kind="stable")
+    ours, theirs = np.concatenate([a, np.zeros(len(y))]), np.concatenate([np.zeros(n), b])
+    observed = _distance(both, ours, theirs, order, ground)
+    rows, each = as_people(a if comparison.same_people else ours + theirs)
+    size = int(np.count_nonzero(rows < n))
+    null = np.empty(permutations)
+    for k in range(permutations):
+        if comparison.same_people:
+            swap = rng.random(len(rows)) < 0.5
+            moved = np.bincount(rows[swap], each[swap], n)
+            stay = np.bincount(rows[~swap], each[~swap], n)
+            first, others = np.concatenate([stay, moved]), np.concatenate([moved, stay])
+        else:
+            here = rng.permutation(len(rows)) < size
+            first = np.bincount(rows[here], each[here], len(both))
+            others = np.bincount(rows[~here], each[~here], len(both))
+        null[k] = _distance(both, first, others, order, ground)
+        if k % 10 == 0:
+            progress(k / permutations, "Measuring what chance alone gives")
+    return observed, null
+
+
+def _distance(
+    both: np.ndarray, first: np.ndarray, others: np.ndarray, order: np.ndarray, ground: OutcomeCost
+) -> float:
+    """Wasserstein distance between outcomes of weights `first` and `others`, (n,); `order` sorts them."""
+    if both.shape[1] > 1 or ground == "squared_euclidean":
+        here, there = first > 0, others > 0
+        matched = match_outcomes(both[here], both[there], a=first[here], b=others[there], ground=ground)
+        return matched.cost if ground == "euclidean" else float(np.sqrt(matched.cost))
+    mass = (first / first.sum() - others / others.sum())[order]
+    return float(np.abs(np.cumsum(mass)[:-1]) @ np.diff(both[order, 0]))
