@@ -286,7 +286,7 @@ def bench_coverage(runs: int = 200, people: int = 200) -> None:
             truth, flows = np.array(whole.flows.share), result.flows
             low, high = np.array(flows.sampling_low), np.array(flows.sampling_high)
             inside += [
-                result.bias[0].low <= whole.bias[0].mean / ratio <= result.bias[0].high,
+                result.bias[0].mean.low <= whole.bias[0].mean.value / ratio <= result.bias[0].mean.high,
                 result.wasserstein.low <= whole.wasserstein.value <= result.wasserstein.high,
                 bool(((low <= truth) & (truth <= high)).all()),
             ]

@@ -105,7 +105,7 @@ def world(crowd: str, outcomes: str, seed: int, people: int = 200) -> OutcomeTra
 
 def said(result: OutcomeTransportResult) -> Said:
     """Read a world's answer."""
-    mean = {row.group: row.mean or 0.0 for row in result.bias if row.level == "group"}
+    mean = {row.group: row.mean.value or 0.0 for row in result.bias if row.level == "group"}
     even = result.group_p_value is not None and result.group_p_value <= LEVEL
     return Said(result.verdict == EVIDENCE, even, mean["b"] / mean["a"])
 

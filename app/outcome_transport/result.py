@@ -19,6 +19,7 @@ from app.workspace import Workspace
 from audits.data import AuditData
 from audits.outcome_transport import OutcomeTransportResult, blue_college
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
 from audits.stats.words import count, number
 
@@ -60,7 +61,7 @@ def _headline(result: OutcomeTransportResult) -> None:
     headline(
         result.finding,
         result.verdict,
-        f"distance {number(distance.value)} ({number(distance.low)} to {number(distance.high)}) · "
+        f"distance {number(distance.value)}{interval_words(distance)} · "
         f"{result.certificate['method']} · outcomes: {result.outcome}",
     )
 

@@ -19,17 +19,19 @@ from audits.outcome_transport.judging import Parts, Space, Sure
 from audits.outcome_transport.matching import Matched, Matching, match_outcomes
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.packing import pack
-from audits.outcome_transport.resampling import pool, resample
+from audits.outcome_transport.resampling import distance_error, distance_null, pool, resample
 from audits.outcome_transport.result import OutcomeTransportResult
-from audits.outcome_transport.testing import Ranges, distance_null, group_test
 from audits.outcome_transport.ties import Face, optimal_face
 from audits.progress import Progress, part, silent
+from audits.stats.group_means import group_means
 
 __all__ = ["outcome_transport"]
 
 _MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
 _MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
 _MOST_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second
+_DRAWS = 999  # resamples behind the interval of a distance on a line, which cost little
+_FEW = 20_000  # people of both sides up to whom so many are drawn
 _LARGEST = 1e100
 _ROLES = ("actionable", "mutable", "immutable")
 
@@ -112,7 +114,7 @@ def outcome_transport(
         measured=measured,
         ranges=ranges,
         cells=measure_flows(comparison, matched),
-        sure=Sure(None, None, None, None),
+        sure=Sure(),
         a=a,
         b=b,
     )
@@ -242,12 +244,20 @@ def _infer(
             rng=rng,
             progress=part(progress, 0.0, 0.7),
         )
+    sides = {"a": parts.a, "b": parts.b}
+    errors: dict[str, np.ndarray] = {}
+    if options.draws and not parts.alone:
+        apart = rng.spawn(1)[0]  # so that other draws stay what they were
+        both = parts.matched.on_a_line
+        many = max(options.draws, _DRAWS if both and len(parts.a) + len(parts.b) <= _FEW else 0)
+        for ground in ("euclidean", "squared_euclidean") if both else (options.cost,):
+            errors[ground] = distance_error(comparison, **sides, ground=ground, draws=many, rng=apart)
+    progress(0.7, "Measuring what chance alone gives")
     observed, null = None, None
     if options.permutations:
         observed, null = distance_null(
             comparison,
-            a=parts.a,
-            b=parts.b,
+            **sides,
             ground=options.cost,
             permutations=options.permutations,
             rng=rng,
@@ -255,35 +265,12 @@ def _infer(
         )
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
-    mean = float(np.average(bias[known], weights=mass[known]))
-    tested = group_test(
+    tested = group_means(
         np.where(known, bias, np.nan),
         mass,
         comparison.source.group,
-        material=options.material * mean,
         level=options.level,
         permutations=options.permutations,
         rng=rng,
-        ranges=_group_ranges(parts, bias),
     )
-    return Sure(resampled, tested, observed, null)
-
-
-def _group_ranges(parts: Parts, bias: np.ndarray) -> Ranges | None:
-    """Ranges of groups' mean bias over all optimal couplings; None for a blurred coupling, which is unique.
-
-    Anything is possible where the range of an exact coupling is not known.
-    """
-    if not parts.matched.exact:
-        return None
-    low, high = [], []
-    for k, level in enumerate(parts.groups.levels):
-        if level != "group":
-            continue
-        ends, members = parts.ranges[k], parts.groups.members[k]
-        known = members & np.isfinite(bias) & (parts.mass > 0)
-        value = float(np.average(bias[known], weights=parts.mass[known])) if known.any() else 0.0
-        far = float(parts.measured[0].bias.farthest.max())
-        low.append(0.0 if ends is None else min(ends[0], value))  # rounding must not shut the even one out
-        high.append(far if ends is None else max(ends[1], value))
-    return np.array(low), np.array(high)
+    return Sure(resampled, errors, tested, observed, null)

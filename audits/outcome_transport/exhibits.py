@@ -16,6 +16,13 @@ def section(result: OutcomeTransportResult) -> Section:
     table = result.to_frame()
     exhibits = [
         Exhibit(
+            "judged",
+            "What the verdict rests on",
+            "The interval that the verdict follows from, and how much is said not to matter.",
+            lambda: figures.judged(result),
+            result.judged_frame,
+        ),
+        Exhibit(
             "flows",
             "Flows",
             "Whose outcomes are mapped onto whose: bands as wide as the mass.",

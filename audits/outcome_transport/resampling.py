@@ -17,12 +17,25 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from audits.outcome_transport.comparison import Comparison
-from audits.outcome_transport.matching import Matched
+from audits.outcome_transport.matching import Matched, OutcomeCost, match_outcomes
 from audits.progress import Progress
+from audits.stats import as_people
 from audits.transport import Cost, pairwise_cost
 
-__all__ = ["SMALL_POOL", "Resampled", "effective", "lifted", "pool", "resample", "simultaneous", "whole"]
+__all__ = [
+    "SMALL_POOL",
+    "Resampled",
+    "distance_error",
+    "distance_null",
+    "effective",
+    "lifted",
+    "pool",
+    "resample",
+    "simultaneous",
+    "whole",
+]
 
+_LEVELS = 2000  # at which inverse distribution functions are compared
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
 SMALL_POOL = 100
 """And of blurred couplings, which are iterated."""
@@ -171,6 +184,152 @@ def _recoupled(
             means[k] = weights @ np.asarray(near).ravel() / weights.sum(axis=1)
         flows = rows @ (shares @ subgroups[1][there]) / rows.sum(axis=1)[:, None]
     return costs, means, flows
+
+
+def distance_error(
+    comparison: Comparison,
+    *,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """How far the distance can lie from that of the people sampled from, in each of some resamples, (draws,).
+
+    The distance between outcomes on a line is the norm of F - G, of their distribution functions (order 1) or
+    of those functions' inverses (order 2). So its error is at most the norm of the error of F - G, whatever F
+    and G are, and that norm is what resampling finds (Bickel, Freedman 1981): the interval made of it holds
+    where the distance is 0 as well as far from it. Vectors: the signed measure that resampling adds is
+    transported, which is the same bound by Kantorovich's duality; of order 2, the triangle's.
+    """
+    x, y = comparison.source.outcomes, comparison.target.outcomes
+    if x.shape[1] > 1:
+        return _vectors_error(comparison, a, b, ground, draws, rng)
+    values = np.union1d(x, y)
+    at = np.searchsorted(values, x[:, 0]), np.searchsorted(values, y[:, 0])
+    people = whole(a), whole(b)
+    centre = [np.bincount(k, w, len(values)) / w.sum() for k, w in zip(at, (a, b), strict=True)]
+    gaps = np.diff(values)
+    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+    inverse = [_inverse(values, one, levels) for one in centre]
+    found = np.empty(draws)
+    for k in range(draws):
+        counts = _again(people[0], rng)
+        others = counts if comparison.same_people else _again(people[1], rng)
+        again = [
+            np.bincount(where, w * c, len(values)) / (w @ c)
+            for where, w, c in zip(at, (a, b), (counts, others), strict=True)
+        ]
+        if ground == "euclidean":
+            moved = (again[0] - centre[0]) - (again[1] - centre[1])
+            found[k] = np.abs(np.cumsum(moved)[:-1]) @ gaps
+        else:
+            new = [_inverse(values, one, levels) for one in again]
+            found[k] = np.sqrt(np.mean(((new[0] - inverse[0]) - (new[1] - inverse[1])) ** 2))
+    return found
+
+
+def _inverse(values: np.ndarray, mass: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    up_to = np.cumsum(mass)
+    return values[np.minimum(np.searchsorted(up_to, levels * up_to[-1]), len(values) - 1)]
+
+
+def _vectors_error(
+    comparison: Comparison,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
+    columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
+    both = np.concatenate([comparison.source.outcomes[rows], comparison.target.outcomes[columns]])
+    n = len(rows)
+    w, v = a[rows], b[columns]
+    people = whole(w), whole(v)
+    found = np.empty(draws)
+    for k in range(draws):
+        counts = _again(people[0], rng)
+        others = counts if comparison.same_people else _again(people[1], rng)
+        moves = [w * counts / (w @ counts) - w / w.sum(), v * others / (v @ others) - v / v.sum()]
+        if ground == "euclidean":
+            found[k] = _transported(both, np.concatenate([moves[0], -moves[1]]), ground)
+        else:
+            found[k] = _transported(both[:n], moves[0], ground) + _transported(both[n:], moves[1], ground)
+    if ground != "euclidean":
+        return found  # of order 2 the error can shrink more slowly than with the square root of the people
+    kept = [effective(one, whole(one)) for one in (w, v)]
+    full = [effective(one, whole(one)) for one in (a, b)]
+    return found * np.sqrt(min((1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1]), 1.0))
+
+
+def _transported(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) -> float:
+    """What it costs to make the negative part of a measure of sum 0 of the positive one."""
+    up, down = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
+    mass = up.sum()
+    if mass <= 1e-12:
+        return 0.0
+    matched = match_outcomes(points[up > 0], points[down > 0], a=up[up > 0], b=down[down > 0], ground=ground)
+    cost = float(matched.cost * mass)
+    return cost if ground == "euclidean" else float(np.sqrt(cost))
+
+
+def distance_null(
+    comparison: Comparison,
+    *,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    permutations: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[float, np.ndarray]:
+    """Wasserstein distance observed, and those that chance gives (permutations,).
+
+    Two groups: membership is permuted. The same people under two policies: each person's two outcomes change
+    sides or not. Outcomes on a line use everybody; vectors a pool, on which the observed distance is taken
+    too.
+    """
+    x, y = comparison.source.outcomes, comparison.target.outcomes
+    if x.shape[1] > 1:
+        rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
+        columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
+        x, y, a, b = x[rows], y[columns], a[rows], b[columns]
+    both, n = np.concatenate([x, y]), len(x)
+    order = np.argsort(both[:, 0], kind="stable")
+    ours, theirs = np.concatenate([a, np.zeros(len(y))]), np.concatenate([np.zeros(n), b])
+    observed = _distance(both, ours, theirs, order, ground)
+    rows, each = as_people(a if comparison.same_people else ours + theirs)
+    size = int(np.count_nonzero(rows < n))
+    null = np.empty(permutations)
+    for k in range(permutations):
+        if comparison.same_people:
+            swap = rng.random(len(rows)) < 0.5
+            moved = np.bincount(rows[swap], each[swap], n)
+            stay = np.bincount(rows[~swap], each[~swap], n)
+            first, others = np.concatenate([stay, moved]), np.concatenate([moved, stay])
+        else:
+            here = rng.permutation(len(rows)) < size
+            first = np.bincount(rows[here], each[here], len(both))
+            others = np.bincount(rows[~here], each[~here], len(both))
+        null[k] = _distance(both, first, others, order, ground)
+        if k % 10 == 0:
+            progress(k / permutations, "Measuring what chance alone gives")
+    return observed, null
+
+
+def _distance(
+    both: np.ndarray, first: np.ndarray, others: np.ndarray, order: np.ndarray, ground: OutcomeCost
+) -> float:
+    """Wasserstein distance between outcomes of weights `first` and `others`, (n,); `order` sorts them."""
+    if both.shape[1] > 1 or ground == "squared_euclidean":
+        here, there = first > 0, others > 0
+        matched = match_outcomes(both[here], both[there], a=first[here], b=others[there], ground=ground)
+        return matched.cost if ground == "euclidean" else float(np.sqrt(matched.cost))
+    mass = (first / first.sum() - others / others.sum())[order]
+    return float(np.abs(np.cumsum(mass)[:-1]) @ np.diff(both[order, 0]))
 
 
 def simultaneous(
