@@ -35,6 +35,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         notices.note(warning)
     figure_card("outcome_transport", figures.sankey(result), result.flows_frame, wide=True)
+    figure_card("judged", figures.judged(result), result.judged_frame)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _cell(result, data)

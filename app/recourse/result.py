@@ -41,6 +41,8 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     figure_card("recourse-steps", figures.sliding(result), result.changes_frame)
     st.subheader("Who has further to go?", anchor=False)
     figure_card("burden", figures.burden(result), result.groups_frame)
+    if len(result.by_group) > 1:
+        figure_card("apart", figures.apart(result), result.groups_frame)
     _people(result)
     fine_print(found, draft, "recourse", coupling=result.certificate)
 

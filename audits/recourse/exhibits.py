@@ -35,6 +35,13 @@ def section(result: RecourseResult) -> Section:
             result.groups_frame,
         ),
         Exhibit(
+            "apart",
+            "Who is accepted at the last step",
+            "Each group's share accepted minus that of the others, and how much is said not to matter.",
+            lambda: figures.apart(result),
+            result.groups_frame,
+        ),
+        Exhibit(
             "changes",
             "What changes on the way",
             "What changes on the way, on average.",

@@ -25,7 +25,7 @@ from audits.recourse.result import AlphaRow, GroupRecourse, RecourseResult
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 
-__all__ = ["burden", "changes", "person_path", "reclassified", "score_distribution", "sliding"]
+__all__ = ["apart", "burden", "changes", "person_path", "reclassified", "score_distribution", "sliding"]
 
 _MOST = 6  # groups drawn as lines; the palette has seven colours
 
@@ -292,6 +292,42 @@ def burden(result: RecourseResult) -> go.Figure:
         f"{number(rows[-1].burden.value)}{_further(rows[-1], ', against the others ')}."
     )
     return finish(figure, height=130 + 52 * len(rows), alt=alt)
+
+
+def apart(result: RecourseResult) -> go.Figure:
+    """Draw each group's share accepted at the last step, minus that of the others, with what matters."""
+    rows = [
+        (row.group, row.accepted_judged)
+        for row in result.by_group
+        if row.accepted_judged is not None and row.accepted_judged.interval.low is not None
+    ]
+    if not rows:
+        return empty("There is nobody to compare with.")
+    rows.sort(key=lambda row: row[1].interval.value or 0.0)
+    ends = [_scaled(one.interval, 0.01) for _, one in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=[value for value, _, _ in ends],
+            y=distinct([name for name, _ in rows]),
+            mode="markers",
+            marker={"size": 10, "color": ACCENT},
+            error_x=_error_bars(ends),
+            customdata=[[one.verdict] for _, one in rows],
+            hovertemplate="%{y}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    material = 100 * float(result.options["material"])
+    figure.add_vrect(x0=-material, x1=material, fillcolor=GREY, opacity=0.12, line_width=0)
+    figure.add_vline(x=0.0, line={"color": CONTRAST, "dash": "dot", "width": 1})
+    figure.update_xaxes(title="accepted at the last step,<br>minus the others (points)")
+    told = "; ".join(
+        f"{name} {value:+.1f} ({low:+.1f} to {high:+.1f})"
+        for (name, _), (value, low, high) in zip(rows, ends, strict=True)
+    )
+    return finish(
+        figure, height=150 + 40 * len(rows), alt=f"Shares accepted minus the others', points: {told}."
+    )
 
 
 def _further(row: GroupRecourse, before: str = "") -> str:

@@ -111,10 +111,10 @@ def group_means(
     GroupMeans or None
         None for fewer than two groups, or without permutations.
     """
+    k = int(np.max(group, initial=-1)) + 1
     known = np.isfinite(values) & (weights > 0)
     rows, weights = as_people(np.asarray(weights, dtype=float)[known])
     values, group = values[known][rows], group[known][rows]
-    k = int(group.max(initial=-1)) + 1
     if len(np.unique(group)) < 2 or permutations == 0:
         return None
     mean = np.average(values, weights=weights)

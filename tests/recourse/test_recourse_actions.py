@@ -11,7 +11,7 @@ import pytest
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.recourse import GERMAN_ROLES, Limit
-from audits.recourse.actions import fewest_changes
+from audits.recourse.walking import fewest_changes
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 
@@ -62,7 +62,7 @@ def test_fewest_changes_against_all_subsets():
 
 
 def test_fewest_changes_grown_greedily(monkeypatch):
-    import audits.recourse.actions as module
+    import audits.recourse.walking as module
 
     monkeypatch.setattr(module, "_MOST_ROWS", 4)
     frame = pd.DataFrame({"a": [0.0], "b": [0.0], "c": [0.0]})
@@ -107,3 +107,32 @@ def test_the_preset_for_german_credit(shared_data):
     assert shares[-1] > 0.3  # Figure 4: moving all the way helps many
     means = [row.mean_score.value for row in result.by_alpha]
     assert means[-1] > means[0]
+
+
+class _Jobs:
+    """A real model that likes one job."""
+
+    name, classes, invents, sha256, columns = "jobs", None, True, "0" * 64, ("x", "job")
+
+    def __init__(self, best: str):
+        self.best = best
+
+    def score(self, rows: pd.DataFrame) -> np.ndarray:
+        total = rows["x"].to_numpy(dtype=float) + 1.5 * (rows["job"].astype(str) == self.best).to_numpy()
+        return np.asarray(1 / (1 + np.exp(-total)))
+
+
+@pytest.mark.parametrize("values", [("none", "clerk", "judge"), ("yes", "no")])
+def test_names_of_categories_change_no_result(values):
+    """Of categories that are equally near, today's stays, not the first in the alphabet."""
+    rng = np.random.default_rng(0)
+    job = rng.integers(0, len(values), 80)
+    base = pd.DataFrame({"x": rng.normal(size=80).round(1), "group": rng.choice(["a", "b"], 80)})
+    found = []
+    for names in (values, values[::-1], sorted(values), sorted(values, reverse=True)):
+        frame = base.assign(job=np.array(names)[job])
+        subject = subject_of(frame, _Jobs(names[-1]), ("x", "job"))
+        found.append(recourse_of(subject, resolution=0.25, fewest=False))
+    for other in found[1:]:
+        pd.testing.assert_series_equal(found[0].people["alpha"], other.people["alpha"])
+        assert np.allclose(found[0].scores.to_numpy(), other.scores.to_numpy())
