@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -106,6 +107,9 @@ def outcome_transport(
         face=face,
         progress=part(progress, 0.4, 0.6),
     )
+    if not next(iter(spaces.values())).columns:  # nothing says how unlike people are
+        measured = [_unknown(measured[0]), *measured[1:]]
+        ranges = [None] * len(ranges)
     parts = Parts(
         comparison=comparison,
         matched=matched,
@@ -178,7 +182,7 @@ def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comp
     spaces = {}
     for name, columns in chosen.items():
         space = subject.space if name == "all" else FeatureSpace.fit(data, columns)
-        encoded = space.encode(data.frame)
+        encoded = space.encode(data.frame) if columns else np.zeros((data.n, 1))
         spaces[name] = Space(
             columns, encoded[comparison.source.positions], encoded[comparison.target.positions]
         )
@@ -219,6 +223,15 @@ def _measure(
             )
         )
     return found
+
+
+def _unknown(measured: Measured) -> Measured:
+    """Return a measurement of which no number is known."""
+    names = ("value", "normalised", "least", "most", "parts")
+    blank: dict[str, Any] = {
+        name: np.full_like(getattr(measured, name), np.nan, dtype=float) for name in names
+    }
+    return dataclasses.replace(measured, **blank)
 
 
 def _infer(
@@ -265,6 +278,8 @@ def _infer(
         )
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
+    if not known.any():
+        return Sure(resampled, errors, None, observed, null)
     tested = group_means(
         np.where(known, bias, np.nan),
         mass,

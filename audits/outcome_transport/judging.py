@@ -192,7 +192,9 @@ def judge_all(parts: Parts, options: OutcomeTransportOptions, distance: Estimate
     if tested is None:
         nothing = Estimate(None, None, None, parts.people, "groups' bias was not compared")
         why = "" if options.permutations else "chance was not measured: permutations is 0"
-        return Findings(judge(nothing, immaterial=(0.0, 0.0), reason=why or "there is one group only"))
+        unknown = "the data name no features" if np.isnan(parts.measured[0].value).all() else ""
+        why = why or unknown or "there is one group only"
+        return Findings(judge(nothing, immaterial=(0.0, 0.0), reason=why))
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
     material = options.material * float(np.average(bias[known], weights=mass[known]))
