@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
@@ -15,6 +15,13 @@ def section(result: OutcomeTransportResult) -> Section:
     flows = result.flows_frame()
     table = result.to_frame()
     exhibits = [
+        Exhibit(
+            "judged",
+            "What the verdict rests on",
+            "The interval that the verdict follows from, and how much is said not to matter.",
+            lambda: figures.judged(result),
+            result.judged_frame,
+        ),
         Exhibit(
             "flows",
             "Flows",
@@ -30,7 +37,7 @@ def section(result: OutcomeTransportResult) -> Section:
             lambda: flows,
         ),
     ]
-    if any(row.mean is not None for row in result.bias):
+    if any(row.mean.value is not None for row in result.bias):
         exhibits.append(
             Exhibit(
                 "bias",
@@ -41,7 +48,7 @@ def section(result: OutcomeTransportResult) -> Section:
                 lambda: table[table["level"] != "subgroup"],
             )
         )
-    if any(row.level == "subgroup" and row.mean is not None for row in result.bias):
+    if any(row.level == "subgroup" and row.mean.value is not None for row in result.bias):
         exhibits.append(
             Exhibit(
                 "subgroup_bias",

@@ -18,15 +18,27 @@ from scipy.stats import t as student
 
 from audits.outcome_transport.comparison import Comparison
 from audits.outcome_transport.matching import Matched, OutcomeCost, match_outcomes
-from audits.outcome_transport.pools import effective, lifted, pool, whole
 from audits.progress import Progress
 from audits.stats import as_people
 from audits.transport import Cost, pairwise_cost
 
-__all__ = ["Resampled", "distance_null", "resample", "simultaneous"]
+__all__ = [
+    "SMALL_POOL",
+    "Resampled",
+    "distance_error",
+    "distance_null",
+    "effective",
+    "lifted",
+    "pool",
+    "resample",
+    "simultaneous",
+    "whole",
+]
 
+_LEVELS = 2000  # at which inverse distribution functions are compared
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
-_SMALL_POOL = 100  # and of blurred couplings, which are iterated
+SMALL_POOL = 100
+"""And of blurred couplings, which are iterated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +95,7 @@ def resample(
         that is exact transport.
     """
     source, target = comparison.source, comparison.target
-    size = _POOL if exact and source.outcomes.shape[1] == 1 else _SMALL_POOL
+    size = _POOL if exact and source.outcomes.shape[1] == 1 else SMALL_POOL
     ours = pool(source.subgroup, size, rng)
     theirs = ours if comparison.same_people else pool(target.subgroup, size, rng)
     codes = source.subgroup, (source if comparison.same_people else target).subgroup
@@ -174,26 +186,94 @@ def _recoupled(
     return costs, means, flows
 
 
-def simultaneous(
-    value: np.ndarray, moves: np.ndarray, people: np.ndarray, level: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ends (g,) of intervals that hold for all groups together (max-t); NaN for groups of one.
+def distance_error(
+    comparison: Comparison,
+    *,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """How far the distance can lie from that of the people sampled from, in each of some resamples, (draws,).
 
-    Parameters
-    ----------
-    moves : array (draws, g)
-        Deviations of the bootstrap.
-    people : array (g,)
-        People behind each value, for Student's correction.
+    The distance between outcomes on a line is the norm of F - G, of their distribution functions (order 1) or
+    of those functions' inverses (order 2). So its error is at most the norm of the error of F - G, whatever F
+    and G are, and that norm is what resampling finds (Bickel, Freedman 1981): the interval made of it holds
+    where the distance is 0 as well as far from it. Vectors: the signed measure that resampling adds is
+    transported, which is the same bound by Kantorovich's duality; of order 2, the triangle's.
     """
-    spread = moves.std(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(spread > 0, np.abs(moves) / spread, 0.0)
-    freedom = np.maximum(people - 1, 1.0)
-    normal = max(float(np.quantile(ratio.max(axis=1), 1 - level)), float(norm.isf(level / 2)))
-    reach = student.isf(norm.sf(normal), freedom) * spread
-    reach = np.where(people >= 2, reach, np.nan)
-    return np.maximum(value - reach, 0.0), value + reach
+    x, y = comparison.source.outcomes, comparison.target.outcomes
+    if x.shape[1] > 1:
+        return _vectors_error(comparison, a, b, ground, draws, rng)
+    values = np.union1d(x, y)
+    at = np.searchsorted(values, x[:, 0]), np.searchsorted(values, y[:, 0])
+    people = whole(a), whole(b)
+    centre = [np.bincount(k, w, len(values)) / w.sum() for k, w in zip(at, (a, b), strict=True)]
+    gaps = np.diff(values)
+    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+    inverse = [_inverse(values, one, levels) for one in centre]
+    found = np.empty(draws)
+    for k in range(draws):
+        counts = _again(people[0], rng)
+        others = counts if comparison.same_people else _again(people[1], rng)
+        again = [
+            np.bincount(where, w * c, len(values)) / (w @ c)
+            for where, w, c in zip(at, (a, b), (counts, others), strict=True)
+        ]
+        if ground == "euclidean":
+            moved = (again[0] - centre[0]) - (again[1] - centre[1])
+            found[k] = np.abs(np.cumsum(moved)[:-1]) @ gaps
+        else:
+            new = [_inverse(values, one, levels) for one in again]
+            found[k] = np.sqrt(np.mean(((new[0] - inverse[0]) - (new[1] - inverse[1])) ** 2))
+    return found
+
+
+def _inverse(values: np.ndarray, mass: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    up_to = np.cumsum(mass)
+    return values[np.minimum(np.searchsorted(up_to, levels * up_to[-1]), len(values) - 1)]
+
+
+def _vectors_error(
+    comparison: Comparison,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
+    columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
+    both = np.concatenate([comparison.source.outcomes[rows], comparison.target.outcomes[columns]])
+    n = len(rows)
+    w, v = a[rows], b[columns]
+    people = whole(w), whole(v)
+    found = np.empty(draws)
+    for k in range(draws):
+        counts = _again(people[0], rng)
+        others = counts if comparison.same_people else _again(people[1], rng)
+        moves = [w * counts / (w @ counts) - w / w.sum(), v * others / (v @ others) - v / v.sum()]
+        if ground == "euclidean":
+            found[k] = _transported(both, np.concatenate([moves[0], -moves[1]]), ground)
+        else:
+            found[k] = _transported(both[:n], moves[0], ground) + _transported(both[n:], moves[1], ground)
+    if ground != "euclidean":
+        return found  # of order 2 the error can shrink more slowly than with the square root of the people
+    kept = [effective(one, whole(one)) for one in (w, v)]
+    full = [effective(one, whole(one)) for one in (a, b)]
+    return found * np.sqrt(min((1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1]), 1.0))
+
+
+def _transported(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) -> float:
+    """What it costs to make the negative part of a measure of sum 0 of the positive one."""
+    up, down = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
+    mass = up.sum()
+    if mass <= 1e-12:
+        return 0.0
+    matched = match_outcomes(points[up > 0], points[down > 0], a=up[up > 0], b=down[down > 0], ground=ground)
+    cost = float(matched.cost * mass)
+    return cost if ground == "euclidean" else float(np.sqrt(cost))
 
 
 def distance_null(
@@ -214,8 +294,8 @@ def distance_null(
     """
     x, y = comparison.source.outcomes, comparison.target.outcomes
     if x.shape[1] > 1:
-        rows = pool(comparison.source.subgroup, _SMALL_POOL, rng)
-        columns = rows if comparison.same_people else pool(comparison.target.subgroup, _SMALL_POOL, rng)
+        rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
+        columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
         x, y, a, b = x[rows], y[columns], a[rows], b[columns]
     both, n = np.concatenate([x, y]), len(x)
     order = np.argsort(both[:, 0], kind="stable")
@@ -250,3 +330,57 @@ def _distance(
         return matched.cost if ground == "euclidean" else float(np.sqrt(matched.cost))
     mass = (first / first.sum() - others / others.sum())[order]
     return float(np.abs(np.cumsum(mass)[:-1]) @ np.diff(both[order, 0]))
+
+
+def simultaneous(
+    value: np.ndarray, moves: np.ndarray, people: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends (g,) of intervals that hold for all groups together (max-t); NaN for groups of one.
+
+    Parameters
+    ----------
+    moves : array (draws, g)
+        Deviations of the bootstrap.
+    people : array (g,)
+        People behind each value, for Student's correction.
+    """
+    spread = moves.std(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(spread > 0, np.abs(moves) / spread, 0.0)
+    freedom = np.maximum(people - 1, 1.0)
+    normal = max(float(np.quantile(ratio.max(axis=1), 1 - level)), float(norm.isf(level / 2)))
+    reach = student.isf(norm.sf(normal), freedom) * spread
+    reach = np.where(people >= 2, reach, np.nan)
+    return np.maximum(value - reach, 0.0), value + reach
+
+
+_AT_LEAST = 40  # people of each subgroup in the pool, where there are so many
+
+
+def pool(code: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions of about `size` people, those of small subgroups `code` (n,) overrepresented."""
+    if len(code) <= size:
+        return np.arange(len(code))
+    found = []
+    for one in np.unique(code):
+        rows = np.flatnonzero(code == one)
+        wanted = min(len(rows), max(round(size * len(rows) / len(code)), _AT_LEAST))
+        found.append(rng.choice(rows, wanted, replace=False))
+    return np.sort(np.concatenate(found))
+
+
+def whole(weights: np.ndarray) -> np.ndarray:
+    """Whole people of each row, at least one."""
+    return np.maximum(np.rint(weights), 1.0)
+
+
+def effective(weights: np.ndarray, people: np.ndarray) -> float:
+    """People of equal weight that would carry as much (Kish), `people` sharing each weight; 1 for nobody."""
+    return float(weights.sum() ** 2 / (weights**2 / people).sum()) if weights.any() else 1.0
+
+
+def lifted(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """Weights of the pool's rows such that each subgroup keeps its total."""
+    total = np.bincount(code, weights)
+    pooled = np.bincount(code[rows], weights[rows], len(total))
+    return weights[rows] * (total / np.where(pooled > 0, pooled, 1.0))[code[rows]]
