@@ -18,6 +18,6 @@ AUDIT = Audit(
     ),
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
-    runs="audits.loss_ratio.audit:loss_ratio_audit",
+    runs="audits.loss_ratio.audit:loss_ratio",
     presents="audits.loss_ratio.exhibits:section",
 )

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audits.data import AuditData
-from audits.loss_ratio.flow import Flow
-from audits.loss_ratio.losses import LEAST_LOSS, loss_ratios
+from audits.loss_ratio.flow import LEAST_LOSS, Flow, loss_ratios
 from audits.loss_ratio.moving import Moved
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import CurvePoint, GroupRatio

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from audits.data.blocks import NumberBlock
-from audits.loss_ratio.losses import LEAST_LOSS
+from audits.loss_ratio.flow import LEAST_LOSS
 from audits.loss_ratio.metrics import FairMetric
 from audits.loss_ratio.moving import Moved
 from audits.loss_ratio.options import LossRatioOptions

@@ -9,8 +9,6 @@ import pandas as pd
 
 from audits.models import Subject
 from audits.models.thresholds import cuts
-from audits.sensitivity.carrying import carry
-from audits.sensitivity.encoding import describe_space, parameter_table
 from audits.sensitivity.judging import (
     baseline_of,
     feature_shares,
@@ -20,6 +18,8 @@ from audits.sensitivity.judging import (
 )
 from audits.sensitivity.matching import MatchSet
 from audits.sensitivity.measuring import Measured, exceeds
+from audits.sensitivity.monitor.encoding import describe_space, parameter_table
+from audits.sensitivity.monitor.models import carry
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.scene import Models, People

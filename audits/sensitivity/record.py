@@ -20,6 +20,6 @@ AUDIT = Audit(
     ),
     options=SensitivityOptions,
     result="audits.sensitivity.result:SensitivityResult",
-    runs="audits.sensitivity.audit:sensitivity_audit",
+    runs="audits.sensitivity.audit:sensitivity",
     presents="audits.sensitivity.exhibits:section",
 )

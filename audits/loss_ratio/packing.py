@@ -1,17 +1,99 @@
-"""The people of a loss-ratio audit as tables, and the distribution of their ratios."""
+"""From what was moved and tested to the result and its tables."""
 
 from __future__ import annotations
+
+import dataclasses
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
+from audits.loss_ratio.heat_map import heat_map_of
+from audits.loss_ratio.judging import stand
+from audits.loss_ratio.metrics import FairMetric
 from audits.loss_ratio.moving import Moved
-from audits.loss_ratio.result import Histogram, RatioBar
+from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.result import FeatureMove, Histogram, LossRatioResult, RatioBar
+from audits.loss_ratio.testing import Tests
+from audits.loss_ratio.words import warnings_for, words_of
+from audits.models import Subject
 from audits.models.protocol import class_text
 
-__all__ = ["histogram_of", "moves_table", "people_table"]
+__all__ = ["histogram_of", "moves_table", "pack", "people_table"]
+
+
+def pack(
+    subject: Subject,
+    metric: FairMetric,
+    moved: Moved,
+    tests: Tests,
+    comparison: tuple[dict[str, Any], ...],
+    options: LossRatioOptions,
+) -> LossRatioResult:
+    """Hold both ratios against the tolerance, and put everything into the result."""
+    data = subject.data.take(moved.used)
+    words = words_of(subject, metric, options)
+    standing = stand(
+        tests.loss,
+        tests.errors,
+        words,
+        tolerance=options.tolerance,
+        level=options.level,
+        material=options.material,
+    )
+    heat_map, weights = heat_map_of(subject, data, metric, options, moved.target.kind)
+    order = np.argsort(-tests.ratios, kind="stable")[: options.worst]
+    return LossRatioResult(
+        options={**dataclasses.asdict(options), "loss": moved.target.loss, "steps": moved.steps},
+        verdict=standing.verdict,
+        finding=standing.finding,
+        warnings=warnings_for(subject, metric, moved, tests, options),
+        rows={"audited": subject.data.n, "used": data.n, "left_out": moved.left_out},
+        **vars(standing.loss),
+        error_ratio=standing.errors,
+        people_needed=standing.people_needed,
+        paper=tests.paper,
+        floored=tests.floored,
+        loss_test=tests.loss,
+        error_test=tests.errors,
+        words=words,
+        method=moved.method,
+        metric={
+            "source": metric.source,
+            "dimensions": metric.basis.shape[1],
+            "encoded": len(subject.space.names),
+            "weights": weights,
+        },
+        features=_features(subject, metric, moved, data.weights),
+        curve=tests.curve,
+        groups=tests.groups,
+        histogram=histogram_of(tests.ratios, data.weights),
+        worst=tuple(data.frame.index[order].tolist()),
+        comparison=comparison,
+        heat_map=heat_map,
+        people=people_table(data, moved, tests.ratios),
+        moves=moves_table(subject.space, data, moved, order),
+    )
+
+
+def _features(
+    subject: Subject, metric: FairMetric, moved: Moved, weights: np.ndarray | None
+) -> tuple[FeatureMove, ...]:
+    shift = moved.flow.positions - moved.start
+    mean = np.average(shift, axis=0, weights=weights)
+    absolute = np.average(np.abs(shift), axis=0, weights=weights)
+    loadings = metric.loadings()
+    column = {
+        at: name for name, block in subject.space.blocks.items() for at in range(block.start, block.stop)
+    }
+    found = [
+        FeatureMove(name, column[k], float(loadings[k]), float(mean[k]), float(absolute[k]))
+        for k, name in enumerate(subject.space.names)
+    ]
+    return tuple(sorted(found, key=lambda item: (-item.loading, -item.mean_absolute_move)))
+
 
 _BARS = 30
 
