@@ -45,7 +45,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     figure_card("loss-ratio-people", figures.ratios(result, tolerance), result.histogram_frame)
     figure_card("loss-ratio-groups", figures.by_group(result, tolerance), result.groups_frame)
     st.subheader("What should not matter", anchor=False)
-    source = str(result.metric["source"])
+    source = str(result.metric.source)
     st.text(f"{source[:1].upper()}{source[1:]}.")
     figure_card("loss-ratio-subspace", figures.subspace(result), result.features_frame)
     _heat_map(result, tolerance)

@@ -8,7 +8,6 @@ and the metric that best tells comparable pairs from others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -18,17 +17,18 @@ from audits.checks import one_of
 from audits.data.audit_data import AuditData
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.loss_ratio.metrics import FairMetric, direction_of, matrix_metric, projection_metric
+from audits.loss_ratio.halves import learn_on_halves
+from audits.loss_ratio.metrics import FairMetric, Metrics, direction_of, matrix_metric, projection_metric
 from audits.loss_ratio.options import LossRatioOptions
-from audits.models.subspaces import protected_directions, read_as_number
+from audits.models.subspaces import read_as_number
 
 __all__ = ["choose_metric", "explore_metric", "factor_directions", "pairs_of", "sensitive_columns"]
 
 
 def choose_metric(
     data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator
-) -> FairMetric:
-    """Return the fair metric.
+) -> Metrics:
+    """Return the fair metric of everybody.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ def choose_metric(
     """
     _check(options)
     if options.metric == "expert":
-        return _expert(space, options)
+        return Metrics.of(_expert(space, options), data.n)
     if options.metric == "learned":
-        return _learned(data, space, options)
+        return _learned(data, space, x, options, rng)
     values = _comparable(data, options)
     if options.metric == "factor":
         found = factor_directions(x, values, options.factors)
         ways = "direction" if options.factors == 1 else f"{options.factors} directions"
         source = f"the {ways} in which people of the same {options.comparable} differ most"
-        return projection_metric(found, source)
+        return Metrics.of(projection_metric(found, source), data.n)
     first, second, alike = pairs_of(values, rng)
     source = f"the metric that best tells pairs of the same {options.comparable} from others"
-    return explore_metric(x[first] - x[second], alike, source)
+    return Metrics.of(explore_metric(x[first] - x[second], alike, source), data.n)
 
 
 def _check(options: LossRatioOptions) -> None:
@@ -95,19 +95,20 @@ def _expert(space: FeatureSpace, options: LossRatioOptions) -> FairMetric:
     return projection_metric(np.vstack(vectors), f"given by an expert: {', '.join(told)}", where="metric")
 
 
-def _learned(data: AuditData, space: FeatureSpace, options: LossRatioOptions) -> FairMetric:
+def _learned(
+    data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator
+) -> Metrics:
     names = data.protected if options.sensitive is None else options.sensitive
     if not names:
         raise InputError("sensitive", "must name at least one protected attribute")
     for name in names:
         _check_sensitive(data, name)
     stated = [name for name in names if name in space.columns]
-    vectors, doubts = protected_directions(data, space, names)
     told = [f"{name} {_read_as(data, name)}".rstrip() for name in names]
-    source = f"what predicts {' and '.join(told)} from the other features"
+    source = f"what predicts {' and '.join(told)} from the other features, learned on the other half"
     if stated:
         source += f", and {' and '.join(stated)} itself as a feature"
-    return replace(projection_metric(vectors, source, where="sensitive"), doubts=doubts)
+    return learn_on_halves(data, space, x, names, source, rng, level=options.level)
 
 
 def sensitive_columns(data: AuditData) -> tuple[str, ...]:

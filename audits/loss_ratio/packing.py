@@ -12,12 +12,12 @@ from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
 from audits.loss_ratio.heat_map import heat_map_of
 from audits.loss_ratio.judging import stand
-from audits.loss_ratio.metrics import FairMetric
+from audits.loss_ratio.metrics import Metrics
 from audits.loss_ratio.moving import Moved
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.result import FeatureMove, Histogram, LossRatioResult, RatioBar
+from audits.loss_ratio.result import FeatureMove, Histogram, LossRatioResult, MetricFacts, RatioBar, Search
 from audits.loss_ratio.testing import Tests
-from audits.loss_ratio.words import warnings_for, words_of
+from audits.loss_ratio.words import grounds_of, outside_of, warnings_for
 from audits.models import Subject
 from audits.models.protocol import class_text
 
@@ -26,7 +26,7 @@ __all__ = ["histogram_of", "moves_table", "pack", "people_table"]
 
 def pack(
     subject: Subject,
-    metric: FairMetric,
+    metric: Metrics,
     moved: Moved,
     tests: Tests,
     comparison: tuple[dict[str, Any], ...],
@@ -34,11 +34,11 @@ def pack(
 ) -> LossRatioResult:
     """Hold both ratios against the tolerance, and put everything into the result."""
     data = subject.data.take(moved.used)
-    words = words_of(subject, metric, options)
+    grounds = grounds_of(subject, metric, moved, options)
     standing = stand(
         tests.loss,
         tests.errors,
-        words,
+        grounds,
         tolerance=options.tolerance,
         level=options.level,
         material=options.material,
@@ -47,25 +47,19 @@ def pack(
     order = np.argsort(-tests.ratios, kind="stable")[: options.worst]
     return LossRatioResult(
         options={**dataclasses.asdict(options), "loss": moved.target.loss, "steps": moved.steps},
-        verdict=standing.verdict,
+        judged=standing.judged,
         finding=standing.finding,
         warnings=warnings_for(subject, metric, moved, tests, options),
         rows={"audited": subject.data.n, "used": data.n, "left_out": moved.left_out},
         **vars(standing.loss),
         error_ratio=standing.errors,
-        people_needed=standing.people_needed,
         paper=tests.paper,
         floored=tests.floored,
         loss_test=tests.loss,
         error_test=tests.errors,
-        words=words,
+        words=grounds,
         method=moved.method,
-        metric={
-            "source": metric.source,
-            "dimensions": metric.basis.shape[1],
-            "encoded": len(subject.space.names),
-            "weights": weights,
-        },
+        metric=MetricFacts(metric.source, metric.dimensions, len(subject.space.names), weights, metric.told),
         features=_features(subject, metric, moved, data.weights),
         curve=tests.curve,
         groups=tests.groups,
@@ -75,11 +69,16 @@ def pack(
         heat_map=heat_map,
         people=people_table(data, moved, tests.ratios),
         moves=moves_table(subject.space, data, moved, order),
+        search=None
+        if tests.shorter is None
+        else Search(
+            moved.tried, options.within_range, outside_of(subject, moved), tests.shorter, tests.loss.mean
+        ),
     )
 
 
 def _features(
-    subject: Subject, metric: FairMetric, moved: Moved, weights: np.ndarray | None
+    subject: Subject, metric: Metrics, moved: Moved, weights: np.ndarray | None
 ) -> tuple[FeatureMove, ...]:
     shift = moved.flow.positions - moved.start
     mean = np.average(shift, axis=0, weights=weights)

@@ -16,7 +16,7 @@ from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.models import make_subject, model_spec
 from audits.results import load_result, save_result
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_a_model_that_reads_the_trace_is_found_out(found):
     assert found.error_ratio.reject
     assert found.features[0].feature == "hair"
     assert "people is" in found.finding
-    assert found.metric["dimensions"] == 1
+    assert found.metric.dimensions == 1
 
 
 def test_a_model_that_cannot_read_it_is_not(make, make_people):
@@ -39,7 +39,7 @@ def test_a_model_that_cannot_read_it_is_not(make, make_people):
     result = loss_ratio(subject, LossRatioOptions(metric="expert", directions=[{"hair": 1.0}]))
     # the directions taken out were learned from other people, so a little of the trace is left
     assert result.statistic.value < 1.2
-    assert result.verdict == NO_EVIDENCE
+    assert result.verdict == NO_MATERIAL
     assert not result.reject
 
 
@@ -56,7 +56,7 @@ def test_numbers_by_the_papers_formulas(found, biased):
     ratios = found.people["ratio"]
     n = len(ratios)
     assert found.statistic.value == pytest.approx(ratios.mean(), rel=1e-12)
-    assert found.paper["lower_bound"] == pytest.approx(
+    assert found.paper.lower_bound == pytest.approx(
         ratios.mean() - 1.6448536 * ratios.std(ddof=1) / n**0.5, rel=1e-7
     )
     assert (ratios >= 1 - 1e-5).all()
@@ -67,7 +67,7 @@ def test_numbers_by_the_papers_formulas(found, biased):
         wrong["wrong after"] / wrong["wrong"], rel=1e-12
     )
     paper = loss_ratio(biased, LossRatioOptions(inference="paper"))
-    assert paper.lower_bound == found.paper["lower_bound"]
+    assert paper.lower_bound == found.paper.lower_bound
 
 
 def test_another_tolerance_needs_no_new_run(found, biased):
@@ -146,7 +146,7 @@ def test_the_brier_score_and_a_falling_step(biased):
 def test_metrics_from_comparable_people(biased):
     for metric in ("factor", "explore"):
         result = loss_ratio(biased, LossRatioOptions(metric=metric, comparable="job", factors=1, steps=50))
-        assert "job" in result.metric["source"]
+        assert "job" in result.metric.source
         assert result.statistic.value >= 1
 
 
@@ -212,8 +212,8 @@ def test_the_heat_map_of_two_numbers(make, make_people):
     drawn = figures.heat_map(result, 20.0, 2.0)
     assert drawn.data[0].type == "heatmap"
     assert (drawn.data[0].zmid, drawn.data[0].zmax) == (2.0, 3.0)
-    assert list(result.metric["weights"]) == ["hair", "skill"]
-    assert drawn.data[1].x[0] == result.metric["weights"]["hair"] < 0 < drawn.data[1].y[0]
+    assert list(result.metric.weights) == ["hair", "skill"]
+    assert drawn.data[1].x[0] == result.metric.weights["hair"] < 0 < drawn.data[1].y[0]
 
 
 def test_the_result_survives_its_file(found, tmp_path):

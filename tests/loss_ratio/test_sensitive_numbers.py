@@ -41,9 +41,9 @@ def test_a_numbers_direction_is_that_of_least_squares(protected):
     # ours has a ridge of 1 beside the 300 people's sums of squares
     np.testing.assert_allclose(found[0] / np.linalg.norm(found), expected, atol=2e-3)
     result = loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5))
-    assert "age (as a number, by least squares)" in result.metric["source"]
+    assert "age (as a number, by least squares)" in result.metric.source
     assert "tied to age" in result.finding
-    assert result.metric["dimensions"] == 1
+    assert result.metric.dimensions == 1
     assert result.features[0].feature == "hair"
 
 
@@ -64,7 +64,7 @@ def test_bins_stay_for_groups_and_a_number_that_is_a_feature_is_free_itself():
         "[40, 60]",
         "above 60",
     }
-    assert result.metric["source"].endswith("age itself as a feature")
+    assert result.metric.source.endswith("age itself as a feature")
     assert {item.feature: item.loading for item in result.features}["age"] == pytest.approx(1.0)
 
 
@@ -77,7 +77,7 @@ def test_a_number_unknown_for_somebody_counts_by_its_groups():
     assert not read_as_number(subject.data, "age")
     assert (
         "age (by its groups)"
-        in loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5)).metric["source"]
+        in loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5)).metric.source
     )
     space = FeatureSpace.fit(subject.data)
     assert protected_directions(subject.data, space, ("age",))[0].shape == (3, 4)  # four groups with the gap
