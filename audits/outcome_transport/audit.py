@@ -157,6 +157,9 @@ def outcome_transport_audit(
         face=face,
         progress=part(progress, 0.4, 0.6),
     )
+    if not next(iter(spaces.values())).columns:  # nothing says how unlike people are
+        measured = [_unknown(measured[0]), *measured[1:]]
+        ranges = [None] * len(ranges)
     parts = Parts(
         comparison=comparison,
         matched=matched,
@@ -229,7 +232,7 @@ def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comp
     spaces = {}
     for name, columns in chosen.items():
         space = subject.space if name == "all" else FeatureSpace.fit(data, columns)
-        encoded = space.encode(data.frame)
+        encoded = space.encode(data.frame) if columns else np.zeros((data.n, 1))
         spaces[name] = Space(
             columns, encoded[comparison.source.positions], encoded[comparison.target.positions]
         )
@@ -272,6 +275,15 @@ def _measure(
     return found
 
 
+def _unknown(measured: Measured) -> Measured:
+    """Return a measurement of which no number is known."""
+    names = ("value", "normalised", "least", "most", "parts")
+    blank: dict[str, Any] = {
+        name: np.full_like(getattr(measured, name), np.nan, dtype=float) for name in names
+    }
+    return dataclasses.replace(measured, **blank)
+
+
 def _infer(
     parts: Parts,
     couple: Callable[..., Matched],
@@ -308,6 +320,8 @@ def _infer(
         )
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
+    if not known.any():
+        return Sure(resampled, None, observed, null)
     mean = float(np.average(bias[known], weights=mass[known]))
     tested = group_test(
         np.where(known, bias, np.nan),

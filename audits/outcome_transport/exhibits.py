@@ -29,16 +29,19 @@ def section(result: OutcomeTransportResult) -> Section:
             lambda: figures.flow_matrix(result),
             lambda: flows,
         ),
-        Exhibit(
-            "bias",
-            "Bias by group",
-            "Mean bias by group: the thick bar is the sampling interval, the thin one holds every optimal "
-            "coupling's value.",
-            lambda: figures.bias(result),
-            lambda: table[table["level"] != "subgroup"],
-        ),
     ]
-    if any(row.level == "subgroup" for row in result.bias):
+    if any(row.mean is not None for row in result.bias):
+        exhibits.append(
+            Exhibit(
+                "bias",
+                "Bias by group",
+                "Mean bias by group: the thick bar is the sampling interval, the thin one holds every "
+                "optimal coupling's value.",
+                lambda: figures.bias(result),
+                lambda: table[table["level"] != "subgroup"],
+            )
+        )
+    if any(row.level == "subgroup" and row.mean is not None for row in result.bias):
         exhibits.append(
             Exhibit(
                 "subgroup_bias",

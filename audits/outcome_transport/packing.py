@@ -226,6 +226,8 @@ def _sampling(
 def _decomposition(parts: Parts, flows: Flows) -> Decomposition:
     source, measured = parts.comparison.source, parts.measured[0]
     known = np.isfinite(measured.value)
+    if not known.any():
+        return Decomposition((), (), (), ())
     amount = np.zeros((len(flows.rows), len(flows.columns)))
     np.add.at(amount, source.subgroup[known], (parts.mass[:, None] * measured.parts)[known])
     size = np.bincount(source.subgroup[known], parts.mass[known], len(flows.rows))[:, None]

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.records import Audit
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    """The model beside the labels."""
+    if not data.protected or data.y is None:
+        return None
+    return {"by": list(data.protected[:1]), "against": "label"}
+
 
 AUDIT = Audit(
     name="outcome_transport",
@@ -20,4 +33,5 @@ AUDIT = Audit(
     result="audits.outcome_transport.result:OutcomeTransportResult",
     runs="audits.outcome_transport.audit:outcome_transport_audit",
     presents="audits.outcome_transport.exhibits:section",
+    usual=_usual,
 )

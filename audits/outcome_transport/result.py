@@ -212,7 +212,7 @@ class OutcomeTransportResult:
                 "least optimal": None if self.flows.low is None else self.flows.low[r][c],
                 "most optimal": None if self.flows.high is None else self.flows.high[r][c],
                 "mass": self.flows.mass[r][c],
-                "part of the bias": self.decomposition.share[r][c],
+                "part of the bias": self.decomposition.share[r][c] if self.decomposition.share else None,
             }
             for r, source in enumerate(self.flows.rows)
             for c, target in enumerate(self.flows.columns)

@@ -140,7 +140,12 @@ def warnings_for(
         found.append(
             "All outcomes are the same, so every person is mapped to everybody and the distance is 0."
         )
-    if not result.tie_range:
+    if all(row.mean is None for row in result.bias):
+        found.append(
+            "The data name no features, so how unlike the people behind the outcomes are (their bias) was "
+            "not measured: outcomes alone are compared."
+        )
+    elif not result.tie_range:
         why = (
             "the coupling is blurred"
             if result.certificate["slack"] is None

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.records import Audit
 from audits.recourse.options import RecourseOptions
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    """Where some column has the role ``actionable``."""
+    actionable = [name for name in data.features if data.roles.get(name) == "actionable"]
+    return (
+        {"actionable": actionable, "by": list(data.protected[:1])} if actionable and data.protected else None
+    )
+
 
 AUDIT = Audit(
     name="recourse",
@@ -20,4 +34,6 @@ AUDIT = Audit(
     result="audits.recourse.result:RecourseResult",
     runs="audits.recourse.audit:recourse_audit",
     presents="audits.recourse.exhibits:section",
+    usual=_usual,
+    asks_anew=True,
 )
