@@ -1,4 +1,4 @@
-"""Worlds without a difference, and with one, for the verdict of the loss ratio; run by `loss_ratio_calibration`."""
+"""Worlds without a difference for the verdict of the loss ratio, run by `loss_ratio_calibration`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ WORLDS: dict[str, dict[str, Any]] = {
 """Features and label hang together; the attributes are independent of everything."""
 
 
-def people(n: int, features: int, attributes: Told, rng: np.random.Generator, trace: float = 0.0) -> pd.DataFrame:
+def people(
+    n: int, features: int, attributes: Told, rng: np.random.Generator, trace: float = 0.0
+) -> pd.DataFrame:
     """Draw people; `trace` moves the first feature of those in the first attribute's second group."""
     x = rng.normal(size=(n, features))
     groups = {
@@ -61,7 +63,8 @@ def verdicts(world: str, model: str, repeats: int, **options: Any) -> Counter[st
         rng = np.random.default_rng(seed)
         frame = people(told["n"], told["features"], told["attributes"], rng)
         subject = subject_of(frame, told["attributes"], model, seed)
-        found[loss_ratio(subject, LossRatioOptions(steps=100, step_size=0.01, **options), rng=seed).verdict] += 1
+        result = loss_ratio(subject, LossRatioOptions(**{"steps": 100, **options}), rng=seed)
+        found[result.verdict] += 1
     return found
 
 

@@ -26,8 +26,8 @@ class SensitivityOptions:
     status_model: Annotated[
         Literal["like", "network", "logistic"],
         option(
-            "The protected-status model A: like the audited one (logistic for a logistic regression, "
-            "otherwise a network of the same width), or one of the two."
+            "The protected-status model A: like the audited network where it is one, otherwise a network of "
+            "two hidden layers of 64; or one of the two."
         ),
     ] = "like"
     give_protected: Annotated[

@@ -10,7 +10,7 @@ import pytest
 
 from audits.data import AuditData
 from audits.models import Subject
-from audits.sensitivity.judging import Judged, judge_groups
+from audits.sensitivity.judging import Compared, judge_groups
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.words import too_few
 from audits.stats import EVIDENCE, INSUFFICIENT
@@ -18,7 +18,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT
 N = 840
 
 
-def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> Judged:
+def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> Compared:
     """Judge the first people as groups of the given sizes, the rest as one."""
     data: AuditData = logistic.data.take(np.arange(N) % logistic.data.n)
     names = [name for name, size in sizes.items() for _ in range(size)]
@@ -68,7 +68,7 @@ def test_a_small_group_that_differs_is_found(logistic):
     assert found.verdict == EVIDENCE
     assert moved.ratio.low > 1
     assert alike.ratio.low <= 1 <= alike.ratio.high
-    assert "1 excluded only if permutations do" in moved.ratio.method
+    assert "1 excluded only if studentised permutations do" in moved.ratio.method
 
 
 @pytest.mark.parametrize("rounded", [False, True])
