@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.data import DataSpec, build_data
+from audits.data import DataSpec, FeatureSpace, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
+from audits.loss_ratio.halves import learn_on_halves
 from audits.models import Subject, make_subject, model_spec
+from audits.models.subspaces import category_units
 
-__all__ = ["WORLDS", "Unopened", "found_by_search", "people", "subject_of", "verdicts"]
+__all__ = ["WORLDS", "Unopened", "found_by_search", "people", "subject_of", "told_of", "verdicts"]
 
 Told = dict[str, float]
 
@@ -87,3 +89,20 @@ def found_by_search(subject: Subject, **options: Any) -> tuple[float, float]:
     exact = loss_ratio(subject, told, rng=0)
     blind = loss_ratio(dataclasses.replace(subject, model=Unopened(subject.model)), told, rng=0)
     return float(exact.statistic.value or 0.0), float(blind.statistic.value or 0.0)
+
+
+def told_of(world: str, repeats: int) -> Counter[bool]:
+    """Count in how many draws some attribute counts as told: no more of them can be evidence."""
+    told = WORLDS[world]
+    found: Counter[bool] = Counter()
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        frame = people(told["n"] // 2, told["features"], told["attributes"], rng)
+        names = tuple(told["attributes"])
+        features = tuple(name for name in frame if name not in {*names, "label"})
+        data = build_data(frame, DataSpec(label="label", favorable="yes", protected=names, features=features))
+        space = FeatureSpace.fit(data)
+        x = space.encode(data.frame) * category_units(space)
+        metrics = learn_on_halves(data, space, x, names, "learned", rng, level=0.05)
+        found[any(each.told for each in metrics.told)] += 1
+    return found

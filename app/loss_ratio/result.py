@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -52,7 +53,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
-    fine_print(found, draft, "loss_ratio", method=result.method, metric=result.metric)
+    fine_print(found, draft, "loss_ratio", method=result.method, metric=dataclasses.asdict(result.metric))
 
 
 def _headline(result: LossRatioResult, standing: Standing) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from audits.checks import generator
 from audits.data import AuditData
+from audits.data.heavy import check_spread
 from audits.errors import InputError
 from audits.loss_ratio.choosing import choose_metric
 from audits.loss_ratio.comparison import compare_models
@@ -102,6 +103,7 @@ def check_subject(subject: Subject) -> None:
             "data.features",
             "must hold a number or a category along which people can be moved, not text alone",
         )
+    check_spread(subject.data)
     if subject.score_kind != "probability" and not isinstance(subject.model, NumberModel):
         raise InputError(
             "model",
