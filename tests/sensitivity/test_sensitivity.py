@@ -254,14 +254,44 @@ def test_a_brought_model_teaches_a_on_half_the_people():
     assert found.status[0].auc.low > 0.7
 
 
-def test_power_decides_between_silence_and_ignorance():
+def test_few_people_settle_nothing_and_are_told_how_many_would():
     # groups whose features do not differ, so neither does their sensitivity
     frame = people(240, seed=3)
     frame["group"] = np.where(np.random.default_rng(0).random(240) < 0.5, "a", "b")
     few = sensitivity(subject_of(frame), SensitivityOptions(bootstrap=100, material=1.02))
     assert few.verdict == "insufficient evidence"
-    assert few.people_needed > 20
-    assert f"{few.people_needed:,} people" in few.finding
+    assert few.people_needed > 72
+    assert f"{few.people_needed:,} people in all would be needed" in few.finding
+
+
+def test_two_logistic_regressions_say_who_is_close_to_one_half_and_get_no_verdict(logistic, audited):
+    found = sensitivity(logistic, SensitivityOptions(bootstrap=100, status_model="logistic"))
+    p = found.people["score"]
+    ratio = found.people["sensitivity"] / (p * (1 - p))
+    assert ratio.max() == pytest.approx(ratio.min(), rel=1e-9)
+    assert (found.verdict, found.people_needed) == ("insufficient evidence", None)
+    assert "close to one half" in found.judged.reason
+    assert found.finding.endswith(f"There is no verdict: {found.judged.reason}.")
+    assert any("There is no verdict" in warning for warning in found.warnings)
+    # unless asked otherwise the protected-status model is a network, and the slopes differ
+    assert audited.status[0].kind == "network of 64 and 64 ReLU units"
+    p = audited.people["score"]
+    ratio = audited.people["sensitivity"] / (p * (1 - p))
+    assert ratio.max() > 1.5 * ratio.min()
+
+
+def test_sentence_figure_and_json_state_the_interval_of_the_verdict(audited_fed):
+    said, document = audited_fed.judged.interval, audited_fed.to_json()
+    assert said in [item.ratio for item in audited_fed.groups]
+    assert document["interval"]["low"] == said.low
+    assert document["verdict"] == audited_fed.verdict
+    assert f"{number(said.value)} times ({number(said.low)}–{number(said.high)})" in audited_fed.finding
+    drawn = figures.groups(audited_fed).data[0]
+    place = list(drawn.x).index(said.value)
+    assert drawn.x[place] - drawn.error_x.arrayminus[place] == pytest.approx(said.low)
+    excludes = said.low > 1 or said.high < 1
+    assert (audited_fed.verdict == "evidence of a difference") == excludes
+    assert "would have been seen" not in audited_fed.finding
 
 
 @pytest.mark.parametrize(
@@ -300,7 +330,7 @@ def test_people_of_whom_all_are_alike_have_no_threshold_above():
     frame["skill"], frame["height"], frame["town"] = 1.0, 170.0, "north"
     found = sensitivity(subject_of(frame), SensitivityOptions(bootstrap=100))
     assert found.above == 0
-    assert found.verdict in {"no evidence at this size", "insufficient evidence"}
+    assert (found.verdict, found.judged.interval.value) == ("insufficient evidence", None)
     json.dumps(found.to_json(), allow_nan=False)
     for draw in (
         figures.histogram,
