@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from audits.data import AuditData
 from audits.loss_ratio.flow import step_sizes
-from audits.loss_ratio.metrics import FairMetric
+from audits.loss_ratio.metrics import Metrics
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
@@ -98,7 +98,7 @@ def linear_ratios(
 
 
 def heat_map_of(
-    subject: Subject, data: AuditData, metric: FairMetric, options: LossRatioOptions, kind: str = "favorable"
+    subject: Subject, data: AuditData, metric: Metrics, options: LossRatioOptions, kind: str = "favorable"
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return T_n over a grid of weights and metric angles, in rows, and the model's own weights by feature.
 
@@ -112,7 +112,7 @@ def heat_map_of(
         isinstance(subject.model, Differentiable)
         and kind == "favorable"
         and len(subject.space.names) == 2
-        and metric.basis.shape == (2, 1)
+        and metric.dimensions == 1
         and options.loss != "squared"
     )
     layers = list(logits_over(subject.model, subject.space, data.frame, units)) if drawable else []  # type: ignore[arg-type, call-overload]
@@ -140,7 +140,7 @@ def heat_map_of(
             y,
             drawn[1],
             drawn[2],
-            turned(metric.basis[:, 0], angle).astype(np.float32),
+            turned(metric.typical[:, 0], angle).astype(np.float32),
             regularizer=options.regularizer,
             sizes=sizes,
         )

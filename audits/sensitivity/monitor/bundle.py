@@ -24,12 +24,10 @@ import pandas as pd
 
 from audits.errors import InputError
 from audits.models.dense import Dense
-from audits.sensitivity.carried import Carried
-from audits.sensitivity.carrying import restore, unpack
-from audits.sensitivity.encoding import network_arrays, network_of, tables_of
 from audits.sensitivity.measuring import Audited, Measured, Status, exceeds, measure, smoothing_noise
+from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, network_arrays, network_of, tables_of
+from audits.sensitivity.monitor.models import Carried, restore, unpack
 from audits.sensitivity.result import SensitivityResult
-from audits.sensitivity.rows import RowEncoder, columns_of
 
 __all__ = ["MonitorBundle", "Scored"]
 
