@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audits.flipset.options import FlipsetOptions
+from audits.flipset.options import FlipsetOptions, seconds
 from audits.records import Audit
 
 __all__ = ["AUDIT"]
@@ -18,6 +18,7 @@ AUDIT = Audit(
     ),
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",
-    runs="audits.flipset.audit:flipset_audit",
+    runs="audits.flipset.audit:flipset",
     presents="audits.flipset.exhibits:section",
+    seconds=seconds,
 )

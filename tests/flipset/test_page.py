@@ -50,13 +50,13 @@ def test_a_linear_map_shows_its_checks_and_arrows(space: Workspace) -> None:
         headers
     )
     checks = next(frame.value for frame in at.dataframe if "passed" in frame.value.columns)
-    assert checks["check"].tolist() == [check["check"] for check in result.validation["checks"]]
+    assert checks["check"].tolist() == [check["check"] for check in result.validation.checks]
     assert not result.boundary.empty  # the hiring model reads the two features alone
 
 
 def test_a_map_that_fails_says_so_before_anything_else(space: Workspace) -> None:
     at, result = run_with(space, "gan", gan_iterations=100)
-    assert not result.validation["trusted"]
+    assert not result.validation.trusted
     said = [element.value for element in at.text]
     assert said.index(result.warnings[0]) < said.index(result.finding)
     assert result.warnings[0].startswith("This map cannot be trusted")

@@ -92,9 +92,9 @@ def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
 def score_change(result: FlipsetResult) -> go.Figure:
     """Draw how the score changes from person to counterpart: to the right counterparts score better."""
     change = result.score_change
-    if change is None or "histogram" not in change:
+    if change is None or not change.histogram:
         return empty("The change of the score was not measured.")
-    edges, people = change["histogram"]["edges"], change["histogram"]["people"]
+    edges, people = change.histogram["edges"], change.histogram["people"]
     total = sum(people) or 1.0
     figure = go.Figure(
         go.Bar(
@@ -110,8 +110,8 @@ def score_change(result: FlipsetResult) -> go.Figure:
     figure.update_xaxes(title="score of the counterpart minus the person's own")
     figure.update_yaxes(title="share of people (%)", rangemode="tozero")
     alt = (
-        f"Change of the score from {result.source} people to their counterparts: {number(change['mean'])} on "
-        f"average, nine in ten between {number(change['quantiles']['0.05'])} and "
-        f"{number(change['quantiles']['0.95'])}."
+        f"Change of the score from {result.source} people to their counterparts: {number(change.mean)} on "
+        f"average, nine in ten between {number(change.quantiles['0.05'])} and "
+        f"{number(change.quantiles['0.95'])}."
     )
     return finish(figure, height=260, alt=alt)
