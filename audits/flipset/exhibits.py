@@ -80,7 +80,7 @@ def section(result: FlipsetResult) -> Section:
             Exhibit(
                 "causal",
                 "Compared with the true counterfactuals",
-                "Flipsets of transport beside those of the true counterfactuals: both say the same of "
+                "Flipsets of transport beside those of the true counterfactuals. Both say the same of "
                 f"{percent_interval(result.causal.agreement)} of the people.",
                 lambda: comparisons.causal(result),
                 result.causal_frame,

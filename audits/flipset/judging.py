@@ -134,7 +134,9 @@ def _excess(chance: Chance, level: float) -> Estimate:
     return Estimate(value, value - reach, value + reach, float(chance.n_source), method)
 
 
-def _reason(chance: Chance, excess: Estimate, rates: float, alike: Conditional, level: float) -> str:
+def _reason(
+    chance: Chance, excess: Estimate, rates: float, alike: Conditional, level: float, overall: float
+) -> str:
     """Why more people would not settle it, where that is so."""
     if 1 / (len(chance.null) + 1) > overall:
         return "so few permutations can never show a difference: ask for 199 or more"

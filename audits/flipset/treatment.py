@@ -25,7 +25,7 @@ from audits.stats.intervals import percent_level
 
 __all__ = ["one_rule", "treated_alike"]
 
-_MOST = 500  # people of each group: a kernel of all pairs
+_MOST = 300  # people of each group: a kernel of all pairs
 _FEWEST = 20
 _TURNS = 999  # random turns of signs behind the p-value
 _PLANTED = 20  # samples with a planted difference behind the power
@@ -82,7 +82,20 @@ def _turned(decisions: np.ndarray, source: np.ndarray, k: int, rng: np.random.Ge
     return turned
 
 
-Bases = list[tuple[np.ndarray, np.ndarray]]
+@dataclass(frozen=True, eq=False)
+class _Basis:
+    """A kernel's eigenvectors (n, n), and per penalty how far each is shrunk, and everybody's own say."""
+
+    vectors: np.ndarray
+    shrunk: np.ndarray  # (penalties, n)
+    own: np.ndarray  # (penalties, n)
+
+    @classmethod
+    def of(cls, kernel: np.ndarray) -> _Basis:
+        values, vectors = np.linalg.eigh(kernel)
+        values = np.maximum(values, 0.0)
+        shrunk = values / (values + _PENALTIES[:, None])
+        return cls(vectors, shrunk, np.minimum(shrunk @ (vectors**2).T, 0.999))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +105,7 @@ class _Alike:
     decisions: np.ndarray
     source: np.ndarray
     alike: np.ndarray
-    bases: Bases  # eigenvalues (n,) and vectors (n, n) of each kernel
+    bases: list[_Basis]
     member: np.ndarray  # (n,) what is left over of membership
 
     @classmethod
@@ -122,10 +135,7 @@ class _Alike:
         middle = float(np.median(apart[apart > 0]))
         kernels = [np.exp(-apart / (width * middle)) for width in _WIDTHS]
         straight = _LINEAR * (x @ x.T) / x.shape[1]
-        bases = []
-        for kernel in kernels:
-            values, vectors = np.linalg.eigh(kernel + straight)
-            bases.append((np.maximum(values, 0.0), vectors))
+        bases = [_Basis.of(kernel + straight) for kernel in kernels]
         left = _left_over(bases, member.astype(float))
         return cls(compared.decisions[who], member, kernels[0] + kernels[1], bases, left)
 
@@ -151,19 +161,16 @@ class _Alike:
         return Estimate(value, value - reach, value + reach, float(n), method), p
 
 
-def _left_over(bases: Bases, y: np.ndarray) -> np.ndarray:
+def _left_over(bases: list[_Basis], y: np.ndarray) -> np.ndarray:
     """What (n,) kernel ridge regression leaves over of `y`, everybody predicted by the others.
 
     Of the kernels and penalties the one that leaves least.
     """
-    best, least = y - y.mean(), np.inf
-    for values, vectors in bases:
-        along = vectors.T @ (y - y.mean())
-        squares = vectors**2
-        for penalty in _PENALTIES:
-            shrunk = values / (values + penalty)
-            left = (y - y.mean() - vectors @ (shrunk * along)) / (1 - np.minimum(squares @ shrunk, 0.999))
-            error = float((left**2).mean())
-            if error < least:
-                best, least = left, error
+    middle = y - y.mean()
+    found = []
+    for basis in bases:
+        fitted = (basis.shrunk * (basis.vectors.T @ middle)) @ basis.vectors.T  # (penalties, n)
+        found.append((middle - fitted) / (1 - basis.own))
+    left = np.concatenate(found)
+    best: np.ndarray = left[(left**2).mean(1).argmin()]
     return best
