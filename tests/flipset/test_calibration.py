@@ -47,8 +47,12 @@ def test_large_difference_is_seen_and_small_groups_cannot_say():
     assert study(0, n=120, m=120, gap=1.5).verdict == "evidence of a difference"
     tiny = study(1, n=9, m=9)
     assert tiny.verdict == "insufficient evidence"
-    assert tiny.people_needed > 100
-    assert f"About {tiny.people_needed:,} people in each group would be needed" in tiny.finding
+    assert tiny.people_needed is None  # nine people are too few to say how many it takes
+    assert tiny.above_chance.excess.low is None
+    small = study(1, n=30, m=30)
+    assert small.verdict == "insufficient evidence"
+    assert small.people_needed > 100
+    assert f"about {small.people_needed:,} people in each group would be needed" in small.finding
 
 
 def test_a_model_blind_to_what_sets_the_groups_apart():
