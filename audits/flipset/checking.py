@@ -162,6 +162,7 @@ def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -
 
 
 _MOST_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
+_MOST_TIGHT = 1_000_000  # pairs held at a time: under L1 two in three pairs of continuous features are tight
 _MOST_FREE = 40_000  # pairs in the linear program
 _SECONDS = 5.0
 _ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
@@ -176,8 +177,8 @@ def tie_range(compared: Compared, matched: list[Matched]) -> tuple[float, float]
     -------
     (float, float) or None
         Couplings of least cost but for rounding count as cheapest. None where counterparts are no exact
-        coupling, where there are more than 2.6 billion pairs to look at, or where more than 40,000 of them
-        can be exchanged for one another.
+        coupling, where there are more than 2.6 billion pairs to look at, where more than a million of
+        them are tight, or where more than 40,000 can be exchanged for one another.
 
     Notes
     -----
@@ -198,7 +199,10 @@ def tie_range(compared: Compared, matched: list[Matched]) -> tuple[float, float]
 def _stratum(compared: Compared, part: Matched) -> tuple[float, float] | None:
     if part.coupling is None or len(part.x) * len(part.y) > _MOST_PAIRS:
         return None
-    row, column = _tight(part, part.coupling, compared.options.cost, compared.encoded.weights)
+    tight = _tight(part, part.coupling, compared.options.cost, compared.encoded.weights)
+    if tight is None:
+        return None
+    row, column = tight
     used = sparse.coo_array(part.coupling.plan).coords
     pairs = np.unique(np.concatenate([row * len(part.y) + column, used[0] * len(part.y) + used[1]]))
     row, column = np.divmod(pairs, len(part.y))
@@ -286,18 +290,32 @@ def _ends(
 
 def _tight(
     part: Matched, coupling: Coupling, cost: Cost, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of atoms whose cost is what their dual values pay."""
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Pairs of atoms whose cost is what their dual values pay; None where there are too many to hold.
+
+    Looking stops at the block in which they become too many, so that memory and time stay bounded.
+    """
     u, v = coupling.dual_source, coupling.dual_target
     costs = CostBlocks.build(*weighted(part.x, part.y, cost, weights), cost)
 
+    seen: list[int] = []
+    nothing = np.empty(0, dtype=np.int64)
+
     def look(start: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if sum(seen) > _MOST_TIGHT:
+            return nothing, nothing
         limit = _ROUNDING * max(float(block.max()), 1e-300)
         block -= u[start : start + len(block), None]
         block -= v
-        row, column = np.nonzero(block <= limit)
+        cheap = block <= limit
+        seen.append(int(np.count_nonzero(cheap)))
+        if sum(seen) > _MOST_TIGHT:
+            return nothing, nothing
+        row, column = np.nonzero(cheap)
         return row + start, column
 
     with threads() as pool:
         found = costs.each(look, pool)
+    if sum(seen) > _MOST_TIGHT:
+        return None
     return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])

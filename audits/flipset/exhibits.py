@@ -63,6 +63,18 @@ def section(result: FlipsetResult) -> Section:
                 wide=True,
             ),
         ]
+    if len(result.strata) > 1:
+        exhibits.append(
+            Exhibit(
+                "strata",
+                "Within each value",
+                "Positive minus negative flipset within each value of the column that people were matched in; "
+                "strata that differ can cancel in the whole.",
+                lambda: comparisons.strata(result),
+                result.strata_frame,
+                wide=True,
+            )
+        )
     if result.same_values:
         exhibits.append(
             Exhibit(

@@ -18,6 +18,7 @@ from audits.stats import (
     POWER,
     Estimate,
     Judged,
+    holm,
     judge,
     newcombe,
     weighted_sum,
@@ -66,9 +67,8 @@ def judge_flips(
     if chance is None or alike is None:
         missing = Estimate(None, None, None, net.n, "not measured without permutations")
         bounds = (-options.material, options.material)
-        judged = judge(
-            missing, immaterial=bounds, reason="the level of chance was not measured: ask for permutations"
-        )
+        unmeasured = "the level of chance was not measured: ask for permutations"
+        judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
         return Judgement(net, strata, None, None, judged, options.level)
     number = 1 if alike.p_value is None else 2
     level = options.level / number
@@ -88,7 +88,9 @@ def judge_flips(
         reason=reason,
         only_estimated=distrust,
     )
-    if above.verdict == NO_MATERIAL and not _would_be_seen(alike, level):
+    if above.verdict == NO_MATERIAL and reason:
+        above = replace(above, verdict=INSUFFICIENT, reason=reason)
+    elif above.verdict == NO_MATERIAL and not _would_be_seen(alike, level):
         above = _not_cleared(above, alike, level, chance)
     judged = above
     if alike.p_value is not None and alike.share is not None and above.verdict != EVIDENCE:
@@ -138,6 +140,8 @@ def _reason(
     chance: Chance, excess: Estimate, rates: float, alike: Conditional, level: float, overall: float
 ) -> str:
     """Why more people would not settle it, where that is so."""
+    if excess.low is None:
+        return "so few people of a group give no interval"
     if 1 / (len(chance.null) + 1) > overall:
         return "so few permutations can never show a difference: ask for 199 or more"
     seen = excess.low is not None and excess.low > 0 and chance.p_value <= overall
@@ -182,22 +186,28 @@ def _people(excess: Estimate, reach: float, chance: Chance) -> int | None:
 
 
 def _equal_rates(compared: Compared, matched: list[Matched]) -> float:
-    """P-value of equal rates in every stratum, two-sided."""
-    decisions, sizes = compared.decisions, compared.sizes
+    """P-value of rates that are equal on average over the strata, two-sided."""
+    if len(matched) == 1:
+        return _rates(compared, matched[0])[2]
+    total = sum(float(compared.sizes[part.source].sum()) for part in matched)
     gap = variance = 0.0
-    total = sum(float(sizes[part.source].sum()) for part in matched)
     for part in matched:
-        n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
-        h, g = (
-            float(sizes[part.source] @ decisions[part.source]),
-            float(sizes[part.target] @ decisions[part.target]),
-        )
-        if len(matched) == 1 and n + m <= _MANY:
-            return fisher_mid_p(h, n, g, m)
-        share = (h + g) / (n + m)
-        gap += n / total * (h / n - g / m)
-        variance += (n / total) ** 2 * share * (1 - share) * (1 / n + 1 / m)
+        share = float(compared.sizes[part.source].sum()) / total
+        difference, spread, _ = _rates(compared, part)
+        gap, variance = gap + share * difference, variance + share**2 * spread
     return 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
+
+
+def _rates(compared: Compared, part: Matched) -> tuple[float, float, float]:
+    """Difference of favourable rates in one stratum, its variance if they are equal, and the p-value of that."""
+    decisions, sizes = compared.decisions, compared.sizes
+    n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
+    h, g = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))
+    share = (h + g) / (n + m)
+    gap, variance = h / n - g / m, share * (1 - share) * (1 / n + 1 / m)
+    if n + m <= _MANY:
+        return gap, variance, fisher_mid_p(h, n, g, m)
+    return gap, variance, 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
 
 
 def _net(compared: Compared, matched: list[Matched], strata: tuple[Stratum, ...]) -> Estimate:
@@ -214,7 +224,8 @@ def _strata(compared: Compared, matched: list[Matched], flips: Flips) -> tuple[S
     found = []
     start = 0
     sizes, decisions = compared.sizes, compared.decisions
-    for part in matched:
+    adjusted = holm(np.array([_rates(compared, part)[2] for part in matched]))
+    for part, p in zip(matched, adjusted, strict=True):
         ours, theirs = sizes[part.source], sizes[part.target]
         here = slice(start, start + len(part.source))
         start = here.stop
@@ -234,6 +245,7 @@ def _strata(compared: Compared, matched: list[Matched], flips: Flips) -> tuple[S
                 ),
                 cost=part.cost,
                 slack=part.slack,
+                adjusted_p=float(p),
             )
         )
     return tuple(found)

@@ -247,7 +247,11 @@ class Noise:
 
 @dataclass(frozen=True)
 class Stratum:
-    """The part of the audit within one value of the conditioning column."""
+    """The part of the audit within one value of the conditioning column.
+
+    `net` is the source's favourable share minus the target's within it, by Proposition 2 also the positive
+    minus the negative flipset; `adjusted_p` of equal rates in it, Holm-adjusted over the strata.
+    """
 
     value: str
     n_source: float
@@ -257,6 +261,7 @@ class Stratum:
     net: Estimate
     cost: float
     slack: float | None
+    adjusted_p: float | None = None
 
 
 @dataclass(frozen=True)
@@ -410,6 +415,23 @@ class FlipsetResult:
                 for what, found, p in rows
             ],
             columns=columns,
+        )
+
+    def strata_frame(self) -> pd.DataFrame:
+        """Return the flipsets within each value of the conditioning column, the largest difference first."""
+        shown = sorted(self.strata, key=lambda item: -abs(item.net.value or 0.0))
+        return pd.DataFrame(
+            {
+                "within": [item.value for item in shown],
+                "source people": [item.n_source for item in shown],
+                "target people": [item.n_target for item in shown],
+                "positive flipset": [item.positive_size / item.n_source for item in shown],
+                "negative flipset": [item.negative_size / item.n_source for item in shown],
+                "difference of rates": [item.net.value for item in shown],
+                "low": [item.net.low for item in shown],
+                "high": [item.net.high for item in shown],
+                "adjusted p": [item.adjusted_p for item in shown],
+            }
         )
 
     def transparency_frame(self, part: str = "negative") -> pd.DataFrame:

@@ -63,21 +63,23 @@ def treated_alike(
     method = f"{_TURNS} exchanges of decisions among people alike, {percent_level(level)}"
     if people is None:
         return Conditional(None, None, None, n, f"fewer than {_FEWEST} people in a group are too few")
-    decisions = people.decisions
-    share, p = people.test(decisions, level, method, rng)
+    share, p = people.test(people.decisions, level, method, rng)
     k = max(1, round(compared.options.material * people.source.sum()))
-    seen = sum(
-        people.test(_turned(decisions, people.source, k, rng), level, method, rng)[1] <= level
-        for _ in range(_PLANTED)
-    )
-    return Conditional(share, p, seen / _PLANTED, float(len(decisions)), method)
+    seen = sum(people.test(_turned(people, k, rng), level, method, rng)[1] <= level for _ in range(_PLANTED))
+    return Conditional(share, p, seen / _PLANTED, float(len(people.decisions)), method)
 
 
-def _turned(decisions: np.ndarray, source: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Decisions with `k` of the source's turned each way, as far as there are so many."""
-    turned = decisions.copy()
+def _turned(people: _Alike, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Decisions with `k` of the source's turned down and `k` turned up, as far as there are so many.
+
+    Down on one side of the features, up on the other, in a direction of its own each time: turned everywhere,
+    decisions by lot would still be decisions by lot.
+    """
+    turned = people.decisions.copy()
+    along = people.x @ rng.normal(size=people.x.shape[1])
+    upper = along > np.median(along[people.source])
     for favored in (True, False):
-        rows = np.flatnonzero(source & (decisions == favored))
+        rows = np.flatnonzero(people.source & (people.decisions == favored) & (upper == favored))
         turned[rng.choice(rows, min(k, len(rows)), replace=False)] = not favored
     return turned
 
@@ -102,6 +104,7 @@ class _Basis:
 class _Alike:
     """People of both groups (n), who is of the source, and how alike they are (n, n)."""
 
+    x: np.ndarray
     decisions: np.ndarray
     source: np.ndarray
     alike: np.ndarray
@@ -137,7 +140,7 @@ class _Alike:
         straight = _LINEAR * (x @ x.T) / x.shape[1]
         bases = [_Basis.of(kernel + straight) for kernel in kernels]
         left = _left_over(bases, member.astype(float))
-        return cls(compared.decisions[who], member, kernels[0] + kernels[1], bases, left)
+        return cls(x, compared.decisions[who], member, kernels[0] + kernels[1], bases, left)
 
     def test(
         self, decisions: np.ndarray, level: float, method: str, rng: np.random.Generator

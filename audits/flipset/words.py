@@ -22,6 +22,7 @@ __all__ = [
     "warnings_for",
 ]
 
+_MOST_NAMED = 3
 DISTRUST = "This map cannot be trusted: "
 
 
@@ -40,6 +41,7 @@ def finding(
             f"are{other}; {_people(less.size)} the other way ({percent(less.share.value, n)}).",
             *_above(judgement, n),
             *_conditional(judgement),
+            *_strata(judgement, compared),
             *_open(judgement, compared.options),
         )
     )
@@ -99,6 +101,30 @@ def _conditional(judgement: Judgement) -> list[str]:
     return [
         "That people alike in the features are decided differently is not in evidence "
         f"(p {p_words(alike.p_value)}): it may come through features that differ."
+    ]
+
+
+def _strata(judgement: Judgement, compared: Compared) -> list[str]:
+    """Name the strata in which the groups' rates differ, where people were matched within strata."""
+    options = compared.options
+    if len(judgement.strata) < 2:
+        return []
+    found = [
+        item
+        for item in judgement.strata
+        if item.adjusted_p is not None and item.adjusted_p <= options.level and item.net.value is not None
+    ]
+    if not found:
+        return []
+    named = sorted(found, key=lambda item: -abs(item.net.value or 0.0))[:_MOST_NAMED]
+    words = "; ".join(
+        f"{item.value} {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
+        for item in named
+    )
+    more = f"; and {len(found) - len(named)} more" if len(found) > len(named) else ""
+    return [
+        f"Within values of {options.condition_on} the groups' rates differ in {len(found)} of "
+        f"{len(judgement.strata)}, corrected for having looked at each: {words}{more}."
     ]
 
 

@@ -10,6 +10,7 @@ from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.samples import admissions
 from audits.drawing.style import alt_text
 from audits.flipset import exhibits
+from audits.flipset.figures import comparisons
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.words import interval_words
 from audits.models import Subject, make_subject, model_spec
@@ -139,3 +140,22 @@ def test_equalised_odds_go_the_same_way():
     assert result.above_chance.net_p > 0.001  # over both labels the rates are alike
     assert result.verdict == "evidence of a difference"
     assert result.judged.interval == result.above_chance.conditional.share
+
+
+def test_a_stratum_that_differs_while_the_whole_does_not_is_named():
+    """One department 30 points up, another 30 down, four alike: the whole cancels."""
+    rng = np.random.default_rng(2)
+    n = 1_200
+    frame = pd.DataFrame({"x": rng.normal(size=n), "group": np.tile(["a", "b"], n // 2)})
+    frame["town"] = np.repeat([f"T{k}" for k in range(6)], n // 6)
+    lean = np.select([frame["town"] == "T0", frame["town"] == "T1"], [0.3, -0.3], 0.0)
+    rate = 0.5 + np.where(frame["group"] == "a", lean, 0.0)
+    frame["decision"] = (rng.random(n) < rate).astype(int)
+    data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
+    people = make_subject(data, model_spec({"predictions": {"label": "decision"}}))
+    result = audited(people, condition_on="town", noise_people=200, **QUICK)
+    assert "in 2 of 6" in result.finding
+    table = result.strata_frame()
+    assert set(table["within"][:2]) == {"T0", "T1"}
+    assert (table["adjusted p"][2:] > 0.05).all()
+    assert list(comparisons.strata(result).data[0].x) == [100 * v for v in table["difference of rates"][::-1]]
