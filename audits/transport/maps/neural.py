@@ -48,8 +48,11 @@ from audits.transport.maps.protocol import (
     unpack,
     unwatched,
 )
+from audits.transport.maps.schedules import NeuralOptions
 
-__all__ = ["NeuralMap", "NeuralOptions"]
+__all__ = ["NeuralMap"]
+
+_USUAL = NeuralOptions()
 
 _LOOSE = 0.5  # error of the plan's marginals beyond which a map learned from it is no transport map
 
@@ -92,7 +95,7 @@ class NeuralMap:
         a: np.ndarray | None = None,
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
-        options: NeuralOptions = NeuralOptions(),
+        options: NeuralOptions = _USUAL,
         watch: Watch = unwatched,
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,

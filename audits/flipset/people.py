@@ -1,24 +1,90 @@
-"""Who is compared: the two groups, their strata, and a subsample where they are too large to match."""
+"""Who is compared: both groups' people, stratum by stratum, and what they are matched on, as points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
+from audits.checks import one_of
 from audits.data import AuditData, group_name
+from audits.data.blocks import LevelBlock, NumberBlock
 from audits.errors import InputError
+from audits.flipset import options as budget
 from audits.flipset.options import FlipsetOptions
+from audits.models import Subject
+from audits.progress import Progress
 from audits.stats import apportion
 from audits.transport import estimated_bytes, estimated_seconds
 
-__all__ = ["MOST_BYTES", "MOST_SECONDS", "Chosen", "choose"]
+__all__ = [
+    "Axis",
+    "Chosen",
+    "Compared",
+    "Encoded",
+    "choose",
+    "compare",
+    "encode",
+]
 
-MOST_SECONDS = 120.0
-"""Time beyond which exact matching takes a subsample, unless everyone is asked for."""
-MOST_BYTES = 4 * 2**30
-"""Memory, likewise."""
 _MOST_STRATA = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What a flipset audit is carried out on.
+
+    Attributes
+    ----------
+    subject : Subject
+    options : FlipsetOptions
+    decisions : bool array (n,)
+        Favourable decisions of all audited people.
+    sizes : array (n,)
+        People each row stands for.
+    encoded : Encoded
+        All audited people as points.
+    chosen : Chosen
+        Which of them are compared.
+    """
+
+    subject: Subject
+    options: FlipsetOptions
+    decisions: np.ndarray
+    sizes: np.ndarray
+    encoded: Encoded
+    chosen: Chosen
+
+    @property
+    def width(self) -> int:
+        """Encoded features."""
+        return self.encoded.values.shape[1]
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """The features matched on, as the user wrote them."""
+        return self.subject.data.frame[list(self.encoded.columns)]
+
+
+def compare(
+    subject: Subject, options: FlipsetOptions, rng: np.random.Generator, progress: Progress
+) -> Compared:
+    """Score and encode people, and choose who is compared.
+
+    Raises
+    ------
+    InputError
+        As `choose` and `encode` say.
+    """
+    data = subject.data
+    progress(0.0, "Scoring people")
+    decisions = np.asarray(subject.decisions, dtype=bool)
+    sizes = np.ones(data.n) if data.weights is None else data.weights
+    progress(0.03, "Encoding people")
+    encoded = encode(subject, options)
+    chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
+    return Compared(subject, options, decisions, sizes, encoded, chosen)
 
 
 @dataclass(frozen=True)
@@ -152,7 +218,10 @@ def _affordable(
     def fits(share: float) -> bool:
         sizes = [(int(len(s) * share) + 1, int(len(t) * share) + 1) for _, s, t in strata]
         seconds = sum(estimated_seconds(n, m, width) for n, m in sizes)
-        return seconds <= MOST_SECONDS and max(estimated_bytes(n, m, width) for n, m in sizes) <= MOST_BYTES
+        return (
+            seconds <= budget.MOST_SECONDS
+            and max(estimated_bytes(n, m, width) for n, m in sizes) <= budget.MOST_BYTES
+        )
 
     share = 1.0
     if options.max_people is None and options.transport == "exact":
@@ -209,3 +278,133 @@ def _drawn(
         picked = [rng.choice(side, n, replace=False) for side, n in zip(sides, counts, strict=True) if n]
         found.append(np.sort(np.concatenate(picked)) if picked else rows[:0])
     return found
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One line of the report: an encoded column, its unit, and where its value is missing.
+
+    Attributes
+    ----------
+    unit : float
+        Raw units per encoded unit.
+    deviation : float
+        Standard deviation of the raw feature among the audited people; 0 for a constant.
+    missing : int or None
+        Encoded column that is 1 where the feature is missing.
+    """
+
+    name: str
+    column: str
+    index: int
+    unit: float
+    deviation: float
+    missing: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Features of all audited people in standardised units.
+
+    Attributes
+    ----------
+    values : array (n, d)
+    weights : array (d,)
+        Weight of each encoded column in the cost.
+    columns : tuple of str
+        The raw features behind them.
+    axes : list of Axis
+        The lines of a transparency report.
+    scaled : dict
+        Raw feature to whether its values are numbers with a scale.
+    keep : array of int (d,)
+        Their places among the columns of the subject's feature space.
+    """
+
+    values: np.ndarray
+    weights: np.ndarray
+    columns: tuple[str, ...]
+    axes: list[Axis]
+    scaled: dict[str, bool]
+    keep: np.ndarray
+
+
+def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
+    """Encode every feature but the attributes that tell the groups apart.
+
+    Those attributes differ for every pair by definition, so they say nothing about who is similar; the
+    counterpart keeps its own values of them when it is scored.
+
+    Raises
+    ------
+    InputError
+        No feature is left to match on, or a weight names no feature.
+    """
+    space, data = subject.space, subject.data
+    compared = set(options.source) | set(options.target)
+    weights = options.feature_weights or {}
+    for name in weights:
+        one_of("flipset.feature_weights", name, space.columns, what="a feature")
+    every = space.encode(data.frame)
+    sizes = np.ones(data.n) if data.weights is None else data.weights
+    keep: list[int] = []
+    axes: list[Axis] = []
+    columns: list[str] = []
+    column_weights: list[float] = []
+    scaled = {}
+    for block in space.parts:
+        if block.column in compared:
+            continue
+        first = len(keep)
+        where = space.blocks[block.column]
+        keep.extend(range(where.start, where.stop))
+        columns.append(block.column)
+        column_weights.extend([float(weights.get(block.column, 1.0))] * (where.stop - where.start))
+        axes.extend(_axes(block, first, every[:, where], sizes))
+        scaled[block.column] = data.kinds[block.column] in {"continuous", "integer", "datetime"}
+    if not keep:
+        raise InputError(
+            "flipset",
+            "has no feature left to match people on",
+            advice="add features other than the groups' attributes",
+        )
+    if not any(column_weights):
+        raise InputError(
+            "flipset.feature_weights", "must leave at least one feature a weight above 0", weights
+        )
+    return Encoded(
+        values=np.ascontiguousarray(every[:, keep]),
+        weights=np.array(column_weights),
+        columns=tuple(columns),
+        axes=axes,
+        scaled=scaled,
+        keep=np.array(keep),
+    )
+
+
+def _axes(block: NumberBlock | LevelBlock, first: int, encoded: np.ndarray, sizes: np.ndarray) -> list[Axis]:
+    """Report lines of one feature; `first` is its first column among the kept ones."""
+    mean = np.average(encoded, axis=0, weights=sizes)
+    deviation = np.sqrt(np.average((encoded - mean) ** 2, axis=0, weights=sizes))
+    # the deviation of equal values is rounding, not spread
+    deviation = np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1.0), deviation, 0.0)
+    if isinstance(block, NumberBlock):
+        units = [float(block.sd), 1.0]
+        names = [_number_name(block), *block.names[1:]]
+        missing = [first + 1 if len(block.names) == 2 else None, None]
+    else:
+        units = [2.0] * len(block.names)  # one-hot entries are 0.5
+        names = list(block.names)
+        missing = [None] * len(names)
+    return [
+        Axis(name, block.column, first + k, units[k], float(deviation[k]) * units[k], missing[k])
+        for k, name in enumerate(names)
+    ]
+
+
+def _number_name(block: NumberBlock) -> str:
+    """Name of the report line: for two words, the one that counts as 1."""
+    if block.kind != "boolean" or not len(block.levels):
+        return block.column
+    top = block.levels.iloc[-1]
+    return block.column if isinstance(top, (bool, int, float, np.generic)) else f"{block.column}={top}"
