@@ -39,7 +39,6 @@ from audits.transport.maps.protocol import (
     unpack,
     unwatched,
 )
-from audits.transport.maps.schedules import GanOptions
 
 __all__ = ["GanMap"]
 

@@ -48,7 +48,6 @@ from audits.transport.maps.protocol import (
     unpack,
     unwatched,
 )
-from audits.transport.maps.schedules import NeuralOptions
 
 __all__ = ["NeuralMap"]
 
