@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.loss_ratio.options import LossRatioOptions
 from audits.records import Audit
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    if not data.protected or not data.features or data.y is None:
+        return None
+    return {"sensitive": list(data.protected)}
+
 
 AUDIT = Audit(
     name="loss_ratio",
@@ -20,4 +32,6 @@ AUDIT = Audit(
     result="audits.loss_ratio.result:LossRatioResult",
     runs="audits.loss_ratio.audit:loss_ratio_audit",
     presents="audits.loss_ratio.exhibits:section",
+    usual=_usual,
+    asks_anew=True,
 )

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.records import Audit
 from audits.sensitivity.options import SensitivityOptions
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    return {"protected": data.protected[0]} if data.protected and data.features else None
+
 
 AUDIT = Audit(
     name="sensitivity",
@@ -22,4 +32,6 @@ AUDIT = Audit(
     result="audits.sensitivity.result:SensitivityResult",
     runs="audits.sensitivity.audit:sensitivity_audit",
     presents="audits.sensitivity.exhibits:section",
+    usual=_usual,
+    asks_anew=True,
 )
