@@ -63,9 +63,12 @@ def impact_ratios(worlds: int) -> None:
                     together += all(held)
                     each += float(np.mean(held))
                     below += any(r.value is not None and r.high < 0.8 for r in ratios)
-                    if setting != "none":
+                    if setting != "none" and count.any():
                         counts = Counts(np.full(k, n), count, None, None, None, None)
-                        again = bootstrap_intervals(counts, int(count.argmax()), rng, draws=200, level=LEVEL)
+                        best = int(count.argmax())
+                        again = bootstrap_intervals(
+                            counts, best, rng, draws=200, level=LEVEL, sure=ratios[best].low == 1.0
+                        )
                         for found, true in zip(again, truth, strict=True):
                             ratio = found.get("impact_ratio")
                             if ratio is not None and ratio.low is not None:
