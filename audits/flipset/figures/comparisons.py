@@ -116,8 +116,8 @@ def strata(result: FlipsetResult) -> go.Figure:
     figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
     first = table.iloc[-1]
     alt = (
-        f"Difference of favorable rates within {len(table)} values of the conditioning column; the largest is "
-        f"{percent(first['difference of rates'], first['source people'])} within {first['within']}."
+        f"Difference of favorable rates within {len(table)} values of the conditioning column; the largest "
+        f"is {percent(first['difference of rates'], first['source people'])} within {first['within']}."
     )
     return finish(figure, height=110 + 30 * len(table), alt=alt)
 
