@@ -68,8 +68,7 @@ def section(result: FlipsetResult) -> Section:
             Exhibit(
                 "strata",
                 "Within each value",
-                "Positive minus negative flipset within each value of the column that people were matched "
-                "in; "
+                "Positive minus negative flipset within each value of the column people were matched in; "
                 "strata that differ can cancel in the whole.",
                 lambda: comparisons.strata(result),
                 result.strata_frame,

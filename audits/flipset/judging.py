@@ -199,7 +199,7 @@ def _equal_rates(compared: Compared, matched: list[Matched]) -> float:
 
 
 def _rates(compared: Compared, part: Matched) -> tuple[float, float, float]:
-    """Difference of favourable rates in one stratum, its variance under equal rates, and its p-value."""
+    """Difference of favourable rates in one stratum, its variance if they are equal, and that p-value."""
     decisions, sizes = compared.decisions, compared.sizes
     n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
     h, g = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))

@@ -117,8 +117,7 @@ def strata(result: FlipsetResult) -> go.Figure:
     first = table.iloc[-1]
     alt = (
         f"Difference of favorable rates within {len(table)} values of the conditioning column; the largest "
-        "is "
-        f"{percent(first['difference of rates'], first['source people'])} within {first['within']}."
+        f"is {percent(first['difference of rates'], first['source people'])} within {first['within']}."
     )
     return finish(figure, height=110 + 30 * len(table), alt=alt)
 
