@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from audits.notebook import Findings, audit
-    from audits.runs.gate import GateFailed, check
+    from audits.runs.checking import check
+    from audits.runs.gate import GateFailed
 
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.notebook",
-    "check": "audits.runs.gate",
+    "check": "audits.runs.checking",
     "GateFailed": "audits.runs.gate",
 }
 

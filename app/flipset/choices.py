@@ -9,13 +9,14 @@ import streamlit as st
 
 from app import state
 from app.flipset.map_choices import choose_map_options
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.counterfactuals import choose_counterfactuals
 from app.widgets.groups import choose_groups
 from app.widgets.run_bar import time_words
 from audits.checks import build
-from audits.data import AuditData, group_name
+from audits.data import group_name
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions
 from audits.flipset.groups import MOST_BYTES, MOST_SECONDS
@@ -46,7 +47,7 @@ _AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while no group is chosen."""
     source, target = choose_groups(summary, draft.get("options") or {})
     if not source:
@@ -178,7 +179,7 @@ def _weights(features: list[str]) -> dict[str, Any]:
     return {"feature_weights": weights} if weights else {}
 
 
-def _sizes(data: AuditData, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
+def _sizes(data: DataHeld, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
     try:
         return int(data.members(source).sum()), int(data.members(target).sum())
     except InputError:

@@ -9,11 +9,9 @@ import streamlit as st
 
 from app import state
 from app.drafts import check_invents
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
-from audits.data import AuditData
-from audits.loss_ratio.audit import check_labels
-from audits.loss_ratio.choosing import sensitive_columns
 from audits.loss_ratio.options import usual_steps
 
 __all__ = ["choose_options"]
@@ -55,7 +53,7 @@ _USUAL = {
 }
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing is chosen that should not matter.
 
     Raises
@@ -65,7 +63,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         predictions, which cannot say what a changed person would get.
     """
     check_invents(draft)
-    check_labels(data)
+    data.check_labels()
     metrics = list(_METRICS)
     metric = st.selectbox(
         "What should not matter",
@@ -78,7 +76,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     if metric == "learned":
         chosen = st.multiselect(
             "Attributes",
-            sensitive_columns(data),
+            data.sensitive_columns(),
             default=list(data.protected),
             help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
             **state.choice("sensitive"),
@@ -183,9 +181,7 @@ def _more(number: bool) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value != usual[key]}
 
 
-def _seconds(
-    draft: Mapping[str, Any], data: AuditData, summary: Summary, options: Mapping[str, Any]
-) -> float:
+def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
     model = draft["spec"]["model"]
     trained = model.get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0

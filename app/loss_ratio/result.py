@@ -10,13 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
 from audits.runs.result import RunResult
@@ -119,7 +119,7 @@ def _comparison(result: LossRatioResult) -> None:
     )
 
 
-def _people(result: LossRatioResult, data: AuditData) -> None:
+def _people(result: LossRatioResult, data: DataHeld) -> None:
     st.subheader("People, largest ratio first", anchor=False)
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
     people = result.people.sort_values("ratio", ascending=False, kind="stable")

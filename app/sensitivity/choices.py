@@ -9,10 +9,10 @@ import streamlit as st
 
 from app import state
 from app.drafts import check_invents
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.counterfactuals import choose_counterfactuals
-from audits.data import AuditData
 
 __all__ = ["choose_options"]
 
@@ -29,7 +29,7 @@ _USUAL = {
 }
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while no attribute is chosen.
 
     Raises
@@ -122,7 +122,7 @@ def _more() -> dict[str, Any]:
 
 
 def _seconds(
-    draft: Mapping[str, Any], data: AuditData, summary: Summary, options: Mapping[str, Any], attributes: int
+    draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any], attributes: int
 ) -> float:
     trained = draft["spec"]["model"].get("train") or ""
     thousands = data.n / 20_000

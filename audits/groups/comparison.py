@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from audits.data import group_name
 from audits.errors import InputError
@@ -234,7 +234,7 @@ def _mean_score(item: Sorted, j: int, level: float) -> Estimate:
     if n < 2:
         return Estimate(mean, None, None, n, "no interval for one person")
     spread = float(np.sqrt(weight @ (score - mean) ** 2 / (n - 1) / n))
-    reach = float(student.isf(level / 2, n - 1)) * spread
+    reach = float(-stdtrit(n - 1, level / 2)) * spread
     return Estimate(mean, mean - reach, mean + reach, n, method)
 
 
