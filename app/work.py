@@ -27,7 +27,7 @@ from app.workspace import Workspace
 from audits.data import DataSpec, data_spec
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of, path_digest
-from audits.runs.executors import ProcessExecutor
+from audits.runs.executors import ProcessExecutor, RunLimits, worker_count
 from audits.runs.handle import Run
 from audits.runs.recent import Recent
 from audits.runs.result import RunResult
@@ -99,7 +99,7 @@ def executor() -> ProcessExecutor:
     global _executor
     with _lock:
         if _executor is None:
-            _executor = ProcessExecutor()
+            _executor = ProcessExecutor(limits=RunLimits.of_server(worker_count()))
         return _executor
 
 
