@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from audits.errors import InputError
 
-__all__ = ["RunStore", "home"]
+__all__ = ["RunStore", "home", "make_private"]
 
 _STALE_SECONDS = 86_400.0
 
@@ -21,6 +22,22 @@ def home() -> Path:
         return Path(text).expanduser().absolute()
     except RuntimeError:
         raise InputError("EVENHAND_HOME", "must be set where the user has no home folder") from None
+
+
+def make_private(base: Path) -> None:
+    """Take a home folder from everybody but its owner: results hold people's data.
+
+    A folder that was there before keeps the mode it was made with, unless somebody does this.
+    """
+    try:
+        mode = base.stat().st_mode
+        if mode & 0o077:
+            base.chmod(mode & 0o700)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        log = logging.getLogger("evenhand")
+        log.warning("Others can look into %s, and this process cannot change it (%s)", base, error.strerror)
 
 
 class RunStore:
@@ -43,6 +60,7 @@ class RunStore:
         self._runs = base / "runs"
         try:
             base.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
+            make_private(base)
             self._runs.mkdir(exist_ok=True)
             writable = os.access(self._runs, os.W_OK | os.X_OK)
         except OSError:
