@@ -90,7 +90,7 @@ class _Job:
     def __init__(self, run: Run, spec: Spec, digests: list[str], store: RunStore) -> None:
         self.run, self.spec = run, spec
         self.network = spec.asks_a_service
-        self.partial, self.folder = store.partial(run.key, run.id), store.folder(run.key)
+        self.partial, self.folder = store.partial(run.key, run.id), store.folder(run.key, run.owner)
         self.message = {
             "run": run.id,
             "spec": spec.to_dict(),
@@ -212,6 +212,18 @@ class ProcessExecutor:
                 lambda: self._closing or len(self._warm) >= self._warm_from_start, timeout
             )
 
+    def forget(self, owner: str, key: str | None = None) -> None:
+        """End the runs of `owner` (or the one under `key`), and remove what they found."""
+        for run in self.going_on(owner):
+            if key is None or run.key == key:
+                run.cancel()
+                run.wait(2 * GRACE_SECONDS + 5)
+        self._store.forget(owner, key)
+        with self._lock:
+            for name in [name for name, run in self._remembered.items() if run.owner == owner]:
+                if key is None or self._remembered[name].key == key:
+                    del self._remembered[name]
+
     def going_on(self, owner: str | None = None) -> list[Run]:
         """Return the runs that wait or go on, of all owners or of one."""
         with self._lock:
@@ -243,7 +255,7 @@ class ProcessExecutor:
 
     def _finished(self, job: _Job) -> bool:
         """Tell whether the run's result is there and whole; a damaged one is removed."""
-        if not self._store.finished(job.run.key):
+        if not self._store.finished(job.run.key, job.run.owner):
             return False
         try:
             job.read()
