@@ -68,9 +68,11 @@ class RunError:
         details = traceback.format_exc()
         if isinstance(error, RunFailed):
             return cls("failed", str(error), details)
-        if isinstance(error, MemoryError):
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             return cls(
-                "failed", "The run needs more memory than there is; use fewer rows or features.", details
+                "failed",
+                "The run needs more memory than there is for it; use fewer rows or features.",
+                details,
             )
         message = " ".join(str(error).split()).rstrip(".") or "no message"
         return cls("failed", f"The run failed ({type(error).__name__}: {message}).", details)
