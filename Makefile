@@ -3,6 +3,7 @@
 # make quick  style and the tests that catch most, while working (under 90 s on 2 cores)
 # make docs   bring the tables of docs/architecture.md up to date with the records
 # make wheel  build the wheel into dist/
+# make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
 
 PORT ?= 8501
 VENV := .venv
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
-.PHONY: run test quick docs wheel setup setup-tests chromium postgresql check clean
+.PHONY: calibrate run test quick docs wheel setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
@@ -30,6 +31,9 @@ quick: setup-tests
 	$(BIN)/ruff check -q .
 	$(BIN)/ruff format -q --check .
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK)
+
+calibrate: setup-tests
+	$(BIN)/python -m benchmarks.calibration --write
 
 check: setup-tests
 	$(BIN)/ruff check .

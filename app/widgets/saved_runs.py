@@ -27,7 +27,14 @@ from audits.runs.saved import STATUSES, SavedRun, SavedRuns
 from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count
 
-__all__ = ["choose_run", "compare_section", "keep_section", "report_section", "standing_section"]
+__all__ = [
+    "choose_run",
+    "compare_section",
+    "erase_section",
+    "keep_section",
+    "report_section",
+    "standing_section",
+]
 
 _ANY = "(any)"
 _NONE = "(none)"
@@ -202,7 +209,15 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
                 notices.problem(str(error))
         sure = st.checkbox("Delete this saved audit for good", key=f"sure-{run.id[:12]}")
         if sure:
-            _button("Delete", "delete", lambda: saved.delete(run.id, space.token))
+            _button("Delete", "delete", lambda: work.delete(space, run.id))
+
+
+def erase_section(space: Workspace) -> None:
+    """Offer to remove the whole workspace."""
+    with st.expander("Delete everything"):
+        st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
+        if st.checkbox("Delete this workspace for good", key="sure-of-all"):
+            _button("Delete everything", "erase", lambda: work.erase(space))
 
 
 def _button(label: str, key: str, act: Callable[[], object]) -> None:

@@ -68,9 +68,11 @@ class RunError:
         details = traceback.format_exc()
         if isinstance(error, RunFailed):
             return cls("failed", str(error), details)
-        if isinstance(error, MemoryError):
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             return cls(
-                "failed", "The run needs more memory than there is; use fewer rows or features.", details
+                "failed",
+                "The run needs more memory than there is for it; use fewer rows or features.",
+                details,
             )
         if isinstance(error, ModuleNotFoundError) and error.name:
             needs = f"The run needs the package {error.name!r}, which is not installed here"
