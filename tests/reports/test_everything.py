@@ -306,7 +306,7 @@ def test_a_number_that_does_not_exist_is_never_turned_into_null(bad, run):
 
 
 def test_alt_texts_state_numbers_that_the_result_holds(run):
-    """Every number that an alt text states is the result's, its table's, or the difference of two in a row."""
+    """Every number that an alt text states is of the result, its table, or a difference of two in a row."""
     silent, wrong = [], []
     for audit in run.audits:
         held = [float(value) for _, value in _numbers(audit.to_json())]
