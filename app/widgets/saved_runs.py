@@ -24,7 +24,7 @@ from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.saved import STATUSES, SavedRun, SavedRuns
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count
 
 __all__ = [
@@ -46,7 +46,6 @@ _TEMPLATES = {
     "annex4": "Outline of evidence for Annex IV of the EU AI Act",
 }
 _MOST_CHANGES = 500
-_VERDICTS = (EVIDENCE, NO_EVIDENCE, INSUFFICIENT)
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
@@ -54,7 +53,7 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
     with st.grid(3, min_column_width=200, border=False):
         status = st.selectbox("Status", [_ANY, *STATUSES], **state.choice("of-status"))
-        verdict = st.selectbox("Verdict", [_ANY, *_VERDICTS], **state.choice("of-verdict"))
+        verdict = st.selectbox("Verdict", [_ANY, *VERDICTS], **state.choice("of-verdict"))
         audit = st.selectbox(
             "Audit",
             [_ANY, *AUDITS],
