@@ -15,7 +15,9 @@ from audits.data.kinds import Kind, Role
 from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
 from audits.errors import InputError
-from audits.stats.design import Design
+
+if TYPE_CHECKING:
+    from audits.stats.design import Design
 
 __all__ = ["AuditData", "group_name"]
 

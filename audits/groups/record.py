@@ -40,5 +40,6 @@ AUDIT = Audit(
     presents="audits.groups.exhibits:section",
     seconds=_seconds,
     usual=_usual,
+    designs=True,
     about_words=True,
 )

@@ -12,6 +12,7 @@ from audits.stats.estimate import Estimate
 
 __all__ = [
     "cautious_difference",
+    "difference_p_value",
     "fisher_mid_p",
     "largest_gap",
     "newcombe",
@@ -117,6 +118,33 @@ def cautious_difference(
         return gap
     method = f"{gap.method}, with 0: Fisher's exact test does not exclude it (mid-p {p:.2g})"
     return Estimate(gap.value, min(gap.low, 0.0), max(gap.high, 0.0), gap.n, method)
+
+
+def difference_p_value(first_count: float, first_n: float, second_count: float, second_n: float) -> float:
+    """Two-sided p-value of equal shares: the smallest level at which `cautious_difference` excludes 0.
+
+    1 where a group has nobody.
+
+    Examples
+    --------
+    >>> p = difference_p_value(56, 70, 48, 80)
+    >>> [bool(cautious_difference(56, 70, 48, 80, level=p * side).low > 0) for side in (0.99, 1.01)]
+    [False, True]
+    """
+
+    def excludes(level: float) -> bool:
+        gap = cautious_difference(first_count, first_n, second_count, second_n, level=level)
+        return gap.low is not None and gap.high is not None and not gap.low <= 0 <= gap.high
+
+    below, above = -15.0, 0.0  # powers of ten
+    if not excludes(1 - 1e-9):
+        return 1.0
+    if excludes(10**below):
+        return float(10**below)
+    for _ in range(50):
+        middle = (below + above) / 2
+        below, above = (below, middle) if excludes(min(10**middle, 1 - 1e-9)) else (middle, above)
+    return float(10**above)
 
 
 def fisher_mid_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float:
