@@ -189,13 +189,16 @@ def _judged(
     """Return what the verdict rests on, among groups known and probable, and the finding on it."""
     parts: list[tuple[Judged, str]] = []
     if any(not row.is_reference for row in table):
-        known = judge_audit(table, options.material)
+        known = judge_audit(table, options.material, looks)
         parts.append((known, _finding(table, outcome, known, options.material, looks)))
     for group in probable:
         if not group.is_reference:
             reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)
             parts.append(
-                (judged_of(group, options.material), _finding_probable(group, reference, options, looks))
+                (
+                    judged_of(group, options.material, looks),
+                    _finding_probable(group, reference, options, looks),
+                )
             )
     worst = worst_of(judged for judged, _ in parts)
     return next(part for part in parts if part[0] is worst)
