@@ -58,7 +58,7 @@ def test_bootstrap_intervals_cover():
 
 
 def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
-    frame = people(1500, gap=0.5)
+    frame = people(1500, gap=0.25)
     frame["race"] = frame["race"].replace("C", "A")  # whose rate is surely the highest
     result = groups(subject_of(frame), rng=7)
     again = groups(subject_of(frame), rng=7)
