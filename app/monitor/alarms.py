@@ -12,7 +12,7 @@ from app.monitor_api import INGEST
 from app.widgets import notices
 from app.widgets.figure_card import number_columns
 from audits.errors import InputError, RunFailed
-from audits.sensitivity.watching import Alarm, Flag
+from audits.sensitivity.monitor.watching import Alarm, Flag
 from audits.stats.words import count, number
 
 __all__ = ["alarms_card", "flags_card"]

@@ -15,7 +15,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.monitors import Monitor
 from audits.sensitivity.figures import monitors as figures
-from audits.sensitivity.watching import Drift
+from audits.sensitivity.monitor.watching import Drift
 from audits.stats.words import count, number, p_words, percent, percent_interval
 
 __all__ = ["choose_monitor", "watch"]

@@ -30,11 +30,11 @@ def model_facts(subject: Subject) -> dict[str, Any]:
     -------
     dict
         ``name``, ``sha256``, ``classes`` (list, or None), ``columns``, ``invents``, ``score_kind``,
-        ``higher_is``, ``threshold``, ``rule`` (in words), ``trained_on`` and ``audited`` (rows), ``notes``,
-        and ``quality`` on the people audited: None without a label, otherwise ``n`` (people), ``made``
-        (whether they were in the model's training), ``accuracy``, ``auc`` and ``log_loss`` as estimates
-        ``{value, low, high, n, method}``. Labels have no ``auc`` and only probabilities have a ``log_loss``:
-        None there.
+        ``higher_is``, ``threshold``, ``rule`` (in words), ``trained_on`` and ``audited`` (rows),
+        ``notes``, and ``quality`` on the people audited: None without a label, otherwise ``n``
+        (people), ``made`` (whether they were in the model's training), ``accuracy``, ``auc`` and
+        ``log_loss`` as estimates ``{value, low, high, n, method}``. Labels have no ``auc`` and only
+        probabilities have a ``log_loss``: None there.
     """
     model = subject.model
     return {

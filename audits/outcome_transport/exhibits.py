@@ -61,7 +61,8 @@ def section(result: OutcomeTransportResult) -> Section:
     facts = {
         "Wasserstein distance": f"{number(result.wasserstein.value)} ({number(result.wasserstein.low)} to "
         f"{number(result.wasserstein.high)}; {result.wasserstein.method})",
-        "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}",
+        "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}; "
+        f"a difference of 1 counts {_unit(result)}",
         "Coupling": f"{result.certificate['method']}; {count(result.certificate['source_outcomes'])} and "
         f"{count(result.certificate['target_outcomes'])} different outcomes",
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
@@ -84,3 +85,8 @@ def section(result: OutcomeTransportResult) -> Section:
         exhibits=tuple(exhibits),
         facts=facts,
     )
+
+
+def _unit(result: OutcomeTransportResult) -> str:
+    """Distance that a difference of 1 makes: a probability p, of a column as of a model, is (p, 1 - p)."""
+    return "√2 (Eq. 10: p stands for p and 1 − p)" if result.outcome in {"decision", "probability"} else "1"

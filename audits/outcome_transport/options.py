@@ -7,14 +7,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from audits.options import Level, Permutations, option
 
-__all__ = ["OutcomeTransportOptions", "Policy"]
+__all__ = ["OutcomeTransportOptions", "Policy", "Trained"]
 
+Trained = Literal["logistic", "mlp", "forest", "boosting"]
 Members = dict[str, Any] | Literal["rejected", "accepted"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Another policy to hold the model against: exactly one of `score`, `label`, `train` and `path`."""
+    """Another policy to hold the model against: `score`, `label`, `train`, `path`, or train and label."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
@@ -22,11 +23,15 @@ class Policy:
         str | None, option("Column of the data with scores on the model's scale (probabilities: in [0, 1]).")
     ] = None
     label: Annotated[
-        str | None, option("Column with decisions, of which the data's favorable values are favourable.")
+        str | None,
+        option("Column with decisions, or that `train` learns; the data's favorable values are favourable."),
     ] = None
     train: Annotated[
-        Literal["logistic", "mlp", "forest", "boosting"] | None,
-        option("Another model, trained on the rows that the audited one was trained on here."),
+        Trained | None,
+        option(
+            "Another model, trained on the rows that the audited one was trained on here; with a label, on "
+            "that column instead, for a column of predictions too."
+        ),
     ] = None
     path: Annotated[
         str | None,

@@ -190,6 +190,12 @@ def warnings_for(
         alone.append(comparison.target.name)
     if alone:
         found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")
+    if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
+        found.append(
+            "Outcomes have two values, so that everybody with the same outcome is mapped to the same people "
+            "in the even coupling: rows of the flow matrix with the same outcome are equal by construction. "
+            "Where both sides give probabilities, outcome: probability tells people apart."
+        )
     if not options.permutations:
         found.append(
             "Chance was not measured: permutations is 0, so there is no verdict but insufficient evidence."

@@ -14,7 +14,7 @@ from scipy.stats import ks_2samp
 from audits.runs.database import Database
 from audits.runs.monitor_storing import ALARMS, BATCHES, FLAGS
 from audits.sensitivity import MonitorBundle
-from audits.sensitivity.watching import Alarm, Drift, Flag, Point
+from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
 from audits.stats import wilson
 from audits.stats.sequential import DriftTest
 

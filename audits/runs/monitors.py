@@ -26,7 +26,7 @@ from audits.runs.database import Database
 from audits.runs.monitor_history import History
 from audits.runs.monitor_storing import ALARMS, BATCHES, FLAGS, MONITORS, Batch, State, Stored
 from audits.sensitivity import MonitorBundle
-from audits.sensitivity.watching import Alarm, Drift, Flag, Point
+from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
 from audits.stats.control import Chart, design_chart, flag_rate_bound
 
 __all__ = ["Alarm", "Batch", "Drift", "Flag", "Monitor", "Monitors", "Point", "Stored"]
@@ -185,6 +185,7 @@ class Monitors(History):
             for table in (FLAGS, ALARMS, BATCHES):
                 connection.execute(sa.delete(table).where(table.c.monitor == identity))
             connection.execute(sa.delete(MONITORS).where(MONITORS.c.id == identity))
+        self._database.scrub()
 
     def store(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
         """Store batches in one transaction, in order; once this returns they are on disk.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,9 @@ from audits.errors import RunCancelled
 from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
 from audits.results import load_result, plain, save_result
+from audits.runs.compare import _changes
 from audits.runs.registry import AUDITS
+from audits.stats.words import number
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import QUICK, A, B, even, flows_of
 
@@ -203,3 +207,60 @@ def test_a_subsample_is_counted():
     assert result.rows["used"] == 40
     assert result.rows["left_out"]["not drawn into the subsample"] == 50
     assert "left out at random" in result.warnings[0]
+
+
+def test_a_bias_row_is_one_estimate_and_rows_saved_before_open(tmp_path):
+    result = flows_of(scored(crowd(60, seed=9)), against="label", outcome="decision", draws=20)
+    row = result.to_json()["bias"][1]
+    assert list(row)[:7] == ["group", "level", "mean", "low", "high", "n", "method"]
+    assert (row["mean"], row["low"], row["high"]) == (
+        result.bias[1].mean.value,
+        result.bias[1].mean.low,
+        result.bias[1].mean.high,
+    )
+    save_result(result, tmp_path, "outcome_transport")
+    path = tmp_path / "outcome_transport.json"
+    values = json.loads(path.read_text())
+    before = [
+        {key: value for key, value in one.items() if key != "difference"} for one in result.to_json()["bias"]
+    ]
+    judged = values.pop("judged")
+    path.write_text(json.dumps(values | {"bias": before, "verdict": "no evidence at this size"}))
+    again = load_result(OutcomeTransportResult, tmp_path, "outcome_transport")
+    assert [one.mean for one in again.bias] == [one.mean for one in result.bias]
+    assert again.verdict == "insufficient evidence"
+    assert judged["verdict"] == result.verdict
+
+
+def test_one_row_of_bias_is_one_change_between_runs():
+    rows = [
+        {"group": "a", "mean": value, "low": value - 1, "high": value + 1, "n": 9, "method": "m"}
+        for value in (3, 4)
+    ]
+    found = list(_changes("outcome_transport", {"bias": [rows[0]]}, {"bias": [rows[1]]}))
+    assert len(found) == 1
+    assert (found[0].before, found[0].after, found[0].overlap) == (3, 4, True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_verdict_sentence_figure_and_json_state_one_interval(seed):
+    frame = crowd(120 + 200 * seed, seed=seed, ties=False)
+    frame["score"] = frame["score"] * np.where(frame["group"] == "a", 1 - 0.2 * seed, 1.0)
+    apart = flows_of(scored(frame), source=A, target=B, draws=50)
+    policies = flows_of(
+        scored(frame), against={"score": "score"}, cost="squared_euclidean", draws=20, outcome="probability"
+    )
+    for result in (apart, policies):
+        judged, values = result.judged, result.to_json()
+        assert values["verdict"] == result.verdict == judged.verdict
+        assert (values["interval"]["low"], values["interval"]["high"]) == (
+            judged.interval.low,
+            judged.interval.high,
+        )
+        ends = f"({number(judged.interval.low)} to {number(judged.interval.high)}"
+        assert ends in result.finding
+        assert ends in alt_text(figures.judged(result))
+        excludes = judged.interval.low > 0 or judged.interval.high < 0
+        assert excludes == (result.verdict == "evidence of a difference")
+    assert apart.judged.interval == apart.wasserstein
+    assert (apart.wasserstein.low > 0) == (apart.distance_p_value <= 0.05)
