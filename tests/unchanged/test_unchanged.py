@@ -41,6 +41,7 @@ CHANGED: dict[str, str] = {
     "*/never_but_reachable": "likewise",
     "*/values_tried": "likewise",
     "*/by_any_accepted": "likewise",
+    "*/results/model/quality/made": "whether the people audited were in the model's training is now said",
 }
 """Intended changes since the recording: a pattern of paths, and the reason.
 
