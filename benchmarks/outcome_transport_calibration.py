@@ -12,6 +12,9 @@ differ by their features alone:
 * `spread_2`, `spread_5`, `spread_10`: group b's features are spread so many times as widely. Evidence is
   found.
 
+`distance` measures the interval of W instead: how often it holds the truth, and how often it lies above 0,
+for groups of 100 and 100, 500 and 500, 300 and 60 people, equal distributions and others.
+
 Outcomes: `unique` (scores of any value under the squared norm: one optimal coupling), `pairs` and `fives`
 (scores rounded, so that two or five people share each outcome), `plain` (scores of any value under the plain
 norm) and `decisions` (labels against decisions).
@@ -33,6 +36,7 @@ from audits.outcome_transport import (
     Policy,
     outcome_transport,
 )
+from audits.outcome_transport.matching import OutcomeCost
 from audits.stats import EVIDENCE, wilson
 
 LEVEL = 0.05
@@ -110,6 +114,59 @@ def said(result: OutcomeTransportResult) -> Said:
     return Said(result.verdict == EVIDENCE, even, mean["b"] / mean["a"])
 
 
+def outcomes_of(kind: str, n: int, apart: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw outcomes of `n` people, further up the larger `apart` is."""
+    if kind == "normal":
+        return np.asarray(rng.normal(size=n) + apart)
+    if kind == "binary":
+        return np.asarray(rng.random(n) < 0.3 + apart, dtype=float)
+    if kind == "fives":
+        return np.floor(5 * rng.random(n) ** (1 / (1 + apart))) / 4
+    return np.exp(rng.normal(size=n)) * (1 + apart)
+
+
+def distance_covers(
+    kind: str, apart: float, sizes: tuple[int, int], ground: OutcomeCost, seed: int
+) -> tuple[bool, bool]:
+    """Whether W's interval holds the truth in one world, and whether it lies above 0."""
+    from tests.outcome_transport.conftest import scored
+
+    rng, large = np.random.default_rng(seed), np.random.default_rng(0)
+    drawn = [outcomes_of(kind, n, far, rng) for n, far in zip(sizes, (apart, 0.0), strict=True)]
+    whole = [np.sort(outcomes_of(kind, 200_000, far, large)) for far in (apart, 0.0)]
+    difference = np.abs(whole[0] - whole[1])
+    truth = difference.mean() if ground == "euclidean" else np.sqrt((difference**2).mean())
+    truth = 0.0 if apart == 0 else truth
+    frame = pd.DataFrame({"score": np.concatenate(drawn), "group": np.repeat(["a", "b"], sizes)})
+    frame["x"] = rng.normal(size=len(frame))
+    options = OutcomeTransportOptions(
+        source={"group": "a"},
+        target={"group": "b"},
+        outcome="score",
+        cost=ground,
+        permutations=99,
+        draws=99,
+        level=LEVEL,
+    )
+    found = outcome_transport(scored(frame, features=("x",)), options, rng=seed).wasserstein
+    low, high = float(found.low or 0.0), float(found.high or 0.0)
+    return low <= truth + 1e-9 and truth <= high, low > 0
+
+
+def distance_table(count: int) -> None:
+    """Print one line a setting of the distance's interval."""
+    for ground in ("euclidean", "squared_euclidean"):
+        for kind in ("normal", "binary", "fives", "lognormal"):
+            for apart in (0.0, 0.1, 0.3):
+                for sizes in ((100, 100), (500, 500), (300, 60)):
+                    drawn = [distance_covers(kind, apart, sizes, ground, seed) for seed in range(count)]
+                    print(
+                        f"{ground:<18}{kind:<10}{apart:<4} {sizes[0]} and {sizes[1]} people: holds the truth "
+                        f"{_share([one[0] for one in drawn])}, above 0 {_share([one[1] for one in drawn])}",
+                        flush=True,
+                    )
+
+
 def _share(hits: list[bool]) -> str:
     found = wilson(float(sum(hits)), float(len(hits)), level=0.05)
     value, low, high = (100 * (part or 0.0) for part in (found.value, found.low, found.high))
@@ -120,6 +177,9 @@ def main() -> None:
     """Print one line a setting."""
     count, *chosen = sys.argv[1:] or ["1000"]
     start = time.perf_counter()
+    if chosen == ["distance"]:
+        distance_table(int(count))
+        return
     for crowd in chosen or CROWDS:
         for outcomes in OUTCOMES:
             drawn = [said(world(crowd, outcomes, seed)) for seed in range(int(count))]
