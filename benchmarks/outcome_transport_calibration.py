@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,12 @@ from audits.outcome_transport import (
     Policy,
     outcome_transport,
 )
-from audits.outcome_transport.matching import OutcomeCost
+from audits.outcome_transport.bias import Cells, group_list
+from audits.outcome_transport.comparison import Comparison, Side
+from audits.outcome_transport.judging import Parts, Sure, distances
+from audits.outcome_transport.matching import OutcomeCost, match_outcomes
+from audits.outcome_transport.resampling import distance_error, distance_null
+from audits.progress import silent
 from audits.stats import EVIDENCE, wilson
 
 LEVEL = 0.05
@@ -125,30 +131,51 @@ def outcomes_of(kind: str, n: int, apart: float, rng: np.random.Generator) -> np
     return np.exp(rng.normal(size=n)) * (1 + apart)
 
 
+@cache
+def true_distance(kind: str, apart: float, ground: OutcomeCost) -> float:
+    """W between the distributions themselves, from 200,000 people of each."""
+    if apart == 0:
+        return 0.0
+    rng = np.random.default_rng(0)
+    whole = [np.sort(outcomes_of(kind, 200_000, far, rng)) for far in (apart, 0.0)]
+    difference = np.abs(whole[0] - whole[1])
+    return float(difference.mean() if ground == "euclidean" else np.sqrt((difference**2).mean()))
+
+
 def distance_covers(
     kind: str, apart: float, sizes: tuple[int, int], ground: OutcomeCost, seed: int
 ) -> tuple[bool, bool]:
     """Whether W's interval holds the truth in one world, and whether it lies above 0."""
-    from tests.outcome_transport.conftest import scored
-
-    rng, large = np.random.default_rng(seed), np.random.default_rng(0)
-    drawn = [outcomes_of(kind, n, far, rng) for n, far in zip(sizes, (apart, 0.0), strict=True)]
-    whole = [np.sort(outcomes_of(kind, 200_000, far, large)) for far in (apart, 0.0)]
-    difference = np.abs(whole[0] - whole[1])
-    truth = difference.mean() if ground == "euclidean" else np.sqrt((difference**2).mean())
-    truth = 0.0 if apart == 0 else truth
-    frame = pd.DataFrame({"score": np.concatenate(drawn), "group": np.repeat(["a", "b"], sizes)})
-    frame["x"] = rng.normal(size=len(frame))
-    options = OutcomeTransportOptions(
-        source={"group": "a"},
-        target={"group": "b"},
-        outcome="score",
-        cost=ground,
-        permutations=99,
-        draws=99,
-        level=LEVEL,
+    rng, truth = np.random.default_rng(seed), true_distance(kind, apart, ground)
+    sides = [
+        Side(name, np.arange(n), outcomes_of(kind, n, far, rng)[:, None], code, (name,), code, (name,))
+        for name, n, far in zip("ab", sizes, (apart, 0.0), strict=True)
+        for code in [np.zeros(n, dtype=int)]
+    ]
+    comparison = Comparison(sides[0], sides[1], False, "score", 1.0, {}, ())
+    people = {"a": np.ones(sizes[0]), "b": np.ones(sizes[1])}
+    observed, null = distance_null(
+        comparison, **people, ground=ground, permutations=99, rng=rng, progress=silent
     )
-    found = outcome_transport(scored(frame, features=("x",)), options, rng=seed).wasserstein
+    both: tuple[OutcomeCost, ...] = ("euclidean", "squared_euclidean")
+    parts = Parts(
+        comparison=comparison,
+        matched=match_outcomes(sides[0].outcomes, sides[1].outcomes, ground=ground),
+        spaces={},
+        groups=group_list(sides[0]),
+        measured=[],
+        ranges=[],
+        cells=Cells(np.zeros((1, 1)), None, None),
+        sure=Sure(
+            errors={
+                cost: distance_error(comparison, **people, ground=cost, draws=199, rng=rng) for cost in both
+            },
+            observed=observed,
+            null=null,
+        ),
+        **people,
+    )
+    found, _ = distances(parts, OutcomeTransportOptions(cost=ground, level=LEVEL))
     low, high = float(found.low or 0.0), float(found.high or 0.0)
     return low <= truth + 1e-9 and truth <= high, low > 0
 

@@ -10,11 +10,11 @@ from benchmarks.outcome_transport_calibration import distance_covers
 @pytest.mark.parametrize("kind", ["normal", "binary"])
 @pytest.mark.parametrize("apart", [0.0, 0.1])
 def test_the_interval_holds_the_truth(kind, apart):
-    """At 95 % fewer than 33 of 40 happen three times in ten thousand; the bootstrap held .77 to .84."""
-    drawn = [distance_covers(kind, apart, (100, 60), "euclidean", seed) for seed in range(40)]
-    assert sum(one[0] for one in drawn) >= 33
+    """At 95 % fewer than 19 of 24 happen once in a thousand; the bootstrap held .77 to .84."""
+    drawn = [distance_covers(kind, apart, (100, 60), "euclidean", seed) for seed in range(24)]
+    assert sum(one[0] for one in drawn) >= 19
     if apart == 0:
-        assert sum(one[1] for one in drawn) <= 7
+        assert sum(one[1] for one in drawn) <= 5
 
 
 def test_a_large_distance_lies_above_0():
