@@ -3,9 +3,9 @@
     python -m benchmarks.loss_ratio_calibration [REPLICATIONS] [WORLDS]
 
 Then worlds in which the protected attributes are independent of everything (`loss_ratio_worlds`), WORLDS
-draws of each: how often some attribute counts as told by the features, without which there is no evidence, and the
-verdicts of a twentieth of as many whole audits; and what the search without gradient finds of the mean ratio
-that exact gradients give, in ten models.
+draws of each: how often some attribute counts as told by the features, without which there is no evidence,
+and the verdicts of a twentieth of as many whole audits; and what the search without gradient finds of the
+mean ratio that exact gradients give, in ten models.
 
 2,000 replications have a Monte-Carlo error of 0.005. At the true ratio the test must reject in at most 5 %.
 The bootstrap-t (Efron and Tibshirani, 1993, section 12.5) stands beside them where people are few or tails
