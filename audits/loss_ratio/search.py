@@ -179,6 +179,11 @@ class _Search:
         towards = (self.at - self.origin)[:, self.movable] * units + length * gradient[:, self.movable]
         shift = np.linalg.solve(pull, towards.T).T / units
         self.at[:, self.movable] = self.origin[:, self.movable] + shift
+        for part in self.numbers:
+            column = self.space.blocks[part.column].start
+            ends = (np.array([part.low, part.high]) - part.mean) / part.sd  # type: ignore[union-attr]
+            here = ~self.missing[part.column]
+            self.at[here, column] = np.clip(self.at[here, column], *ends)
         self.keep(self.losses_of(self.rows(self.at)), self.at)
 
     def swap(self) -> None:
