@@ -181,9 +181,10 @@ class _Search:
         self.at[:, self.movable] = self.origin[:, self.movable] + shift
         for part in self.numbers:
             column = self.space.blocks[part.column].start
-            ends = (np.array([part.low, part.high]) - part.mean) / part.sd  # type: ignore[union-attr]
-            here = ~self.missing[part.column]
-            self.at[here, column] = np.clip(self.at[here, column], *ends)
+            if isinstance(part, NumberBlock):
+                low, high = ((end - part.mean) / part.sd for end in (part.low, part.high))
+                here = ~self.missing[part.column]
+                self.at[here, column] = np.clip(self.at[here, column], low, high)
         self.keep(self.losses_of(self.rows(self.at)), self.at)
 
     def swap(self) -> None:
