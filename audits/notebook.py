@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -43,9 +43,6 @@ from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import audit_request
 from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 __all__ = ["Findings", "audit"]
 
@@ -148,7 +145,7 @@ class Findings(RunResult):
         )
 
 
-class Figures(Mapping[str, "go.Figure"]):
+class Figures(Mapping[str, Any]):
     """Figures by ``audit/name``, each drawn when it is looked up."""
 
     def __init__(self, findings: Findings) -> None:
@@ -158,7 +155,7 @@ class Figures(Mapping[str, "go.Figure"]):
             for exhibit in AUDITS[each.name].section(each.result).exhibits
         }
 
-    def __getitem__(self, name: str) -> go.Figure:
+    def __getitem__(self, name: str) -> Any:
         return self._made[one_of("figure", name, self._made, what="one of the figures")]()
 
     def __iter__(self) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.cli.folder import publish, results_folder
+from audits.cli.init import guessed, is_table
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.models.facts import accuracy_words
@@ -57,7 +58,12 @@ class Wishes:
 def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run `spec`, write its results, and return exit status and summary."""
     _check(wishes)
-    document = load_document(spec)
+    guesses: list[str] = []
+    if is_table(spec):
+        document, guesses = guessed(spec)
+        print("\n".join(guesses), file=sys.stderr)
+    else:
+        document = load_document(spec)
     folder = results_folder(out, spec)
     base_dir = spec.absolute().parent
     checked = parse_spec(document, base_dir).to_dict()

@@ -33,7 +33,8 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         ``higher_is``, ``threshold``, ``rule`` (in words), ``trained_on`` and ``audited`` (rows),
         ``notes``, and ``quality`` on the people audited: None without a label, otherwise ``n``
         (people), ``made`` (whether they were in the model's training), ``accuracy``, ``auc`` and
-        ``log_loss`` as estimates ``{value, low, high, n, method}``. Labels have no ``auc`` and only probabilities have a ``log_loss``: None there.
+        ``log_loss`` as estimates ``{value, low, high, n, method}``. Labels have no ``auc`` and only
+        probabilities have a ``log_loss``: None there.
     """
     model = subject.model
     return {

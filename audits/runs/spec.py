@@ -258,11 +258,15 @@ def _number(value: Any, where: str, rule: str) -> float:
 
 def _audits(value: Any) -> tuple[AuditRequest, ...]:
     if not isinstance(value, list) or not value:
-        raise InputError("audits", "must be a list of at least one audit", value, "such as - flipset: {…}")
+        raise InputError(
+            "audits", "must be a list of at least one audit", value, "write audits: [groups], say"
+        )
     return tuple(_audit(item, f"audits[{place}]") for place, item in enumerate(value))
 
 
 def _audit(value: Any, where: str) -> AuditRequest:
+    if isinstance(value, str):  # short for no options
+        value = {value: None}
     if not isinstance(value, dict) or len(value) != 1:
         raise InputError(where, "must be one audit with its options, such as {flipset: {…}}", value)
     name, options = next(iter(value.items()))

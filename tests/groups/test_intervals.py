@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.groups import groups
+from audits.groups import GroupsOptions, groups
 from audits.groups.metrics import Counts
 from audits.groups.resampling import bootstrap_intervals
 from audits.stats import newcombe
@@ -32,6 +32,16 @@ def test_cells_are_redrawn_as_people_would_be():
     assert (drawn.sum(1) == 100).all()
 
 
+def test_a_ratio_of_few_people_has_no_bootstrap():
+    cells = counts([[6, 20, 3, 400], [20, 5, 20, 400]])
+    few = bootstrap_intervals(cells, 1, np.random.default_rng(0), draws=50, level=0.05)[0]["impact_ratio"]
+    assert (few.low, few.high) == (None, None)
+    assert "fewer than 10 people" in few.method
+    cells = counts([[7, 20, 3, 400], [20, 5, 20, 400]])
+    more = bootstrap_intervals(cells, 1, np.random.default_rng(0), draws=50, level=0.05)[0]["impact_ratio"]
+    assert more.low < more.value < more.high
+
+
 def test_bootstrap_intervals_cover():
     """600 draws of two groups: 95 % within 3 Monte-Carlo errors (2.7 points) from below and above."""
     rng = np.random.default_rng(2)
@@ -48,21 +58,27 @@ def test_bootstrap_intervals_cover():
 
 
 def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
-    result = groups(subject_of(people(400)), rng=7)
-    again = groups(subject_of(people(400)), rng=7)
-    other = groups(subject_of(people(400)), rng=8)
+    frame = people(1500, gap=0.25)
+    frame["race"] = frame["race"].replace("C", "A")  # whose rate is surely the highest
+    result = groups(subject_of(frame), rng=7)
+    again = groups(subject_of(frame), rng=7)
+    other = groups(subject_of(frame), rng=8)
     assert result.to_json() == again.to_json()
     assert result.table[1].bootstrap != other.table[1].bootstrap
     for row in result.table:
         for name, estimate in row.bootstrap.items():
             assert estimate.value == pytest.approx(getattr(row, name).value, abs=1e-12)
-            assert estimate.low <= estimate.value <= estimate.high
-            assert estimate.method == "bootstrap percentile 95 %, 1,000 draws"
+            if row.attribute == "race" or name == "balanced_accuracy":
+                assert estimate.low <= estimate.value <= estimate.high
+                assert estimate.method == "bootstrap percentile 95 %, 1,000 draws"
+            else:  # women and men are alike: neither rate is surely the higher
+                assert (estimate.low, estimate.high) == (None, None)
+                assert "another may be" in estimate.method
     shown = result.bootstrap_frame("race").set_index(["group", "figure"])
     row = next(row for row in result.table if row.group == "B")
     assert shown.loc[("B", "impact ratio"), "bootstrap low"] == row.bootstrap["impact_ratio"].low
     assert shown.loc[("B", "impact ratio"), "value low"] == row.impact_ratio.low
-    none = groups(subject_of(people(400)), bootstrap=0)
+    none = groups(subject_of(people(400)), GroupsOptions(bootstrap=0))
     assert all(row.bootstrap == {} for row in none.table)
     assert none.bootstrap_frame("race").empty
 

@@ -9,7 +9,7 @@ import pytest
 from audits.data import DataSpec, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import make_subject, model_spec
-from audits.rule_sets import rule_sets
+from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.sensitivity import SensitivityOptions, sensitivity
 
 
@@ -34,7 +34,7 @@ def test_means_of_the_tables_weigh_by_people(weighted):
     people = measured.people
     mean = np.average(people["sensitivity"], weights=people["people"])
     assert measured.baseline.mean.value == pytest.approx(mean)
-    found = rule_sets(weighted, samples=0, permutations=19)
+    found = rule_sets(weighted, RuleSetsOptions(samples=0, permutations=19))
     assert found.favorable.value == pytest.approx(
         np.average(found.people["favorable"], weights=found.people["people"])
     )

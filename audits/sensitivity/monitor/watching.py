@@ -52,8 +52,9 @@ class Alarm:
 class Drift:
     """The latest people's sensitivities beside the baseline's.
 
-    `distance` is the largest gap of the two distributions (Kolmogorov, Smirnov), `p_value` the chance of
-    one as large without drift.
+    `distance` is the largest gap of the two distributions (Kolmogorov, Smirnov). `p_value` is of everybody
+    kept, not of the latest alone, and holds however often it is looked at (`audits.stats.sequential`):
+    without drift it falls below 0.05 at any time in at most one monitor of twenty.
     """
 
     people: int
