@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 import re
 from collections.abc import Iterable, Mapping
@@ -18,7 +19,7 @@ from audits.foreign import key_line, value_line
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["allowed_address", "build", "choices", "finite", "generator", "one_of"]
+__all__ = ["allowed_address", "build", "checked", "choices", "finite", "generator", "one_of"]
 
 T = TypeVar("T")
 
@@ -131,6 +132,18 @@ _MEANT = {
     "string_type": "a text",
     "bool_type": "true or false",
 }
+
+
+def checked(kind: type[T], options: T | None, where: str) -> T:
+    """Return options whose values keep to what `kind` states, however they were made; None is the defaults.
+
+    Raises
+    ------
+    InputError
+        As `build`.
+    """
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    return build(kind, {} if options is None else {name: getattr(options, name) for name in names}, where)
 
 
 def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:

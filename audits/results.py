@@ -89,6 +89,7 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
         values["judged"] = {
             "verdict": values.pop("verdict", _INSUFFICIENT),
             "interval": _NO_INTERVAL,
+            "people_needed": values.get("people_needed"),
             "reason": _BEFORE,
         }
     for path in folder.glob(f"{name}.*.parquet"):

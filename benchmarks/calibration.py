@@ -111,10 +111,7 @@ def measure(only: str, worlds: int) -> Iterator[Row]:
             continue
         start = time.perf_counter()
         for row in module.rows(worlds):
-            print(
-                f"{row.audit}: {row.shown}; {row.setting}: {row.measured:.3f} ({row.kind}, {row.nominal:g})"
-            )
-            sys.stdout.flush()
+            print(row.words, flush=True)
             yield row
         print(f"{name}: {time.perf_counter() - start:.0f} s")
 
@@ -176,9 +173,7 @@ def main() -> None:
     if broken:
         print(f"{len(broken)} rows do not hold, and no page says so:")
         for row in broken:
-            print(
-                f"  {row.audit}: {row.shown}; {row.setting}: {row.measured:.3f} ({row.kind}, {row.nominal:g})"
-            )
+            print(f"  {row.words}")
         raise SystemExit(1)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from audits.runs.across import verdicts_across
 from audits.stats import EVIDENCE, Estimate, judge
 from audits.stats.design import Design, design_difference, design_share, make_design
+from audits.stats.sequential import DriftTest
 from benchmarks.calibration import Row
 
 LEVEL = 0.05
@@ -27,6 +28,8 @@ def rows(worlds: int) -> Iterator[Row]:
             for share in (0.5, 0.1):
                 yield from _designed(kind, n, share, worlds)
     yield _session(max(worlds, 2000))
+    for shape in ("normal", "six of ten exactly 0"):
+        yield _drift(shape, worlds)
 
 
 def _designed(kind: str, n: int, share: float, worlds: int) -> Iterator[Row]:
@@ -54,6 +57,27 @@ def _drawn(
     chance = rng.beta(share * concentration, (1 - share) * concentration, n // size)[own]
     member = (own % 2 == 0) if size == 5 else rng.random(len(own)) < 0.5
     return make_design(len(own), cluster=own), member, rng.random(len(own)) < chance
+
+
+def _drift(shape: str, worlds: int) -> Row:
+    """A monitor without drift, looked at after each of 100 batches of 20 people."""
+    rng = np.random.default_rng(9)
+
+    def draw(n: int) -> np.ndarray:
+        return (
+            rng.normal(size=n)
+            if shape == "normal"
+            else np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n))
+        )
+
+    alarms = 0
+    for seed in range(worlds):
+        test = DriftTest(draw(500), seed=seed)
+        for _ in range(100):
+            test.update(draw(20))
+        alarms += test.p_value <= LEVEL  # the smallest so far
+    setting = f"100 looks at 20 people each, reference of 500, {shape}"
+    return Row("all", "drift of a monitor", setting, "false alarms", LEVEL, alarms, worlds)
 
 
 def _session(worlds: int) -> Row:

@@ -10,16 +10,20 @@ import streamlit as st
 from app import state, work
 from app.drafts import audit_spec
 from app.held import DataHeld
-from app.mitigation.others import audit_seconds, training_seconds
+from app.summary import audited_size
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
+from audits.checks import build
 from audits.errors import InputError
 from audits.mitigation import figures
+from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import MitigationResult
+from audits.records import Size
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 from audits.stats.words import percent
 
@@ -27,7 +31,6 @@ __all__ = ["mitigation_options", "mitigation_section"]
 
 _OWN = {"rule_sets", "mitigation"}
 _SHARED = ("protected", "support", "bins", "depth", "text", "terms")
-_TRAININGS = 5  # as it was, and with four numbers of samples
 
 
 def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -69,7 +72,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         return
     st.markdown(page_text("mitigation"))
     with st.container(width=320, key="mitigation"):
-        seconds = training_seconds(draft, summary, _TRAININGS) + 2.0 * audit_seconds(draft, summary, kept)
+        seconds = _seconds(chosen, audited_size(draft, summary))
         run_button(
             space, spec, "Rule sets: trained again", standing, seconds, "mitigate", label="Train again"
         )
@@ -77,6 +80,15 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         progress(standing.run)
     else:
         ended_badly(standing.run)
+
+
+def _seconds(options: Mapping[str, Any], size: Size) -> float:
+    """About how long it takes to train again, and to run every other audit before and after."""
+    seconds = AUDITS["mitigation"].expected_seconds(build(MitigationOptions, options, "mitigation"), size)
+    for name, given in options["also"].items():
+        audit = AUDITS[name]
+        seconds += 2 * audit.expected_seconds(build(audit.options, given, name), size)
+    return seconds
 
 
 def mitigation_options(

@@ -179,8 +179,7 @@ def _more(data: DataHeld) -> dict[str, Any]:
         "features": st.selectbox(
             "Distance over features that are",
             roles,
-            key="flows-features",
-            persist_state="session",
+            **state.choice("flows-features"),
             help="All, or those of one role.",
         ),
         "distance": _pick("Distance between people", _DISTANCES, "flows-distance"),
@@ -189,9 +188,7 @@ def _more(data: DataHeld) -> dict[str, Any]:
         "matching": _pick("Coupling", _MATCHING, "flows-matching"),
     }
     if chosen["matching"] == "partial":
-        chosen["share"] = (
-            st.slider("Share matched (%)", 10, 100, 90, key="flows-share", persist_state="session") / 100
-        )
+        chosen["share"] = st.slider("Share matched (%)", 10, 100, 90, **state.choice("flows-share")) / 100
     if chosen["matching"] == "unbalanced":
         chosen["price"] = _positive(
             "Price of leaving somebody unmatched", 1.0, "flows-price", "In mean costs of pairing at random."
@@ -204,8 +201,7 @@ def _more(data: DataHeld) -> dict[str, Any]:
             min_value=0,
             max_value=9999,
             value=199,
-            key="flows-shuffles",
-            persist_state="session",
+            **state.choice("flows-shuffles"),
         )
     )
     return {key: value for key, value in chosen.items() if value != _USUAL[key]}
@@ -218,17 +214,14 @@ def _positive(label: str, usual: float, key: str, words: str) -> float:
         max_value=1e3,
         value=usual,
         format="%g",
-        key=key,
-        persist_state="session",
+        **state.choice(key),
         help=words,
     )
     return found
 
 
 def _pick(label: str, words: Mapping[str, str], key: str) -> str:
-    found: str = st.selectbox(
-        label, list(words), format_func=words.__getitem__, key=key, persist_state="session"
-    )
+    found: str = st.selectbox(label, list(words), format_func=words.__getitem__, **state.choice(key))
     return found
 
 

@@ -57,9 +57,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}
     with st.expander("Limits and costs"):
         options |= _limits(actionable, data, summary)
-        if not st.checkbox(
-            "Also look for the fewest changes", value=True, key="fewest", persist_state="session"
-        ):
+        if not st.checkbox("Also look for the fewest changes", value=True, **state.choice("fewest")):
             options["fewest"] = False
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
@@ -139,7 +137,7 @@ def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str
 def _among(name: str, values: Sequence[str]) -> dict[str, Any]:
     """Offer the values of a category that a person can move to; all of them where none is chosen."""
     chosen = st.multiselect(
-        f"{name} can become", values, key=f"among-{name}", persist_state="session", placeholder="any value"
+        f"{name} can become", values, **state.choice(f"among-{name}"), placeholder="any value"
     )
     return {name: {"among": chosen}} if chosen else {}
 

@@ -26,6 +26,7 @@ from audits.rule_sets import (
     refine,
 )
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, percent
 
@@ -76,8 +77,7 @@ def _headline(result: RuleSetsResult) -> None:
         f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
         f"{result.n_candidates:,} · "
         f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
-        f"{number(100 * result.top_score)} points, {number(100 * result.shrunken_score)} without the "
-        "luck of being picked",
+        f"{number(100 * result.top_score)} points, {without_luck(result)}",
     )
 
 
@@ -98,8 +98,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
             smallest,
             step=0.5,
             format="%.1f",
-            key="at-least",
-            persist_state="page",
+            **state.choice("at-least"),
         )
         tolerance = st.slider(
             "ξ: tolerated score (points)",
@@ -108,8 +107,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
             100 * float(result.options["tolerance"]),
             step=0.5,
             format="%.1f",
-            key="xi",
-            persist_state="page",
+            **state.choice("xi"),
         )
         widest = st.slider(
             "Margin at most (points)",
@@ -118,8 +116,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
             30.0,
             step=0.5,
             format="%.1f",
-            key="widest",
-            persist_state="page",
+            **state.choice("widest"),
         )
         ways = [_ANY, "harmed", "advantaged"]
         way = st.selectbox("People inside are", ways, width=160, **state.choice("way"))

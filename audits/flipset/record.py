@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from audits.flipset.options import FlipsetOptions
+from audits.flipset.options import FlipsetOptions, seconds
 from audits.records import Audit
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ AUDIT = Audit(
     ),
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",
-    runs="audits.flipset.audit:flipset_audit",
+    runs="audits.flipset.audit:flipset",
+    keys="audits.flipset:keys.json",
     presents="audits.flipset.exhibits:section",
+    seconds=seconds,
     usual=_usual,
 )

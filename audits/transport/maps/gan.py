@@ -40,7 +40,9 @@ from audits.transport.maps.protocol import (
     unwatched,
 )
 
-__all__ = ["GanMap", "GanOptions"]
+__all__ = ["GanMap"]
+
+_USUAL = GanOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,7 @@ class GanMap:
         a: np.ndarray | None = None,
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
-        options: GanOptions = GanOptions(),
+        options: GanOptions = _USUAL,
         watch: Watch = unwatched,
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,

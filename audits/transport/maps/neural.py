@@ -49,7 +49,9 @@ from audits.transport.maps.protocol import (
     unwatched,
 )
 
-__all__ = ["NeuralMap", "NeuralOptions"]
+__all__ = ["NeuralMap"]
+
+_USUAL = NeuralOptions()
 
 _LOOSE = 0.5  # error of the plan's marginals beyond which a map learned from it is no transport map
 
@@ -92,7 +94,7 @@ class NeuralMap:
         a: np.ndarray | None = None,
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
-        options: NeuralOptions = NeuralOptions(),
+        options: NeuralOptions = _USUAL,
         watch: Watch = unwatched,
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,
