@@ -22,7 +22,7 @@ def navigation() -> dict[str, list[st.Page]]:
     return {
         "": [
             st.Page("views/data_model.py", title="Data & model", default=True),
-            page_of(_FIRST),
+            st.Page(f"views/{_FIRST}.py", title=AUDITS[_FIRST].title),
         ],
         "Audits": [page for page in audits if page is not None],
         "Deployed": [st.Page("views/monitor.py", title="Monitor")],

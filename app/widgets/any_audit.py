@@ -58,7 +58,7 @@ def _choose(
             chosen[each.name] = value
     if lacking:
         return None
-    options = build(record.options, chosen, record.name)
+    options: Any = build(record.options, chosen, record.name)
     told = ", ".join(f"{name} {_brief(value)}" for name, value in chosen.items())
     seconds = record.expected_seconds(options, _size(draft, summary))
     return Chosen(chosen, f"{record.title}: {told}" if told else record.title, seconds)
@@ -93,7 +93,7 @@ def _attributes(option: Option, label: str, protected: tuple[str, ...], kept: di
 
 def _number(option: Option, label: str, kept: dict[str, Any]) -> Any:
     whole = option.kind == "integer"
-    kind = int if whole else float
+    kind: Any = int if whole else float
     low = option.at_least if option.at_least is not None else option.above
     high = option.at_most if option.at_most is not None else option.below
     first = option.default
