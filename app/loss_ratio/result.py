@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -45,14 +46,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     figure_card("loss-ratio-people", figures.ratios(result, tolerance), result.histogram_frame)
     figure_card("loss-ratio-groups", figures.by_group(result, tolerance), result.groups_frame)
     st.subheader("What should not matter", anchor=False)
-    source = str(result.metric["source"])
+    source = str(result.metric.source)
     st.text(f"{source[:1].upper()}{source[1:]}.")
     figure_card("loss-ratio-subspace", figures.subspace(result), result.features_frame)
     _heat_map(result, tolerance)
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
-    fine_print(found, draft, "loss_ratio", method=result.method, metric=result.metric)
+    fine_print(found, draft, "loss_ratio", method=result.method, metric=dataclasses.asdict(result.metric))
 
 
 def _headline(result: LossRatioResult, standing: Standing) -> None:

@@ -19,6 +19,7 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult, blue_college
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
 from audits.stats.words import count, number
 
@@ -34,6 +35,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         notices.note(warning)
     figure_card("outcome_transport", figures.sankey(result), result.flows_frame, wide=True)
+    figure_card("judged", figures.judged(result), result.judged_frame)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _cell(result, data)
@@ -60,7 +62,7 @@ def _headline(result: OutcomeTransportResult) -> None:
     headline(
         result.finding,
         result.verdict,
-        f"distance {number(distance.value)} ({number(distance.low)} to {number(distance.high)}) · "
+        f"distance {number(distance.value)}{interval_words(distance)} · "
         f"{result.certificate['method']} · outcomes: {result.outcome}",
     )
 

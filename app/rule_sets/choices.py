@@ -12,7 +12,7 @@ from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from audits.errors import InputError
-from audits.rule_sets import TERMS
+from audits.mining.texts import TERMS
 from audits.stats.words import count
 
 __all__ = ["choose_options", "read_terms"]

@@ -26,6 +26,7 @@ from audits.rule_sets import (
     refine,
 )
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, percent
 
@@ -76,8 +77,7 @@ def _headline(result: RuleSetsResult) -> None:
         f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
         f"{result.n_candidates:,} · "
         f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
-        f"{number(100 * result.top_score)} points, {number(100 * result.shrunken_score)} without the "
-        "luck of being picked",
+        f"{number(100 * result.top_score)} points, {without_luck(result)}",
     )
 
 

@@ -18,7 +18,7 @@ from audits.data import read_table
 from audits.errors import InputError
 from audits.runs.monitors import MOST_PEOPLE, Batch, Monitor
 from audits.runs.scoring import Scorer
-from audits.sensitivity.rows import columns_of
+from audits.sensitivity.monitor.encoding import columns_of
 
 __all__ = ["Arrival", "FileReader", "file_batches", "read_arrow", "read_file", "read_file_here", "read_json"]
 

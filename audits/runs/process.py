@@ -51,6 +51,8 @@ class WorkerProcess:
         Bytes that it may write to; unlimited if not given.
     network : bool
         Whether it may open sockets.
+    warm : bool
+        Whether a worker loads what any run may need before it says that it is ready.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class WorkerProcess:
         module: str = "audits.runs.worker",
         memory: int | None = None,
         network: bool = False,
+        warm: bool = True,
     ) -> None:
         self.network = network
         self.why = ""
@@ -67,6 +70,7 @@ class WorkerProcess:
         command += ["--plugin", plugin] if plugin else []
         command += ["--memory", str(memory)] if memory else []
         command += ["--network"] if network else []
+        command += [] if warm else ["--cold"]
         self._folder = Path(tempfile.mkdtemp(prefix="evenhand-work-"))  # its home, and gone with it
         self._process = subprocess.Popen(
             command,

@@ -162,12 +162,13 @@ def main() -> None:
     parser.add_argument("--plugin")
     parser.add_argument("--memory", type=int)
     parser.add_argument("--network", action="store_true")
+    parser.add_argument("--cold", action="store_true")
     chosen = parser.parse_args()
     plugin = chosen.plugin
     _give_up(chosen.memory, chosen.network)
     worker = Worker(commands, answers)
     threading.Thread(target=worker.listen, name="commands", daemon=True).start()
-    for name in _PRELOADED:
+    for name in () if chosen.cold else _PRELOADED:
         importlib.import_module(name)
     if plugin:
         module, function = plugin.split(":")
