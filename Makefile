@@ -21,6 +21,11 @@ test: setup-tests chromium postgresql check
 calibrate: setup-tests
 	$(BIN)/python -m benchmarks.calibration --write
 
+# FUZZ damaged inputs: tables, models, specs and API bodies
+FUZZ ?= 100000
+fuzz: setup-tests
+	EVENHAND_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q tests/security/test_fuzz.py
+
 check: setup-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
