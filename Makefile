@@ -1,5 +1,6 @@
 # make run    set up what is missing and start the app (PORT, default 8501)
 # make test   set up what is missing and run every check and test, browser tests included
+# make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
 # make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
 
 PORT ?= 8501
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
-.PHONY: calibrate run test setup setup-tests chromium postgresql check clean
+.PHONY: calibrate fuzz run test setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
