@@ -71,7 +71,6 @@ class WorkerProcess:
         command += ["--plugin", plugin] if plugin else []
         command += ["--memory", str(memory)] if memory else []
         command += ["--network"] if network else []
-        command += [] if warm else ["--cold"]
         self._folder = Path(tempfile.mkdtemp(prefix="evenhand-work-"))  # its home, and gone with it
         self._process = subprocess.Popen(
             command,

@@ -23,6 +23,7 @@ _BOUNDED = "the distance's interval is the norm of the resampled error, which co
 _STUDENT = "groups' differences count by how rare they are among so few people, against everybody else's"
 
 CHANGED: dict[str, str] = {
+    "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
     "*/wasserstein/low": _BOUNDED,
     "*/wasserstein/high": _BOUNDED,
     "*/wasserstein/method": _BOUNDED,
