@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from audits.data import AuditData, Kind
+from audits.records import Size
 
-__all__ = ["GroupSize", "Summary", "summarise"]
+__all__ = ["GroupSize", "Summary", "audited_size", "summarise"]
 
 _MOST_VALUES = 200
 
@@ -51,6 +53,14 @@ class Summary:
     width: int
     digest: str
 
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Summary:
+        """Return the summary that plain data state."""
+        groups = {name: tuple(GroupSize(**each) for each in sizes) for name, sizes in told["groups"].items()}
+        return cls(
+            **{**told, "notes": tuple(told["notes"]), "features": tuple(told["features"]), "groups": groups}
+        )
+
 
 def summarise(data: AuditData) -> Summary:
     """Count the people of `data` by group."""
@@ -86,3 +96,14 @@ def _sizes(data: AuditData, attribute: str, weights: np.ndarray) -> tuple[GroupS
 
 def _width(data: AuditData, feature: str) -> int:
     return data.frame[feature].nunique() if data.kinds[feature] == "categorical" else 1
+
+
+def audited_size(draft: Mapping[str, Any], summary: Summary) -> Size:
+    """Return how large an audit of the draft's people is: of those held out where a model is trained here."""
+    trained = draft["spec"]["model"].get("train")
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    groups = {
+        name: {size.value: round(share * size.people) for size in sizes}
+        for name, sizes in summary.groups.items()
+    }
+    return Size(rows=round(share * summary.rows), width=summary.width, trained=trained, groups=groups)

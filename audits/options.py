@@ -11,15 +11,28 @@ import dataclasses
 import types
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
+from audits.checks import build
 from audits.errors import InputError
 
-__all__ = ["Level", "Material", "Option", "Permutations", "check_number", "option", "option_of", "options_of"]
+T = TypeVar("T")
+
+__all__ = [
+    "Level",
+    "Material",
+    "Option",
+    "Permutations",
+    "check_number",
+    "checked",
+    "option",
+    "option_of",
+    "options_of",
+]
 
 
 @dataclass(frozen=True)
@@ -140,6 +153,18 @@ def check_number(kind: type, name: str, value: float, where: str) -> float:
     if outside:
         raise InputError(where, f"must be {stated.bounds}", value)
     return value
+
+
+def checked(options: T, where: str) -> T:
+    """Return `options`, a dataclass made in Python without a look at its bounds, once it keeps them.
+
+    Raises
+    ------
+    InputError
+        For the first value that breaks a rule: names ``where.field``, the rule and the value.
+    """
+    values = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}  # type: ignore[arg-type]
+    return build(type(options), values, where)
 
 
 def _read(field: dataclasses.Field[Any], hint: Any) -> Option:

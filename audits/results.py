@@ -20,7 +20,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from audits.errors import RunFailed
 
-__all__ = ["head", "load_result", "numbers", "plain", "save_result", "shown", "tables"]
+__all__ = ["head", "load_result", "numbers", "plain", "save_result", "shown", "tables", "verdict_as_now"]
 
 R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
@@ -89,6 +89,7 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
         values["judged"] = {
             "verdict": values.pop("verdict", _INSUFFICIENT),
             "interval": _NO_INTERVAL,
+            "people_needed": values.get("people_needed"),
             "reason": _BEFORE,
         }
     for path in folder.glob(f"{name}.*.parquet"):
@@ -124,6 +125,15 @@ def _as_now(value: Any) -> Any:
         return {key: _as_now(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_as_now(item) for item in value]
+    return verdict_as_now(value)
+
+
+def verdict_as_now(value: Any) -> Any:
+    """Return a verdict of an earlier version in the words of this one; anything else as it is.
+
+    ``no evidence at this size`` rested on prospective power and not on an interval: there is no saying that
+    the interval lay within what is immaterial.
+    """
     return _INSUFFICIENT if value == "no evidence at this size" else value
 
 

@@ -16,13 +16,13 @@ import time
 import numpy as np
 import pandas as pd
 
+from audits.mining.attributes import Attribute, End, category, interval
+from audits.mining.cells import Cells, count_cells, memberships
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult
-from audits.rule_sets.attributes import Attribute, End, category, interval
 from audits.rule_sets.audit import audit_cells
-from audits.rule_sets.cells import Cells, count_cells, memberships
 from audits.rule_sets.packing import Audited
-from audits.stats import EVIDENCE, wilson
+from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 
 LEVEL = 0.05
 PLANTED = "sex = f, race = d"
@@ -42,25 +42,42 @@ def people(n: int, rng: np.random.Generator) -> tuple[tuple[Attribute, ...], lis
 
 def world(
     n: int, rate: float, effect: float, options: RuleSetsOptions, seed: int
-) -> tuple[RuleSetsResult, bool]:
-    """Draw a world, audit it, and say whether every corrected interval holds the truth."""
+) -> tuple[RuleSetsResult, np.ndarray]:
+    """Draw a world, audit it, and return the true difference of every rule set of its table."""
     rng = np.random.default_rng(seed)
     attributes, sizes = people(n, rng)
     chance = rate - effect * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
     cells = count_cells([item.codes for item in attributes], sizes, rng.random(n) < chance)
     audited = Audited(n, "favorable", False, NOBODY)
     result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), lambda *_: None, silent)
-    return result, _all_covered(result, attributes, cells, chance)
+    return result, _truth(result, attributes, cells, chance)
 
 
-def _all_covered(
+def _truth(
     result: RuleSetsResult, attributes: tuple[Attribute, ...], cells: Cells, chance: np.ndarray
-) -> bool:
+) -> np.ndarray:
     table = result.rule_sets
     inside = memberships(cells, attributes, table[["rule 0", "rule 1", "rule 2"]].to_numpy()).astype(float)
     good, n = inside @ np.bincount(cells.row_cell, chance), table["n_in"].to_numpy()
-    truth = good / n - (chance.sum() - good) / (cells.total - n)
+    return np.asarray(good / n - (chance.sum() - good) / (cells.total - n))
+
+
+def held(result: RuleSetsResult, truth: np.ndarray) -> bool:
+    """Whether every corrected interval holds the truth."""
+    table = result.rule_sets
     return bool(((truth >= table["low"]) & (truth <= table["high"])).all())
+
+
+def first_held(result: RuleSetsResult, truth: np.ndarray) -> bool:
+    """Whether the score without the luck of being picked has an interval that holds the first one's truth."""
+    gaps = result.rule_sets["difference"].to_numpy()
+    place = int(np.abs(gaps).argmax())
+    return bool(result.shrunken.low <= np.sign(gaps[place]) * truth[place] <= result.shrunken.high)
+
+
+def wrongly_harmless(result: RuleSetsResult, truth: np.ndarray) -> bool:
+    """Whether nothing is said to matter although something does."""
+    return result.verdict == NO_MATERIAL and bool(np.abs(truth).max() > result.options["material"])
 
 
 def share(hits: list[bool]) -> str:
@@ -74,7 +91,7 @@ NO_EFFECT = {
     f"none-{n}-{round(100 * rate)}-{correction}": (n, rate, correction)
     for n, rate, correction in (
         (300, 0.4, "max"), (2000, 0.4, "max"), (2000, 0.05, "max"), (2000, 0.4, "holm"),
-        (2000, 0.05, "holm"), (2000, 0.4, "bh"),
+        (2000, 0.05, "holm"), (2000, 0.4, "bh"), (20000, 0.4, "max"),
     )
 }  # fmt: skip
 PLANTED_EFFECTS = {
@@ -90,10 +107,13 @@ def calibrate(setting: str, worlds: int) -> None:
     drawn = [world(n, rate, 0.0, options, seed) for seed in range(worlds)]
     evident = [result.verdict == EVIDENCE for result, _ in drawn]
     confirmed = [result.discovery.confirmed > 0 for result, _ in drawn]
-    missed = [not covered for _, covered in drawn]
+    missed = [not held(*each) for each in drawn]
+    first = [first_held(*each) for each in drawn]
+    settled = [result.verdict == NO_MATERIAL for result, _ in drawn]
     print(
         f"no effect, n {n:,}, rate {rate:.0%}, {correction}: evidence {share(evident)}, "
-        f"any confirmed {share(confirmed)}, any interval missed {share(missed)}"
+        f"any confirmed {share(confirmed)}, any interval missed {share(missed)}, first score's interval "
+        f"holds {share(first)}, no material difference {share(settled)}"
     )
 
 
@@ -103,14 +123,17 @@ def power(setting: str, worlds: int) -> None:
     n, effect = PLANTED_EFFECTS[setting]
     drawn = [world(n, 0.4, effect, options, 10**6 + seed) for seed in range(worlds)]
     evident = [result.verdict == EVIDENCE for result, _ in drawn]
-    first = [result.leaderboard[0].rule_set == PLANTED for result, _ in drawn]
+    named = [result.leaderboard[0].rule_set == PLANTED for result, _ in drawn]
     confirmed = [
         any(row.confirmed for row in result.leaderboard if row.rule_set == PLANTED) for result, _ in drawn
     ]
-    missed = [not covered for _, covered in drawn]
+    missed = [not held(*each) for each in drawn]
+    first = [first_held(*each) for each in drawn]
+    harmless = [wrongly_harmless(*each) for each in drawn]
     print(
         f"planted {PLANTED!r}, n {n:,}, {100 * effect:.0f} points: evidence {share(evident)}, "
-        f"first {share(first)}, confirmed {share(confirmed)}, any interval missed {share(missed)}"
+        f"first {share(named)}, confirmed {share(confirmed)}, any interval missed {share(missed)}, first "
+        f"score's interval holds {share(first)}, wrongly nothing material {share(harmless)}"
     )
 
 

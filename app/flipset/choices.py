@@ -7,15 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from app import state
+from app import state, work
 from app.flipset.map_choices import choose_map_options
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.counterfactuals import choose_counterfactuals
 from app.widgets.groups import choose_groups
 from app.widgets.run_bar import time_words
 from audits.checks import build
-from audits.data import AuditData, group_name
+from audits.data import group_name
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions
 from audits.flipset.options import in_full
@@ -45,7 +46,7 @@ _METHODS = {
 }
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while no group is chosen."""
     source, target = choose_groups(summary, draft.get("options") or {})
     if not source:
@@ -112,6 +113,13 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
         **state.choice("everyone"),
     )
     st.text(f"All {count(n)} with {count(m)}: {time_words(seconds)}, {memory / 2**30:.1f} GB of memory.")
+    most = work.executor().limits.memory
+    if everyone and most is not None and memory > most:
+        raise InputError(
+            "Match everyone",
+            f"would take {memory / 2**30:.1f} GB of memory, and one run may use {most / 2**30:.1f} GB",
+            advice="leave it off, or leave out people on the page Data & model",
+        )
     return {"max_people": max(n, m) + 1} if everyone else {}  # one more: a split may round otherwise
 
 
@@ -198,7 +206,7 @@ def _weights(features: list[str]) -> dict[str, Any]:
     return {"feature_weights": weights} if weights else {}
 
 
-def _sizes(data: AuditData, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
+def _sizes(data: DataHeld, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
     try:
         return int(data.members(source).sum()), int(data.members(target).sum())
     except InputError:

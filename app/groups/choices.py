@@ -8,18 +8,21 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.summary import Summary
+from app.held import DataHeld
+from app.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
-from audits.data import AuditData
+from audits.checks import build
+from audits.groups.options import GroupsOptions
+from audits.options import option_of
+from audits.runs.registry import AUDITS
 
 __all__ = ["choose_options"]
 
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _LARGEST = "(the largest)"
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing is chosen to compare by."""
     names = list(data.protected)
     chosen = st.multiselect("Compare by", names, default=names, **state.choice("by"))
@@ -38,20 +41,22 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
             )
             if value != _LARGEST:
                 reference[name] = value
+        stated = option_of(GroupsOptions, "material")
+        usual = 100 * stated.default
         material = st.number_input(
             "A difference matters from (percentage points)",
             min_value=0.5,
             max_value=90.0,
-            value=10.0,
+            value=usual,
             step=1.0,
             format="%g",
+            help=stated.help,
             **state.choice("material"),
         )
     if reference:
         options["reference"] = reference
-    if material != 10.0:
+    if material != usual:
         options["material"] = material / 100
-    model = draft["spec"]["model"]
-    return Chosen(
-        options, f"Groups of {', '.join(chosen)}", 1.0 + _START_SECONDS.get(model.get("train", ""), 0.0)
-    )
+    checked = build(GroupsOptions, options, "groups")
+    seconds = AUDITS["groups"].expected_seconds(checked, audited_size(draft, summary))
+    return Chosen(options, f"Groups of {', '.join(chosen)}", seconds)

@@ -9,18 +9,21 @@ import streamlit as st
 
 from app import state, work
 from app.drafts import audit_spec
-from app.mitigation.others import audit_seconds, training_seconds
+from app.held import DataHeld
+from app.summary import audited_size
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
+from audits.checks import build
 from audits.errors import InputError
 from audits.mitigation import figures
+from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import MitigationResult
-from audits.runs.mitigating import usual_others
+from audits.records import Size
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 from audits.stats.words import percent
 
@@ -28,7 +31,6 @@ __all__ = ["mitigation_options", "mitigation_section"]
 
 _OWN = {"rule_sets", "mitigation"}
 _SHARED = ("protected", "support", "bins", "depth", "text", "terms")
-_TRAININGS = 5  # as it was, and with four numbers of samples
 
 
 def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -70,7 +72,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         return
     st.markdown(page_text("mitigation"))
     with st.container(width=320, key="mitigation"):
-        seconds = training_seconds(draft, summary, _TRAININGS) + 2.0 * audit_seconds(draft, summary, kept)
+        seconds = _seconds(chosen, audited_size(draft, summary))
         run_button(
             space, spec, "Rule sets: trained again", standing, seconds, "mitigate", label="Train again"
         )
@@ -80,11 +82,20 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         ended_badly(standing.run)
 
 
+def _seconds(options: Mapping[str, Any], size: Size) -> float:
+    """About how long it takes to train again, and to run every other audit before and after."""
+    seconds = AUDITS["mitigation"].expected_seconds(build(MitigationOptions, options, "mitigation"), size)
+    for name, given in options["also"].items():
+        audit = AUDITS[name]
+        seconds += 2 * audit.expected_seconds(build(audit.options, given, name), size)
+    return seconds
+
+
 def mitigation_options(
     space: Workspace,
     draft: Mapping[str, Any],
     options: Mapping[str, Any],
-    data: AuditData,
+    data: DataHeld,
 ) -> dict[str, Any]:
     """Return the options of the mitigation that belongs to a rule-set audit.
 
@@ -101,7 +112,7 @@ def mitigation_options(
             if name not in _OWN:
                 also.setdefault(name, dict(given))
     own = {name: options[name] for name in _SHARED if name in options}
-    return own | {"also": usual_others(data, draft["spec"]["model"].get("train")) | also}
+    return own | {"also": data.usual_audits(draft["spec"]["model"].get("train")) | also}
 
 
 def _show(result: MitigationResult) -> None:

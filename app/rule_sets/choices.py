@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from app import state
-from app.summary import Summary
+from app.held import DataHeld
+from app.summary import Summary, audited_size
 from app.widgets.audit_page import Chosen
 from audits.checks import build
-from audits.data import AuditData
 from audits.errors import InputError
-from audits.rule_sets import TERMS, RuleSetsOptions, count_candidates
+from audits.mining.texts import TERMS
+from audits.options import options_of
+from audits.rule_sets.options import RuleSetsOptions
+from audits.runs.registry import AUDITS
 from audits.stats.words import count
 
 __all__ = ["choose_options", "read_terms"]
@@ -21,11 +25,11 @@ __all__ = ["choose_options", "read_terms"]
 _SUPPORTS = [0.01, 0.02, 0.05, 0.1, 0.2]
 _SHAPES = {"runs": "every range of bins", "thresholds": "one-sided thresholds", "bins": "single bins"}
 _ORDERS = {"score": "size of the difference", "evidence": "strength of evidence"}
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text": 6.0}
-_USUAL = {"depth": None, "intervals": "runs", "permutations": 999, "material": 0.1, "rank_by": "score"}
+_STATED = {each.name: each for each in options_of(RuleSetsOptions)}
+_MOST_SHUFFLES = 9999  # what a page waits for
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing is chosen to make rules of."""
     texts = [name for name, kind in summary.kinds.items() if kind == "text"]
     text = None
@@ -39,6 +43,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     support = st.select_slider(
         "Smallest group (share of people)",
         _SUPPORTS,
+        help=_STATED["support"].help,
         value=_suggested_support(draft),
         format_func=lambda share: f"{100 * share:g} %",
         **state.choice("support"),
@@ -105,7 +110,7 @@ def read_terms(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _more(data: AuditData, on_text: bool) -> dict[str, Any]:
+def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if not on_text:
         depth = st.number_input(
@@ -113,70 +118,60 @@ def _more(data: AuditData, on_text: bool) -> dict[str, Any]:
             min_value=0,
             max_value=20,
             value=0,
-            key="depth",
-            persist_state="session",
+            **state.choice("depth"),
         )
         chosen["depth"] = int(depth) or None
-        shapes = list(_SHAPES)
+        shapes = list(_STATED["intervals"].choices)
         chosen["intervals"] = st.selectbox(
             "Rules on numbers",
             shapes,
             format_func=_SHAPES.__getitem__,
-            key="intervals",
-            persist_state="session",
+            **state.choice("intervals"),
         )
         context = st.multiselect(
             "Narrow groups further by",
             [name for name in data.features if name not in data.protected],
-            key="context",
-            persist_state="session",
-            help="Ordinary columns; every group still has a protected rule.",
+            **state.choice("context"),
+            help=_STATED["context"].help,
         )
         if context:
             chosen["context"] = context
     chosen["permutations"] = int(
         st.number_input(
             "Shuffles of the decisions",
-            min_value=19,
-            max_value=9999,
-            value=999,
-            key="rule-shuffles",
-            persist_state="session",
+            min_value=int(_STATED["permutations"].at_least or 0),
+            max_value=_MOST_SHUFFLES,
+            value=_STATED["permutations"].default,
+            help=_STATED["permutations"].help,
+            **state.choice("rule-shuffles"),
         )
     )
     points = st.number_input(
         "A difference matters from (percentage points)",
         min_value=1,
         max_value=90,
-        value=10,
-        key="rule-material",
-        persist_state="session",
+        value=round(100 * _STATED["material"].default),
+        help=_STATED["material"].help,
+        **state.choice("rule-material"),
     )
     chosen["material"] = round(points / 100, 4)
-    orders = ["score", "evidence"]
+    orders = list(_STATED["rank_by"].choices)
     chosen["rank_by"] = st.selectbox(
-        "Order by", orders, format_func=_ORDERS.__getitem__, key="rank-by", persist_state="session"
+        "Order by", orders, format_func=_ORDERS.__getitem__, **state.choice("rank-by")
     )  # fmt: skip
-    return {key: value for key, value in chosen.items() if key not in _USUAL or value != _USUAL[key]}
+    return {key: value for key, value in chosen.items() if value != _STATED[key].default}
 
 
 def _suggested_support(draft: Mapping[str, Any]) -> float:
     """What the example's own rule-set audit uses, else the paper's 5 %."""
-    own = (draft.get("rule_sets") or {}).get("support", 0.05)
-    return own if own in _SUPPORTS else 0.05
+    own = (draft.get("rule_sets") or {}).get("support")
+    return own if own in _SUPPORTS else _STATED["support"].default
 
 
-def _seconds(
-    draft: Mapping[str, Any], data: AuditData, summary: Summary, options: Mapping[str, Any]
-) -> float:
-    trained = draft["spec"]["model"].get("train")
-    seconds = 1.5 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    if "text" in options:
-        return seconds + 6.0
-    try:
-        found = count_candidates(data, build(RuleSetsOptions, dict(options), "rule_sets"))
-    except InputError:
-        return seconds  # the run says what is wrong
-    st.text(f"{count(found)} rule sets by definition")
-    family = min(found, 2_000_000) / 3
-    return seconds + 2e-8 * family * options.get("permutations", 999) * 2 + min(found, 2_000_000) * 1e-6
+def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
+    """Say how many rule sets there are, and return about how long the audit takes."""
+    if "text" not in options:
+        with contextlib.suppress(InputError):  # the run says what is wrong
+            st.text(f"{count(data.count_candidates(options))} rule sets by definition")
+    checked = build(RuleSetsOptions, dict(options), "rule_sets")
+    return AUDITS["rule_sets"].expected_seconds(checked, audited_size(draft, summary))

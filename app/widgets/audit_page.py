@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import state, work
 from app.drafts import audit_spec
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.earlier import earlier_result
@@ -18,7 +19,6 @@ from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.errors import InputError
 from audits.runs.handle import RunProgress
 from audits.runs.registry import AUDITS
@@ -43,7 +43,7 @@ def audit_page(
     audit: str,
     *,
     needs: str,
-    choose: Callable[[Mapping[str, Any], AuditData, Summary], Chosen | None],
+    choose: Callable[[Mapping[str, Any], DataHeld, Summary], Chosen | None],
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
     show_earlier: Callable[[Any], None] | None = None,
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,
@@ -54,8 +54,8 @@ def audit_page(
     Parameters
     ----------
     audit
-        The audit's name in a spec; the text ``NAME_question`` says what the page answers, and is shown while
-        there is no result.
+        The audit's name in a spec; the text ``NAME_question``, or the record's question, says what the page
+        answers, and is shown while there is no result.
     needs
         What to choose, while `choose` returns None.
     choose
@@ -69,12 +69,13 @@ def audit_page(
     while_running
         Draws what else there is to see of a run that goes on, below its progress.
     """
-    heading, question = AUDITS[audit].title, f"{audit}_question"
+    record = AUDITS[audit]
+    heading, question = record.title, page_text(f"{audit}_question", record.question)
     space = state.workspace()
     draft = space.draft()
     if draft is None:
         title(heading)
-        st.markdown(page_text(question))
+        st.markdown(question)
         st.text("There are no data yet.")
         _to_data("Choose data and a model")
         return
@@ -111,7 +112,7 @@ def audit_page(
         state.put_in_address("run", standing.key[:_KEY])
         show(work.result(space, spec), space, draft)
         return
-    st.markdown(page_text(question))
+    st.markdown(question)
     with st.container(key="narrow"):  # where the sidebar is folded away
         run_button(space, spec, chosen.title, standing, chosen.seconds, "run-narrow")
     if standing.going and standing.run is not None:

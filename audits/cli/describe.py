@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from audits import data
-from audits.cli.words import counted, one_line
+from audits.cli.words import counted, one_line, wrapped
+from audits.errors import InputError
+from audits.runs.proposing import propose
 
 __all__ = ["describe"]
 
@@ -18,23 +20,54 @@ _RANGES = {"continuous", "integer", "datetime"}
 
 def describe(file: Path, *, as_json: bool) -> str:
     """Return rows, columns, kinds, missing cells, detected format and suggested roles of a table."""
-    facts = data.describe(data.read_table(file))
+    table = data.read_table(file)
+    facts = data.describe(table)
     if as_json:
-        return json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False)
+        return json.dumps(
+            {**facts, "audits": _allowed_names(table)}, indent=1, ensure_ascii=False, allow_nan=False
+        )
     lines = [one_line(sentence) for sentence in facts["sentences"]]
     lines += [f"{counted(facts['rows'], 'row')}, {counted(len(facts['columns']), 'column')}.", ""]
     suggested = facts["suggested"]
+    stored = suggested["predictions"]
     parts = {
         **dict.fromkeys(suggested["identifiers"], "identifier"),
         **dict.fromkeys(suggested["protected"], "protected attribute"),
         **dict.fromkeys(suggested["label"][:1], "label"),
+        **{name: f"predicted {kind}" if kind == "label" else kind for name, kind in stored.items()},
     }
     rows = [_HEAD, *(_row(column, parts.get(column["name"], "")) for column in facts["columns"])]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
     lines += [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_allowed(table)])
+
+
+def _allowed_names(table: data.Table) -> dict[str, list[str]] | None:
+    try:
+        return {name: list(each) for name, each in propose(table).allowed.items()}
+    except InputError:
+        return None
+
+
+def _allowed(table: data.Table) -> list[str]:
+    """Say which audits these columns allow, as far as their names tell what they are."""
+    try:
+        proposal = propose(table)
+    except InputError as error:
+        return [wrapped(f"Which audits it allows is not told by the names: {error}")]
+    found, lines = proposal.allowed, []
+    if found["stored"] and "predictions" in proposal.spec["model"]:
+        lines.append(f"With the predictions stored here: {', '.join(found['stored'])}.")
+    if found["model"]:
+        lines.append(f"With a model that is trained here or brought along: {', '.join(found['model'])}.")
+    elif found["stored"]:
+        lines.append(
+            "No column describes people beside label, predictions and groups, so what compares people by "
+            "features is not possible."
+        )
+    return [wrapped(line) for line in lines]
 
 
 def _row(column: dict[str, Any], part: str) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audits.cli.words import one_line, printable
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
+from audits.runs.version import VERSION
 
 if TYPE_CHECKING:
     from audits.cli.run import Wishes
@@ -62,21 +63,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _without(package: str) -> str:
     own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
-    advice = f"use {own}" if own.exists() else "install requirements.txt into it"
+    advice = f"use {own}" if own.exists() else how_to_install(package)
     return f"This Python ({sys.executable}) lacks the package {package!r}; {advice}."
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m audits",
+        prog="evenhand" if Path(sys.argv[0]).stem == "evenhand" else "python -m audits",
         description="Fairness audits of data and models.",
         epilog="Exit status: 0 done; 1 done and --fail-on matched; 2 the input is wrong; "
         "3 a run failed or was cancelled.",
     )
+    parser.add_argument("--version", action="version", version=f"evenhand {VERSION}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run a spec", description="Run a spec and write what it finds.")
-    run.add_argument("spec", metavar="SPEC.yaml", type=Path)
+    run.add_argument(
+        "spec", metavar="SPEC.yaml", type=Path, help="a spec; or a table, whose spec is guessed and told"
+    )
     run.add_argument(
         "--out", metavar="DIR", type=Path, help="folder for the results (default: SPEC-results, here)"
     )
@@ -84,6 +88,42 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--no-save", action="store_true", help="keep nothing among the saved audits")
     run.add_argument("--title", metavar="TEXT", default="", help="title of the saved audit")
     run.set_defaults(command=_run)
+
+    begin = commands.add_parser(
+        "init",
+        help="write a commented spec for a table",
+        description="Write a spec that runs as it is, each guess told.",
+    )
+    begin.add_argument("file", metavar="FILE", type=Path)
+    begin.add_argument(
+        "--out", metavar="SPEC.yaml", type=Path, help="where to write it (default: beside FILE)"
+    )
+    begin.add_argument("--force", action="store_true", help="replace a spec of that name")
+    begin.set_defaults(command=_init)
+
+    serve = commands.add_parser(
+        "serve",
+        help="have your own model answer for audits",
+        description="Run a model file in an environment of yours, and have it answer for audits on this "
+        "machine. Opening a joblib or pickle file runs what is in it: serve only files that you trust.",
+    )
+    serve.add_argument("file", metavar="MODEL", type=Path, help="joblib or pickle file, or MLflow folder")
+    serve.add_argument(
+        "--python", metavar="PATH", default=sys.executable, help="the Python that has what the model needs"
+    )
+    serve.add_argument("--port", metavar="N", type=int, default=8000, help="of 127.0.0.1 (default: 8000)")
+    serve.add_argument("--columns", metavar="NAME,…", help="what it reads, in order, where it does not say")
+    serve.set_defaults(command=_serve)
+
+    explain = commands.add_parser(
+        "explain",
+        help="say what a key of the spec means",
+        description="Say what a key means, its values and default.",
+    )
+    explain.add_argument(
+        "key", metavar="KEY", help="such as data.missing, model.path, flipset or flipset.cost"
+    )
+    explain.set_defaults(command=_explain)
 
     describe = commands.add_parser(
         "describe", help="say what a data file holds", description="Say what was read and how."
@@ -100,6 +140,27 @@ def _parser() -> argparse.ArgumentParser:
     )
     samples.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder to write to")
     samples.set_defaults(command=_sample_data)
+
+    plan = commands.add_parser(
+        "plan",
+        help="what each audit of a spec could see at given group sizes",
+        description="Simulate groups of given sizes through each audit's own test.",
+    )
+    plan.add_argument("spec", metavar="SPEC.yaml", type=Path)
+    plan.add_argument(
+        "--people", metavar="N", type=int, nargs="+", default=[100, 300, 1000], help="in each group"
+    )
+    plan.add_argument(
+        "--difference",
+        metavar="SHARE",
+        type=float,
+        nargs="+",
+        default=[0.0, 0.1],
+        help="share of one group's people whose decision is changed (0: groups differ by luck alone)",
+    )
+    plan.add_argument("--worlds", metavar="N", type=int, default=20, help="simulated for each of these")
+    plan.add_argument("--json", action="store_true", help="as JSON")
+    plan.set_defaults(command=_plan)
 
     report = commands.add_parser(
         "report", help="write the report of a finished run", description="Render a finished run again."
@@ -119,6 +180,17 @@ def _parser() -> argparse.ArgumentParser:
         )
     report.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: into DIR)")
     report.set_defaults(command=_report)
+    pages = commands.add_parser("app", help="serve the pages", description="Serve the pages on this machine.")
+    pages.add_argument("--port", type=int, default=8501)
+    pages.add_argument(
+        "--address", default="127.0.0.1", help="0.0.0.0 lets other machines in (default: this one alone)"
+    )
+    pages.set_defaults(command=_app)
+    schema = commands.add_parser(
+        "schema", help="the JSON schema of results.json", description="Write the JSON schema of results.json."
+    )
+    schema.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: printed)")
+    schema.set_defaults(command=_schema)
     _saved_audits(commands.add_parser("runs", help="saved audits", description="List and keep saved audits."))
     words = "Measure new people as a sensitivity audit did, without a server."
     _monitors(commands.add_parser("monitor", help="measure new people", description=words))
@@ -133,9 +205,9 @@ def _running(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fail-on",
-        choices=["evidence", "gate"],
-        help="exit with status 1 if some verdict is 'evidence of a difference', or if there are more of "
-        "some verdict than the spec's gate lets pass",
+        choices=["evidence", "material", "gate"],
+        help="exit with status 1 if some verdict, corrected for all audits of the run, is 'evidence of a "
+        "difference', if one is of a material difference, or if the spec's gate stops the run",
     )
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write the verdicts as JUnit XML")
 
@@ -227,6 +299,14 @@ def _run(chosen: argparse.Namespace) -> tuple[int, str]:
     return run(chosen.spec, chosen.out, wishes)
 
 
+def _plan(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.plan import planned
+
+    return 0, planned(
+        chosen.spec, chosen.people, chosen.difference, worlds=chosen.worlds, as_json=chosen.json
+    )
+
+
 def _report(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli.report import report
 
@@ -234,6 +314,18 @@ def _report(chosen: argparse.Namespace) -> tuple[int, str]:
         chosen.folder, chosen.format, chosen.template, chosen.out, sex=chosen.sex, race=chosen.race
     )
     return 0, words
+
+
+def _app(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.app import serve
+
+    return serve(chosen.port, chosen.address), ""
+
+
+def _schema(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.report import schema
+
+    return 0, schema(chosen.out)
 
 
 def _runs_list(chosen: argparse.Namespace) -> tuple[int, str]:
@@ -276,6 +368,24 @@ def _runs_rm(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli import runs
 
     return 0, runs.removed(chosen.ids)
+
+
+def _init(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.init import init
+
+    return 0, init(chosen.file, chosen.out, force=chosen.force)
+
+
+def _serve(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.serve import serve
+
+    return serve(chosen.file, chosen.python, chosen.port, chosen.columns)
+
+
+def _explain(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.explain import explain
+
+    return 0, explain(chosen.key)
 
 
 def _describe(chosen: argparse.Namespace) -> tuple[int, str]:

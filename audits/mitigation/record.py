@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from audits.mitigation.options import MitigationOptions
-from audits.records import Audit
+from audits.records import Audit, Size
 
 __all__ = ["AUDIT"]
+
+_TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text": 6.0}  # of 20,000 rows
+
+
+def _seconds(options: MitigationOptions, size: Size) -> float:
+    """Trained once as it was and once for every number of samples; audits before and after come on top."""
+    each = _TRAINING.get(size.trained or "", 12.0) * max(size.rows / 6_000, 0.05)
+    return (2 + len(options.amounts)) * each
+
 
 AUDIT = Audit(
     name="mitigation",
@@ -20,4 +29,5 @@ AUDIT = Audit(
     result="audits.mitigation.result:MitigationResult",
     runs="audits.runs.mitigating:mitigation_with_others",
     presents="audits.mitigation.exhibits:section",
+    seconds=_seconds,
 )

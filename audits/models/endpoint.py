@@ -144,7 +144,7 @@ def load_endpoint(
         labels = {class_text(value): column for column, value in enumerate(found)}
         notes.append("The service gives labels only: its scores are 0 or 1.")
     else:
-        probabilities = read_probabilities(answers, sample, service.name)
+        probabilities = read_probabilities(_numbers(answers), sample, service.name)
         width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
         stated = zipmap_keys(answers)
         if data.label is None and classes is None and probabilities.ndim == 1:
@@ -176,7 +176,7 @@ def _scores(
 ) -> np.ndarray:
     if labels is not None:
         return one_hot(answers, labels, width, name)
-    scores = read_probabilities(answers, frame, name)
+    scores = read_probabilities(_numbers(answers), frame, name)
     if scores.ndim == 1 and width == 1:
         return scores
     if scores.ndim == 1:
@@ -184,6 +184,14 @@ def _scores(
     if scores.shape[1] != width:
         raise InputError(name, f"must give {width} probabilities a person", scores.shape[1])
     return scores
+
+
+def _numbers(answers: Any) -> Any:
+    """Return answers by class as a matrix of all their digits; a dictionary of a model file has fewer."""
+    if not isinstance(answers, list):
+        return answers
+    keys = list(answers[0])
+    return np.array([[row[key] for key in keys] for row in answers], dtype=np.float64)
 
 
 def _are_labels(answers: Any, data: AuditData) -> bool:

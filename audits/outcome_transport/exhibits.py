@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
@@ -15,6 +15,13 @@ def section(result: OutcomeTransportResult) -> Section:
     flows = result.flows_frame()
     table = result.to_frame()
     exhibits = [
+        Exhibit(
+            "judged",
+            "What the verdict rests on",
+            "The interval that the verdict follows from, and how much is said not to matter.",
+            lambda: figures.judged(result),
+            result.judged_frame,
+        ),
         Exhibit(
             "flows",
             "Flows",
@@ -29,16 +36,19 @@ def section(result: OutcomeTransportResult) -> Section:
             lambda: figures.flow_matrix(result),
             lambda: flows,
         ),
-        Exhibit(
-            "bias",
-            "Bias by group",
-            "Mean bias by group: the thick bar is the sampling interval, the thin one holds every optimal "
-            "coupling's value.",
-            lambda: figures.bias(result),
-            lambda: table[table["level"] != "subgroup"],
-        ),
     ]
-    if any(row.level == "subgroup" for row in result.bias):
+    if any(row.mean.value is not None for row in result.bias):
+        exhibits.append(
+            Exhibit(
+                "bias",
+                "Bias by group",
+                "Mean bias by group: the thick bar is the sampling interval, the thin one holds every "
+                "optimal coupling's value.",
+                lambda: figures.bias(result),
+                lambda: table[table["level"] != "subgroup"],
+            )
+        )
+    if any(row.level == "subgroup" and row.mean.value is not None for row in result.bias):
         exhibits.append(
             Exhibit(
                 "subgroup_bias",
@@ -51,7 +61,8 @@ def section(result: OutcomeTransportResult) -> Section:
     facts = {
         "Wasserstein distance": f"{number(result.wasserstein.value)} ({number(result.wasserstein.low)} to "
         f"{number(result.wasserstein.high)}; {result.wasserstein.method})",
-        "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}",
+        "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}; "
+        f"a difference of 1 counts {_unit(result)}",
         "Coupling": f"{result.certificate['method']}; {count(result.certificate['source_outcomes'])} and "
         f"{count(result.certificate['target_outcomes'])} different outcomes",
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
@@ -74,3 +85,8 @@ def section(result: OutcomeTransportResult) -> Section:
         exhibits=tuple(exhibits),
         facts=facts,
     )
+
+
+def _unit(result: OutcomeTransportResult) -> str:
+    """Distance that a difference of 1 makes: a probability p, of a column as of a model, is (p, 1 - p)."""
+    return "√2 (Eq. 10: p stands for p and 1 − p)" if result.outcome in {"decision", "probability"} else "1"

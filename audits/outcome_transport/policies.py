@@ -8,18 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from audits.checks import choices, finite, one_of
+from audits.data import AuditData
 from audits.data.intersections import group_codes
 from audits.errors import InputError
 from audits.models import Model, Subject, train_model
 from audits.models.labels import NumberModel, label_numbers
 from audits.models.protocol import class_text, label_values
 from audits.models.spec import model_path
-from audits.outcome_transport.options import OutcomeTransportOptions, Policy
+from audits.outcome_transport.options import OutcomeTransportOptions, Policy, Trained
 from audits.progress import silent
 
 __all__ = ["Outcomes", "equal_opportunity", "model_outcomes", "reference_outcomes"]
 
 _WHERE = "outcome_transport.against"
+_FOLDS = 5  # parts in which a reference learns and says, where no rows were kept for training
 _PAIR = float(np.sqrt(2.0))  # norm of (1, 0) - (0, 1): what a difference of 1 in p makes in (p, 1 - p)
 
 
@@ -132,10 +134,17 @@ def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
 
 def _other_policy(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes, Outcomes, list[str]]:
     given = [name for name in ("score", "label", "train", "path") if getattr(policy, name) is not None]
-    if len(given) != 1:
-        raise InputError(_WHERE, "must have exactly one of 'score', 'label', 'train' and 'path'", given)
+    if given not in (["label", "train"], *([name] for name in ("score", "label", "train", "path"))):
+        raise InputError(
+            _WHERE,
+            "must have exactly one of 'score', 'label', 'train' and 'path', or 'train' with the 'label' that "
+            "it learns",
+            given,
+        )
     if policy.higher_is is not None and policy.score is None:
         raise InputError(f"{_WHERE}.higher_is", "is for a column of scores", policy.higher_is, "leave it out")
+    if policy.label is not None and policy.train is not None:
+        return _trained_on(subject, policy.train, policy.label, kind)
     if policy.label is not None:
         return _decided_in_a_column(subject, policy.label)
     if policy.score is not None:
@@ -189,6 +198,83 @@ def _another_model(subject: Subject, policy: Policy, kind: str) -> tuple[Outcome
     return theirs, ours, warnings
 
 
+def _trained_on(
+    subject: Subject, train: Trained, column: str, kind: str
+) -> tuple[Outcomes, Outcomes, list[str]]:
+    """Outcomes of a model that learned another label, of people whom it has not seen, and the audited one's.
+
+    Where no rows were kept for training, as with a column of predictions, it learns from some of the people
+    audited and says of the others, in turn.
+    """
+    data = _labelled(subject.data, column)
+    cut, warnings = subject.threshold, []
+    if subject.score_kind != "probability":
+        cut = 0.5
+        warnings.append(f"The {train} model decides favourably from a probability of 0.5 on.")
+    if subject.training is not None:
+        parts = [(_labelled(subject.training, column), np.arange(data.n))]
+    else:
+        fold = np.random.default_rng(subject.seed).permutation(data.n) % _FOLDS
+        parts = [(data.take(np.flatnonzero(fold != k)), np.flatnonzero(fold == k)) for k in range(_FOLDS)]
+        warnings.append(
+            f"The reference learned {column} from the people audited, in {_FOLDS} parts: it says of each "
+            "part what it learned from the others."
+        )
+    scores, favorable = np.empty(data.n), np.empty(data.n, dtype=bool)
+    for learned, rows in parts:
+        model = train_model(learned, train, subject.seed, silent)
+        other = dataclasses.replace(
+            subject,
+            data=data.take(rows),
+            model=model,
+            threshold=cut,
+            score_kind="probability",
+            higher_is="favorable",
+        )
+        scores[rows], favorable[rows] = other.scores, other.decisions
+    if kind == "automatic" and subject.score_kind != "probability":
+        kind = "decision"  # on one scale in any case
+    ours = model_outcomes(subject, kind)
+    if ours.kind == "classes":
+        ours = model_outcomes(subject, "decision")
+    if ours.kind == "score":
+        raise InputError(
+            "outcome_transport.outcome",
+            "must be a decision or a probability to be held against a model of another label",
+            kind,
+            "choose 'decision'",
+        )
+    values = favorable.astype(float) if ours.kind == "decision" else scores
+    return Outcomes(f"{train} model of {column}", ours.kind, values[:, None], favorable), ours, warnings
+
+
+def _labelled(data: AuditData, column: str) -> AuditData:
+    """Return `data` with another column as its label, of the same favourable values."""
+    favorable = _favorable(data, column)
+    return dataclasses.replace(
+        data,
+        label=column,
+        y=favorable,
+        cut=None,
+        features=tuple(name for name in data.features if name != column),
+    )
+
+
+def _favorable(data: AuditData, name: str) -> np.ndarray:
+    """Whether a column says a favourable decision (n,)."""
+    column = one_of(f"{_WHERE}.label", name, data.frame.columns, what="a column")
+    missing = int(data.frame[column].isna().sum())
+    if missing:
+        raise InputError(
+            f"{_WHERE}.label",
+            f"must say a decision for everybody, but {missing:,} of {data.n:,} values are missing",
+            column,
+            "leave those rows out with data.keep",
+        )
+    good = {class_text(value) for value in data.favorable}
+    return np.array([class_text(value) in good for value in data.frame[column].tolist()])
+
+
 def _in_order(theirs: Outcomes, other: Subject, subject: Subject) -> Outcomes:
     """Columns of `theirs` in the order of the audited model's classes."""
     names, wanted = (
@@ -202,19 +288,8 @@ def _in_order(theirs: Outcomes, other: Subject, subject: Subject) -> Outcomes:
 
 
 def _decided_in_a_column(subject: Subject, name: str) -> tuple[Outcomes, Outcomes, list[str]]:
-    data = subject.data
-    column = one_of(f"{_WHERE}.label", name, data.frame.columns, what="a column")
-    missing = int(data.frame[column].isna().sum())
-    if missing:
-        raise InputError(
-            f"{_WHERE}.label",
-            f"must say a decision for everybody, but {missing:,} of {data.n:,} values are missing",
-            column,
-            "leave those rows out with data.keep",
-        )
-    good = {class_text(value) for value in data.favorable}
-    favorable = np.array([class_text(value) in good for value in data.frame[column].tolist()])
-    reference = Outcomes(f"column {column}", "decision", favorable[:, None].astype(float), favorable)
+    favorable = _favorable(subject.data, name)
+    reference = Outcomes(f"column {name}", "decision", favorable[:, None].astype(float), favorable)
     return reference, model_outcomes(subject, "decision"), []
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
+from audits.runs.across import levels_of, verdicts_across
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from audits.runs.spec import Spec
+    from audits.stats import Verdict
 
 __all__ = ["SCHEMA", "AuditResult", "RunResult"]
 
-SCHEMA = 1
-"""Version of results.json, as ``audits/reports/results.schema.json`` describes it."""
+SCHEMA = 2
+"""Version of results.json, as `audits.reports.schema.results_schema` describes it."""
+
+READ = (1, 2)
+"""Versions that this one reads: what an audit's result was called before is the audit's to know."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +90,22 @@ class RunResult:
         RunFailed
             If an audit states a number that is not finite: what does not exist must be None.
         """
-        document = {**self._head(), "audits": [audit.to_json() for audit in self.audits]}
+        entries = [
+            {**audit.to_json(), "verdict_across": across}
+            for audit, across in zip(self.audits, self.verdicts_across(), strict=True)
+        ]
+        document = {**self._head(), "audits": entries}
         for path, number in numbers(document):
             if not math.isfinite(number):
                 raise RunFailed(
                     f"The result states {number} at {path}; a number that does not exist must be null."
                 )
         return document
+
+    def verdicts_across(self) -> list[Verdict]:
+        """Return each audit's verdict after correction for all audits of the run."""
+        levels = levels_of([audit.options for audit in self.audits])
+        return verdicts_across([audit.result for audit in self.audits], levels)
 
     def with_spec(self, spec: Spec) -> RunResult:
         """Return the same result under `spec`, an equal one whose files lie elsewhere."""
@@ -119,10 +133,10 @@ class RunResult:
         try:
             document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
             schema = document.pop("schema")
-            if schema != SCHEMA:
+            if schema not in READ:
                 raise RunFailed(
-                    f"{folder} holds results of schema {schema}, and this version reads {SCHEMA}; "
-                    "use the Evenhand that wrote them, or run the audit again."
+                    f"{folder} holds results of schema {schema}, and this version reads "
+                    f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run it again."
                 )
             entries = document.pop("audits")
             audits = tuple(

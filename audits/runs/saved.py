@@ -278,6 +278,7 @@ class SavedRuns:
                     is None
                 ):
                     self._artefacts.forget(digest)
+        self._database.scrub()
 
     def _note_end(self, identity: str, run: Run) -> None:
         try:

@@ -26,7 +26,7 @@ from audits.runs.gate import Gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 
-__all__ = ["AuditRequest", "Spec", "parse_spec", "read_spec"]
+__all__ = ["AuditRequest", "Spec", "audit_request", "parse_spec", "read_spec"]
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -258,18 +258,25 @@ def _number(value: Any, where: str, rule: str) -> float:
 
 def _audits(value: Any) -> tuple[AuditRequest, ...]:
     if not isinstance(value, list) or not value:
-        raise InputError("audits", "must be a list of at least one audit", value, "such as - flipset: {…}")
+        raise InputError(
+            "audits", "must be a list of at least one audit", value, "write audits: [groups], say"
+        )
     return tuple(_audit(item, f"audits[{place}]") for place, item in enumerate(value))
 
 
 def _audit(value: Any, where: str) -> AuditRequest:
+    if isinstance(value, str):  # short for no options
+        value = {value: None}
     if not isinstance(value, dict) or len(value) != 1:
         raise InputError(where, "must be one audit with its options, such as {flipset: {…}}", value)
     name, options = next(iter(value.items()))
     one_of(where, name, AUDITS, what="the name of an audit")
-    return AuditRequest(
-        name, build(AUDITS[name].options, {} if options is None else options, f"{where}.{name}")
-    )
+    return audit_request(name, options, f"{where}.{name}")
+
+
+def audit_request(name: str, options: Any, where: str) -> AuditRequest:
+    """Return an audit asked for by its name in the registry, its options checked; None is no options."""
+    return AuditRequest(name, build(AUDITS[name].options, {} if options is None else options, where))
 
 
 def _dumped(value: Any) -> dict[str, Any]:

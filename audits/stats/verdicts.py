@@ -17,6 +17,7 @@ from typing import Literal
 from audits.stats.estimate import Estimate
 
 __all__ = [
+    "DEFAULT_LEVEL",
     "EVIDENCE",
     "INSUFFICIENT",
     "MATERIAL_DIFFERENCE",
@@ -47,6 +48,9 @@ NO_EVIDENCE: Verdict = "no evidence at this size"
 
 VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
 """In the order in which a reader should see them."""
+
+DEFAULT_LEVEL = 0.05
+"""Error rate of intervals, tests and verdicts unless the auditor says otherwise."""
 
 MATERIAL_DIFFERENCE = 0.10
 """Difference of two shares that counts as material unless the auditor says otherwise."""

@@ -22,13 +22,14 @@ from audits.reports.card import render_card
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
 from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
+from audits.reports.schema import results_schema
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables
 from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
 from tests.reports.parsing import Tables
 
-SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "audits/reports/results.schema.json").read_text())
+SCHEMA = results_schema()
 NAMES = [
     "groups",
     "flipset",

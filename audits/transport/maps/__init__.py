@@ -18,8 +18,8 @@ from audits.transport.maps.entropic import EntropicMap, EntropicOptions
 from audits.transport.maps.gan import GanMap
 from audits.transport.maps.linear import LinearMap, LinearOptions
 from audits.transport.maps.neural import NeuralMap
+from audits.transport.maps.options import GanOptions, NeuralOptions
 from audits.transport.maps.protocol import FittedMap, TrainingPoint
-from audits.transport.maps.schedules import GanOptions, NeuralOptions
 from audits.transport.maps.unbalanced import UnbalancedMap, UnbalancedOptions
 from audits.transport.maps.validation import (
     composition_error,

@@ -28,6 +28,7 @@ from audits.errors import RunFailed
 from audits.progress import Progress, silent
 from audits.transport.maps.gan_training import GanTraining, players, split
 from audits.transport.maps.networks import predict
+from audits.transport.maps.options import GanOptions
 from audits.transport.maps.protocol import (
     TrainingPoint,
     Watch,
@@ -38,7 +39,6 @@ from audits.transport.maps.protocol import (
     unpack,
     unwatched,
 )
-from audits.transport.maps.schedules import GanOptions
 
 __all__ = ["GanMap"]
 

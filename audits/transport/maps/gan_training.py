@@ -9,8 +9,8 @@ import numpy as np
 
 from audits.errors import InputError
 from audits.progress import Progress
+from audits.transport.maps.options import GanOptions
 from audits.transport.maps.protocol import Groups, TrainingPoint, Watch, one_thread
-from audits.transport.maps.schedules import GanOptions
 from audits.transport.maps.validation import ks_distances, mean_cost
 from audits.transport.maps.wgan import Wgan, moving_cost
 

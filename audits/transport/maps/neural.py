@@ -36,6 +36,7 @@ from audits.errors import RunFailed
 from audits.progress import Progress, silent
 from audits.transport.maps.marginals import fit_marginals, restore
 from audits.transport.maps.networks import predict
+from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.potentials import cost_scales, thin
 from audits.transport.maps.protocol import (
     TrainingPoint,
@@ -47,7 +48,6 @@ from audits.transport.maps.protocol import (
     unpack,
     unwatched,
 )
-from audits.transport.maps.schedules import NeuralOptions
 
 __all__ = ["NeuralMap"]
 

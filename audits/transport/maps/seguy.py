@@ -16,9 +16,9 @@ from torch.optim.lr_scheduler import LRScheduler
 from audits.errors import InputError
 from audits.progress import Progress
 from audits.transport.maps.networks import glorot, layers, predict
+from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.pairs import pair_costs
 from audits.transport.maps.protocol import Groups, TrainingPoint, Watch
-from audits.transport.maps.schedules import NeuralOptions
 from audits.transport.maps.validation import ks_distances
 from audits.transport.maps.wgan import moving_cost
 

@@ -1,0 +1,159 @@
+"""``explain``: what a key of the spec means, read from where the key is defined."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import textwrap
+import types
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from audits.checks import one_of
+from audits.cli.words import wrapped
+from audits.data import DataSpec, Keep, LabelCut, ReadOptions, Recode
+from audits.models.spec import Endpoint, ModelSpec, Predictions
+from audits.runs.gate import Gate
+from audits.runs.registry import AUDITS
+
+__all__ = ["explain"]
+
+_TOP = {
+    "data": "Which table, which rows, which label, which groups.",
+    "model": "Where the model comes from, in exactly one way.",
+    "threshold": "Favourable when the favourable score is at least this: one number (0.5), or one for each "
+    "value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
+    "seed": "Seed of everything random, a whole number (0). The same seed gives the same numbers.",
+    "audits": "The list of audits with their options: - groups, - flipset: {source: …, target: …}.",
+    "gate": "How many verdicts of a kind pass --fail-on gate.",
+}
+_SECTIONS: dict[str, type] = {
+    "data": DataSpec,
+    "data.read": ReadOptions,
+    "data.keep": Keep,
+    "data.recode": Recode,
+    "data.label": LabelCut,
+    "model": ModelSpec,
+    "model.predictions": Predictions,
+    "model.endpoint": Endpoint,
+    "gate": Gate,
+}
+
+
+def explain(key: str) -> str:
+    """Return what a key means: a section, an audit, or ``section.key``.
+
+    Raises
+    ------
+    InputError
+        If there is no such key: suggests the nearest.
+    """
+    name = key.strip().strip(".").removeprefix("audits.")
+    known = _known()
+    found = [each for each in known if each.split(".")[-1] == name] if name not in known else [name]
+    if not found:
+        one_of("KEY", name, known, what="a key of the spec")
+    return "\n\n".join(known[each] for each in found)
+
+
+def _known() -> dict[str, str]:
+    """Return what is said of every key, by its full name."""
+    found = {}
+    for name, said in _TOP.items():
+        found[name] = _entry(name, said, _keys(_SECTIONS.get(name)))
+    for name, kind in _SECTIONS.items():
+        for key, said in _fields(kind).items():
+            full = f"{name}.{key}"
+            found[full] = _entry(full, said, _keys(_SECTIONS.get(full)))
+    for name, audit in AUDITS.items():
+        about = f"{audit.question} {audit.limits}"
+        found[name] = _entry(name, about, _keys(audit.options))
+        for key, said in _fields(audit.options).items():
+            found[f"{name}.{key}"] = _entry(f"{name}.{key}", said, "")
+    return found
+
+
+def _entry(name: str, said: str, keys: str) -> str:
+    parts = [
+        name,
+        *(wrapped(part, "  ") for part in said.split("\n")),
+        *([wrapped(keys, "  ")] if keys else []),
+    ]
+    return "\n".join(parts)
+
+
+def _keys(kind: type | None) -> str:
+    return "" if kind is None else f"Its keys: {', '.join(_names(kind).values())}."
+
+
+def _names(kind: type) -> dict[str, str]:
+    """Return the keys of a spec by field name: an alias where it has one."""
+    found = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if name.startswith("_") or (get_origin(hint) is not None and "ClassVar" in str(hint)):
+            continue
+        aliases = [getattr(each, "alias", None) for each in getattr(hint, "__metadata__", ())]
+        found[name] = next((alias for alias in aliases if alias), name)
+    return found
+
+
+def _fields(kind: type) -> dict[str, str]:
+    """Return what is said of each field: its meaning, values and default."""
+    hints = get_type_hints(kind, include_extras=True)
+    told, names = _documented(kind), _names(kind)
+    about = " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
+    found = {}
+    for field in dataclasses.fields(kind):
+        if field.name not in names:
+            continue
+        help_ = told.get(field.name) or _stated(hints[field.name]) or about
+        values = _values(hints[field.name])
+        default = (
+            "" if field.default in (dataclasses.MISSING, None) else f"Left out: {_plain(field.default)}."
+        )
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        more = " ".join(filter(None, [values, "Must be given." if required else default]))
+        found[names[field.name]] = "\n".join(filter(None, [help_, more]))
+    return found
+
+
+def _documented(kind: type) -> dict[str, str]:
+    """Return the text of each name in the docstring's section of attributes."""
+    text = inspect.getdoc(kind) or ""
+    section = re.search(r"Attributes\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+\n|\Z)", text, flags=re.DOTALL)
+    found: dict[str, str] = {}
+    if section is None:
+        return found
+    for head, body in re.findall(
+        r"^(\w[^\n:]*?)(?: :[^\n]*)?$\n?((?:(?:    [^\n]*)?\n?)*)", section[1], flags=re.MULTILINE
+    ):
+        said = " ".join(textwrap.dedent(body).split()).replace("`", "")
+        for name in head.split(","):
+            found[name.strip()] = said
+    return found
+
+
+def _stated(hint: Any) -> str:
+    """Return the sentence that an annotation itself says."""
+    said = [getattr(each, "description", None) for each in getattr(hint, "__metadata__", ())]
+    return next((text for text in said if text), "")
+
+
+def _values(hint: Any) -> str:
+    while get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = [each for each in get_args(hint) if each is not type(None)]
+        return _values(inner[0]) if len(inner) == 1 else ""
+    if get_origin(hint) is Literal:
+        return f"One of {', '.join(str(each) for each in get_args(hint))}."
+    return {bool: "true or false.", int: "A whole number.", float: "A number."}.get(hint, "")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (tuple, list, Mapping)) and not value:
+        return "none"
+    return str(value)

@@ -1,0 +1,111 @@
+"""``init``: a commented spec for a table, which runs as it is; and the same guesses for ``run FILE.csv``."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from audits.cli.words import one_line
+from audits.data import Table, read_table
+from audits.errors import InputError
+from audits.runs.documents import dump_yaml
+from audits.runs.proposing import Proposal, propose
+
+__all__ = ["guessed", "init", "is_table"]
+
+_TABLES = frozenset(
+    {".csv", ".tsv", ".tab", ".txt", ".gz", ".parquet", ".pq", ".arrow", ".feather", ".xlsx", ".jsonl"}
+)
+"""Endings of files that are tables, not specs."""
+
+_ASIDE = {
+    "data": "# features: [COLUMN, …]   what describes people; else all but label, groups and ids"
+    "\n# roles: {actionable: [COLUMN]}   what a person can change; recourse needs it"
+    "\n# missing: drop               or impute; a blank is a category of its own otherwise",
+    "model": "# path: model.onnx           or endpoint: {url: http://127.0.0.1:8000/score}, where"
+    "\n#                            `python -m audits serve MODEL` has a joblib or pickle file answer",
+}
+
+
+def init(file: Path, out: Path | None, *, force: bool = False) -> str:
+    """Write the spec guessed for a table and say what was guessed.
+
+    Parameters
+    ----------
+    file : Path
+        The table.
+    out : Path or None
+        The spec; by default the table's name with the ending .yaml, beside it.
+    force : bool
+        Whether a file of that name may be replaced.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, nothing can be guessed, or the spec exists already.
+    """
+    proposal = propose(read_table(file))
+    place = file.with_suffix(".yaml") if out is None else out
+    if place.exists() and not force:
+        raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
+    try:
+        written = file.absolute().relative_to(place.absolute().parent)
+    except ValueError:
+        written = file.absolute()
+    try:
+        place.write_text(_commented(proposal, str(written)), encoding="utf-8")
+    except OSError as error:
+        raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
+    return "\n".join([*guess_lines(proposal), f"Written to {place}; run it: python -m audits run {place}"])
+
+
+def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the spec guessed for a table, its path absolute, and the guesses in lines."""
+    table: Table = read_table(file)
+    proposal = propose(table)
+    spec = {**proposal.spec, "data": {"path": str(file.absolute()), **proposal.spec["data"]}}
+    return spec, guess_lines(proposal)
+
+
+def is_table(file: Path) -> bool:
+    """Whether a file's name says that it is a table, not a spec."""
+    return file.suffix.lower() in _TABLES
+
+
+def guess_lines(proposal: Proposal) -> list[str]:
+    """Return a line for each guess."""
+    return [f"Guessed: {one_line(sentence)}" for sentence in proposal.guesses.values()]
+
+
+def _commented(proposal: Proposal, path: str) -> str:
+    """Return the spec as YAML with each guess above the key that it set."""
+    spec, guesses = proposal.spec, proposal.guesses
+    lines = ["# Guessed from the names and values of the columns: correct what is wrong.", "data:"]
+    lines += _entry({"path": path}, 2)
+    for key, value in spec["data"].items():
+        lines += _comment(guesses.get(f"data.{key}"), 2)
+        lines += _entry({key: value}, 2)
+    lines += textwrap.indent(_ASIDE["data"], "  ").splitlines()
+    lines += ["model:", *_comment(guesses.get("model"), 2), *_entry(spec["model"], 2)]
+    lines += textwrap.indent(_ASIDE["model"], "  ").splitlines()
+    lines += _entry({"threshold": spec["threshold"], "seed": spec["seed"]}, 0)
+    lines += [
+        "# each audit that needs no further choice on these data",
+        *_entry({"audits": spec["audits"]}, 0),
+    ]
+    lines += ["# gate: {evidence: 0}        for --fail-on gate: how many verdicts of a kind pass"]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(value: dict[str, Any], indent: int) -> list[str]:
+    parts = [dump_yaml({key: item}).strip() for key, item in value.items()]
+    plain = [part[1:-1] if part[0] == "{" else part for part in parts]  # a scalar alone comes in braces
+    return textwrap.indent("\n".join(plain), " " * indent).splitlines()
+
+
+def _comment(sentence: str | None, indent: int) -> list[str]:
+    if sentence is None:
+        return []
+    return [" " * indent + line for line in textwrap.wrap(one_line(sentence), 96, initial_indent="# ",
+                                                          subsequent_indent="# ")]  # fmt: skip

@@ -1,0 +1,72 @@
+"""``serve``: a user's own model, in the user's own environment, behind the endpoint contract.
+
+We never open a pickle. The Python that the user names does, in a process of its own, as the user's own
+notebook would; the audit asks it over HTTP like any other service.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from audits.errors import InputError, RunFailed
+
+__all__ = ["serve"]
+
+_SCRIPT = Path(__file__).with_name("model_server.py")
+
+
+def serve(file: Path, python: str, port: int, columns: str | None) -> tuple[int, str]:
+    """Run the model server until it is interrupted; return exit status and last words.
+
+    Parameters
+    ----------
+    file : Path
+        A joblib or pickle file, or an MLflow model folder.
+    python : str
+        The interpreter that opens it: a path, or a name on the path.
+    port : int
+        Of 127.0.0.1; 0 takes a free one, which is told.
+    columns : str or None
+        Columns that the model reads, separated by commas.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, interpreter or port.
+    RunFailed
+        If the server ends by itself: it has said why.
+    """
+    if not file.exists():
+        raise InputError("MODEL", "must name an existing file or folder", str(file))
+    if file.suffix.lower() == ".onnx":
+        raise InputError("MODEL", "needs no server", str(file), "write model: {path: …} in the spec")
+    if file.is_dir() and not (file / "MLmodel").is_file():
+        raise InputError("MODEL", "must be a file, or a folder with an MLmodel file", str(file))
+    found = shutil.which(python)
+    if found is None:
+        raise InputError(
+            "--python", "must name a Python interpreter", python, "such as ~/model/.venv/bin/python"
+        )
+    if not 0 <= port <= 65_535:
+        raise InputError("--port", "must be from 0 to 65,535", port)
+    print(
+        f"evenhand: {found} opens {file}, which runs what is in it, as you. Stop with Ctrl-C.",
+        file=sys.stderr,
+        flush=True,
+    )
+    # given as text: the folder of the script must not be where the model's own modules are looked up
+    source = _SCRIPT.read_text(encoding="utf-8")
+    arguments = [found, "-c", source, str(file), str(port), *([columns] if columns else [])]
+    with subprocess.Popen(arguments) as server:
+        try:
+            status = server.wait()
+        except KeyboardInterrupt:
+            server.terminate()
+            server.wait()
+            return 0, "The model answers no more."
+    if status:
+        raise RunFailed("The model server ended; what it said stands above.")
+    return 0, "The model answers no more."

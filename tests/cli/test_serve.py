@@ -1,0 +1,122 @@
+"""A pickled pipeline in a process of its own answers for an audit, person by person as itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from audits.data import build_data, data_spec, read_table
+from audits.models import make_subject, model_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """people.csv, and a pipeline of numbers and words fitted on it."""
+    folder = tmp_path_factory.mktemp("served")
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 240),
+            "job": rng.choice(["cook", "judge"], 240),
+            "hours": rng.integers(1, 60, 240),
+        }
+    )
+    frame["paid"] = np.where(frame["hours"] + 20 * (frame["job"] == "judge") > 35, "yes", "no")
+    frame.to_csv(folder / "people.csv", index=False)
+    steps = make_column_transformer((StandardScaler(), ["hours"]), (OneHotEncoder(), ["job"]))
+    X = frame[["hours", "job"]]
+    joblib.dump(make_pipeline(steps, LogisticRegression()).fit(X, frame["paid"]), folder / "model.joblib")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    """Where the served model answers."""
+    command = [
+        sys.executable,
+        "-m",
+        "audits",
+        "serve",
+        "model.joblib",
+        "--port",
+        "0",
+        "--python",
+        sys.executable,
+    ]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        said = [server.stdout.readline() for _ in range(3)]
+        assert said[0].startswith("Pipeline answers on http://127.0.0.1:"), said
+        assert said[1] == "It reads hours, job.\n"
+        yield said[0].split()[-1]
+        server.send_signal(2)
+        assert server.wait(10) == 0
+
+
+def test_scores_are_the_pipeline_s_own(folder, address):
+    section = {"label": "paid", "favorable": "yes", "protected": ["sex"], "features": ["job", "hours"]}
+    data = build_data(read_table(folder / "people.csv"), data_spec(section))
+    subject = make_subject(data, model_spec({"endpoint": {"url": address}}))
+    frame = pd.read_csv(folder / "people.csv")
+    own = joblib.load(folder / "model.joblib").predict_proba(frame[["hours", "job"]])[:, 1]
+    np.testing.assert_allclose(subject.scores, own, rtol=0, atol=1e-12)
+
+
+def test_a_spec_is_audited_end_to_end(folder, address, cli):
+    spec = folder / "spec.yaml"
+    spec.write_text(
+        "data: {path: people.csv, label: paid, favorable: 'yes', protected: [sex], features: [job, hours]}\n"
+        f"model: {{endpoint: {{url: {address}}}}}\naudits: [groups]\n"
+    )
+    done = cli("run", spec, "--out", folder / "out", "--executor", "inline", "--no-save")
+    assert done.status == 0, done.err
+    assert json.loads((folder / "out" / "results.json").read_text())["audits"][0]["audit"] == "groups"
+
+
+def test_a_missing_column_is_named(address):
+    body = json.dumps({"instances": [{"hours": 3}]}).encode()
+    request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request)
+    assert refused.value.code == 400
+    assert "columns that were not sent: ['job']; list them in data.features" in refused.value.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.joblib"], "MODEL must name an existing file or folder"),
+        (["model.onnx"], r"needs no server.*write model: \{path: …\}"),
+        (["model.joblib", "--python", "nopython"], "--python must name a Python interpreter, got 'nopython'"),
+        (["model.joblib", "--port", "70000"], "--port must be from 0 to 65,535"),
+    ],
+)
+def test_what_cannot_be_served(folder, cli, monkeypatch, arguments, message):
+    import re
+
+    monkeypatch.chdir(folder)
+    (folder / "model.onnx").write_bytes(b"")
+    answer = cli("serve", *arguments)
+    assert answer.status == 2
+    assert re.search(message, answer.err), answer.err
+
+
+def test_a_file_that_holds_no_model(folder, cli):
+    joblib.dump({"a": 1}, folder / "thing.joblib")
+    answer = cli("serve", folder / "thing.joblib", "--port", "0")
+    assert answer.status == 3
+    assert "holds a dict, which does not predict" in answer.err

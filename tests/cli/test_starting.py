@@ -1,0 +1,138 @@
+"""From nothing to a finding: guessed specs, short specs, and keys explained."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from audits.data.samples import CATALOGUE, write_samples
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A table of label, prediction and groups alone."""
+    rng = np.random.default_rng(0)
+    truth = (rng.random(300) < 0.5).astype(int)
+    frame = pd.DataFrame(
+        {
+            "y_true": truth,
+            "y_pred": np.where(rng.random(300) < 0.8, truth, 1 - truth),
+            "sex": rng.choice(["f", "m"], 300),
+        }
+    )
+    frame.to_csv(tmp_path / "results.csv", index=False)
+    return tmp_path / "results.csv"
+
+
+def test_a_table_of_results_runs_by_its_name_alone(cli, results, tmp_path):
+    done = cli("run", results, "--out", tmp_path / "out", "--executor", "inline")
+    assert done.status == 0, done.err
+    assert "Guessed: The predictions are those in 'y_pred'." in done.err
+    assert "Accuracy: 7" in done.out or "Accuracy: 8" in done.out
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [each["audit"] for each in found["audits"]] == ["groups", "outcome_transport", "rule_sets"]
+    flows = found["audits"][1]
+    assert {row["mean"] for row in flows["bias"]} == {None}
+    assert "of people of whom nobody says whether" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("made", ["held_out", "in_sample"])
+def test_of_whom_predictions_were_made_is_printed_with_the_accuracy(cli, results, tmp_path, made):
+    spec = {
+        "data": {"path": "results.csv", "label": "y_true", "favorable": 1, "protected": ["sex"]},
+        "model": {"predictions": {"label": "y_pred", "made": made}},
+        "audits": ["groups"],
+    }
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
+    done = cli("run", tmp_path / "spec.yaml", "--out", tmp_path / "out", "--executor", "inline")
+    assert done.status == 0, done.err
+    said = " ".join(done.out.split())
+    words = {"held_out": "had not seen in training", "in_sample": "was trained on, so too good for others"}
+    assert words[made] in said
+    assert ("accuracies and error rates are better here" in said) == (made == "in_sample")
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert words[made] in report
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["model"]["quality"]["made"] == made
+
+
+def test_audits_that_compare_people_are_refused_without_features(cli, results, tmp_path):
+    spec = {
+        "data": {"path": "results.csv", "label": "y_true", "favorable": 1, "protected": ["sex"]},
+        "model": {"predictions": {"label": "y_pred"}},
+        "audits": [{"flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}}}],
+    }
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
+    done = cli("run", tmp_path / "spec.yaml", "--out", tmp_path / "out", "--executor", "inline")
+    assert done.status == 2
+    assert "data.features must name at least one column, because people are compared by them" in done.err
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_init_writes_a_spec_that_runs(cli, tmp_path, name):
+    write_samples(name, tmp_path)
+    table = tmp_path / f"{name}.csv"
+    done = cli("init", table, "--out", tmp_path / "guess.yaml")
+    if done.status == 2:
+        assert "cannot be guessed" in done.err
+        return
+    text = (tmp_path / "guess.yaml").read_text(encoding="utf-8")
+    spec = yaml.safe_load(text)
+    assert spec["data"]["path"] == table.name
+    assert text.count("  # ") >= 4
+    spec["audits"] = ["groups"]
+    (tmp_path / "short.yaml").write_text(yaml.safe_dump(spec))
+    ran = cli("run", tmp_path / "short.yaml", "--out", tmp_path / "out", "--executor", "inline", "--no-save")
+    assert ran.status == 0, ran.err
+
+
+def test_init_replaces_nothing_unasked(cli, results):
+    assert cli("init", results).status == 0
+    assert "names a file that exists" in cli("init", results).err
+    assert cli("init", results, "--force").status == 0
+
+
+def test_describe_says_which_audits_a_table_allows(cli, results):
+    said = " ".join(cli("describe", results).out.split())
+    assert "With the predictions stored here: groups, outcome_transport, rule_sets." in said
+    assert "what compares people by features is not possible" in said
+    facts = json.loads(cli("describe", results, "--json").out)
+    assert facts["audits"] == {"stored": ["groups", "outcome_transport", "rule_sets"], "model": []}
+    assert facts["suggested"]["predictions"] == {"y_pred": "label"}
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("data.missing", "One of drop, impute, category. Left out: category."),
+        ("missing", "data.missing"),
+        ("model.predictions", "Its keys: score, label, higher_is, made."),
+        ("flipset", "Its keys: source, target"),
+        ("flipset.cost", "One of l1_squared, l2_squared, l1, l2."),
+        ("threshold", "Favourable when the favourable score is at least this"),
+    ],
+)
+def test_explain(cli, key, words):
+    answer = cli("explain", key)
+    assert answer.status == 0, answer.err
+    assert words in " ".join(answer.out.split())
+
+
+def test_every_key_that_is_explained_says_something():
+    from audits.cli.explain import _known
+
+    known = _known()
+    assert len(known) > 120
+    for key, text in known.items():
+        assert len(text.splitlines()[1].strip()) >= 12, key
+    assert "Error rate, and the smallest difference" in known["mitigation.level"]
+    assert "Draws behind" in known["flipset.bootstrap"]
+
+
+def test_explain_suggests_the_nearest(cli):
+    answer = cli("explain", "data.protectd")
+    assert answer.status == 2
+    assert "did you mean 'data.protected'" in answer.err

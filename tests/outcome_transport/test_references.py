@@ -1,0 +1,67 @@
+"""A reference policy trained on another label, and what two-valued outcomes leave unsaid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from audits.data import DataSpec, build_data
+from audits.errors import InputError
+from audits.models import make_subject, model_spec
+from tests.outcome_transport.conftest import crowd, scored
+from tests.outcome_transport.subjects import QUICK, flows_of
+
+
+def _people(n: int = 400) -> pd.DataFrame:
+    frame = crowd(n, seed=3, ties=False)
+    rng = np.random.default_rng(3)
+    return frame.assign(other=(frame["x"] + 0.3 * rng.normal(size=n) > 0).astype(int))
+
+
+def test_a_reference_learns_another_label_for_a_column_of_predictions():
+    """It never says of people from whom it learned."""
+    frame = _people()
+    subject = scored(frame, features=("x", "z"))
+    result = flows_of(subject, against={"train": "logistic", "label": "other"}, outcome="decision", **QUICK)
+    assert result.source == "logistic model of other"
+    assert any("in 5 parts" in warning for warning in result.warnings)
+    # the slow way, fold by fold
+    fold = np.random.default_rng(subject.seed).permutation(len(frame)) % 5
+    features, said = frame[["x", "z"]].to_numpy(), np.empty(len(frame))
+    for k in range(5):
+        model = LogisticRegression().fit(features[fold != k], frame["other"][fold != k])
+        said[fold == k] = model.predict(features[fold == k])
+    assert (result.people["outcome"].to_numpy() == said).mean() > 0.98
+    assert (result.people["outcome"].to_numpy() == frame["other"]).mean() > 0.8
+
+
+def test_a_reference_learns_another_label_from_the_rows_kept_for_training():
+    frame = _people().drop(columns=["score"])
+    spec = DataSpec(label="label", favorable=1, protected=("group",), features=("x", "z", "other"))
+    subject = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.5)
+    result = flows_of(subject, against={"train": "logistic", "label": "other"}, **QUICK)
+    assert result.outcome == "probability"
+    assert not any("parts" in warning for warning in result.warnings)
+    truth = frame.loc[result.people.index, "other"].to_numpy()
+    assert ((result.people["outcome"].to_numpy() >= 0.5) == truth).mean() > 0.8
+    same = flows_of(subject, against={"train": "logistic", "label": "label"}, **QUICK)
+    plain = flows_of(subject, against={"train": "logistic"}, **QUICK)
+    assert same.wasserstein.value == pytest.approx(plain.wasserstein.value, abs=1e-6)
+
+
+def test_other_pairs_of_references_are_refused():
+    with pytest.raises(InputError, match="exactly one of"):
+        flows_of(scored(_people(60)), against={"score": "score", "label": "other"}, **QUICK)
+
+
+def test_rows_that_are_equal_by_construction_are_said_to_be():
+    frame = crowd(80, seed=2, ties=False)
+    result = flows_of(scored(frame), against="label", **QUICK)
+    rows = dict(zip(result.flows.rows, result.flows.share, strict=True))
+    assert rows["a, favorable"] == pytest.approx(rows["b, favorable"])
+    said = "rows of the flow matrix with the same outcome are equal by construction"
+    assert any(said in warning for warning in result.warnings)
+    apart = flows_of(scored(frame), against={"score": "score"}, **QUICK)
+    assert not any(said in warning for warning in apart.warnings)
