@@ -58,7 +58,8 @@ def main() -> None:
             f"({evidence.low:.1%} to {evidence.high:.1%}), no material difference {cleared:.1%}; "
             f"above chance {100 * truth:.1f} points, "
             f"sd {100 * values.std():.1f}, covered "
-            f"{covered.value:.1%} ({covered.low:.1%} to {covered.high:.1%}); people alike rejected {alike:.1%}",
+            f"{covered.value:.1%} ({covered.low:.1%} to {covered.high:.1%}); "
+            f"people alike rejected {alike:.1%}",
             flush=True,
         )
 
