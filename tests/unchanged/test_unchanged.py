@@ -61,7 +61,6 @@ CHANGED: dict[str, str] = {
     "*/values_tried": "likewise",
     "*/by_any_accepted": "likewise",
     "*/results/model/quality/made": "whether the people audited were in the model's training is now said",
-    "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
 }
 """Intended changes since the recording: a pattern of paths, and the reason.
 
