@@ -81,14 +81,14 @@ class Written:
         made: dict[str, pd.Series] = {}
         known = frame.index.name == ROW
         for name in frame.columns:
-            column = frame[name]
+            column = found = frame[name]
             if known and name in self.filled:
                 rows, value = self.filled[name]
                 column = column.mask(frame.index.isin(rows) & (column == value).to_numpy(dtype=bool))
             gaps = column.isna().to_numpy()
             if gaps.any() and (name in self.usual or name in self.others):
                 column = self._marked(column, gaps, known=known, as_texts=name in texts)
-            if column is not frame[name]:
+            if column is not found:
                 made[name] = column
         return with_columns(frame, made) if made else frame
 
@@ -100,8 +100,7 @@ class Written:
                 return column
             numbers = column.to_numpy(np.float64, na_value=np.nan, copy=True)
             for text, places in self._places(name, column.index, gaps, known):
-                if is_number(text):
-                    numbers[places] = float(text)
+                numbers[places] = float(text) if is_number(text) else np.nan
             return pd.Series(numbers, index=column.index, name=name)
         values = as_text(column).to_numpy(dtype=object, copy=True)
         for text, places in self._places(name, column.index, gaps, known):

@@ -24,9 +24,9 @@ __all__ = ["READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow", "loa
 
 READERS: Mapping[str, str] = {
     "ONNX": "audits.models.onnx",
-    "XGBoost": "audits.models.boosters.xgboost_file",
-    "LightGBM": "audits.models.boosters.lightgbm_file",
-    "CatBoost": "audits.models.boosters.catboost_file",
+    "XGBoost": "audits.models.xgboost_file",
+    "LightGBM": "audits.models.lightgbm_file",
+    "CatBoost": "audits.models.catboost_file",
     "skops": "audits.models.skops_file",
 }
 """Format and the module that reads it."""

@@ -24,6 +24,7 @@ __all__ = [
     "Input",
     "batch_size",
     "check_columns",
+    "column_for",
     "feed",
     "input_notes",
     "match_inputs",
@@ -94,7 +95,7 @@ def match_inputs(
         columns nobody named.
     """
     inputs = [_plain_input(each, model) for each in found]
-    by_name = [_column_for(each.name, data) for each in inputs]
+    by_name = [column_for(each.name, data) for each in inputs]
     if isinstance(given, Mapping):
         return _match_given(inputs, by_name, given, data, model)
     named = tuple(given) if given is not None else named
@@ -173,7 +174,7 @@ def _plain_name(name: str) -> str:
     return re.sub(r"\W", "_", name).lower()
 
 
-def _column_for(name: str, data: AuditData) -> str | None:
+def column_for(name: str, data: AuditData) -> str | None:
     """Return the column an input is named after; exporters turn spaces and hyphens into ``_``."""
     columns = _readable(data)
     if name in columns:
