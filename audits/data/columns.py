@@ -241,7 +241,9 @@ def _without_numbers(column: _Distinct, markers: Sequence[str] | None) -> Conver
     if not missing.all():
         return _as_text(column, markers)
     note = f"Column {column.name!r} has no values at all."
-    return Converted(pd.Series(np.full(len(column.codes), np.nan)), column.found(missing), (note,), column.marked(missing))
+    return Converted(
+        pd.Series(np.full(len(column.codes), np.nan)), column.found(missing), (note,), column.marked(missing)
+    )
 
 
 def _as_numbers(
@@ -265,7 +267,9 @@ def _as_numbers(
     spread = np.zeros(len(known), dtype=numbers.dtype)
     spread[known] = numbers
     notes = (f"Column {column.name!r} has decimal commas.",) if comma else ()
-    return Converted(pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing))
+    return Converted(
+        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
+    )
 
 
 def _parse(texts: pa.Array, *, gaps: bool) -> np.ndarray | None:
@@ -306,7 +310,9 @@ def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> Conv
     spread = np.full(len(known), np.datetime64("NaT", "us"))
     spread[known] = dates.to_numpy().astype("datetime64[us]")
     notes = (f"Times in column {column.name!r} are shown in UTC.",) if offsets.any() else ()
-    return Converted(pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing))
+    return Converted(
+        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
+    )
 
 
 def _day_month_order(texts: pd.Series) -> str | None:

@@ -58,7 +58,10 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
     "a torch file": (f"holds a torch model and {_RUNS_CODE}", _TORCH),
     "Keras": (f"holds a Keras or HDF5 model and {_RUNS_CODE}", _KERAS),
     "TensorFlow": (f"holds a TensorFlow graph and {_RUNS_CODE}", _KERAS),
-    "MLflow": ("is an MLflow artefact, refused because loading it can run code hidden in its pickles", _SKLEARN),
+    "MLflow": (
+        "is an MLflow artefact, refused because loading it can run code hidden in its pickles",
+        _SKLEARN,
+    ),
     "safetensors": ("holds weights without the network that they belong to", _WEIGHTS),
 }
 _REFUSED_SUFFIXES: Mapping[str, str] = {
@@ -131,7 +134,9 @@ def _by_content(path: Path, first: bytes) -> str | None:
     if b"flavors:" in first and b"artifact_path" in first:
         return "MLflow"
     packed = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
-    if (first[:1] == b"\x80" and first[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}) or first.startswith(packed):
+    if (first[:1] == b"\x80" and first[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}) or first.startswith(
+        packed
+    ):
         return "a pickle"
     return None
 

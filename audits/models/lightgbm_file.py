@@ -87,7 +87,9 @@ def _categories(
     # numbers have a range, categories their codes; a column without a split says "none"
     able = [name for name, info in zip(names, infos, strict=True) if not info.startswith("[")]
     if len(able) != len(levels):
-        able = [name for name, info in zip(names, infos, strict=True) if ":" in info and not info.startswith("[")]
+        able = [
+            name for name, info in zip(names, infos, strict=True) if ":" in info and not info.startswith("[")
+        ]
     if len(able) != len(levels):
         raise ValueError("it does not say which features its categories belong to")
     return {name: tuple(each) for name, each in zip(able, levels, strict=True)}

@@ -21,7 +21,13 @@ from audits.data.written import Written
 from audits.errors import InputError
 from audits.models.onnx_file import check_size
 from audits.models.onnx_inputs import check_columns, column_for
-from audits.models.onnx_outputs import name_classes, named_by_data, one_hot, probabilities_of, read_probabilities
+from audits.models.onnx_outputs import (
+    name_classes,
+    named_by_data,
+    one_hot,
+    probabilities_of,
+    read_probabilities,
+)
 from audits.models.protocol import check_scores, class_text, need_columns
 
 if TYPE_CHECKING:
@@ -176,9 +182,7 @@ class NativeNumbers(_Fed):
         return self.sign * self.number(frame)
 
 
-def match(
-    opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool
-) -> NativeModel | NativeNumbers:
+def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
     """Return a model of an opened file, its features fed by columns of `data`.
 
     Raises
@@ -243,7 +247,9 @@ def _columns(opened: Opened, data: AuditData, spec: ModelSpec) -> tuple[str, ...
         found = [own.get(name) or column_for(name, data) for name in names]
     elif given is not None:
         if len(given) != len(names):
-            raise InputError("model.columns", f"must name the {len(names)} columns of the {opened.name}", given)
+            raise InputError(
+                "model.columns", f"must name the {len(names)} columns of the {opened.name}", given
+            )
         found = list(given)
     elif opened.named:
         found = [column_for(name, data) for name in names]

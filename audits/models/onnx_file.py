@@ -24,7 +24,15 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["STANDARD_DOMAINS", "check_size", "class_labels", "matrix_columns", "parse_onnx", "read_onnx", "takes_gaps"]
+__all__ = [
+    "STANDARD_DOMAINS",
+    "check_size",
+    "class_labels",
+    "matrix_columns",
+    "parse_onnx",
+    "read_onnx",
+    "takes_gaps",
+]
 
 STANDARD_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 _PASS_THROUGH = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap"}

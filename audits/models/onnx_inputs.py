@@ -134,7 +134,9 @@ def check_columns(columns: Sequence[str], data: AuditData, where: str) -> None:
         raise InputError(where, "must name each column once", list(columns))
     for column in columns:
         if column not in readable:
-            rule = "must not hold the label" if column in data.frame.columns else "must be columns of the data"
+            rule = (
+                "must not hold the label" if column in data.frame.columns else "must be columns of the data"
+            )
             raise InputError(where, rule, column, near(column, readable))
 
 
@@ -186,13 +188,15 @@ def column_for(name: str, data: AuditData) -> str | None:
 def _match_matrix(matrix: Input, named: tuple[str, ...] | None, data: AuditData, model: str) -> Input:
     """Return a single matrix input with its columns: a position alone says nothing about which they are."""
     width = matrix.width
-    likely = [
-        name for name in data.features if matrix.type == _TEXT or is_number_column(data.frame[name])
-    ]
+    likely = [name for name in data.features if matrix.type == _TEXT or is_number_column(data.frame[name])]
     if named is None and width == 1 and len(likely) == 1:
         named = (likely[0],)
     if named is None:
-        line = f"columns: [{', '.join(likely)}]" if width in {None, len(likely)} else "columns: [FIRST, SECOND, …]"
+        line = (
+            f"columns: [{', '.join(likely)}]"
+            if width in {None, len(likely)}
+            else "columns: [FIRST, SECOND, …]"
+        )
         kind = "text" if matrix.type == _TEXT else "numeric"
         raise InputError(
             model,

@@ -166,7 +166,9 @@ class ModelSpec:
         for name in ("classes", "columns", "output"):
             if getattr(self, name) is not None and self.path is None and self.endpoint is None:
                 raise InputError(
-                    f"{where}.{name}", "has a meaning for a model file or endpoint only", advice="leave it out"
+                    f"{where}.{name}",
+                    "has a meaning for a model file or endpoint only",
+                    advice="leave it out",
                 )
         if self.columns is not None and not self.columns:
             raise InputError(f"{where}.columns", "must name at least one column")

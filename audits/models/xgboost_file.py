@@ -100,7 +100,9 @@ def _features(booster: Any) -> tuple[Feature, ...]:
         if kind != "c":
             found.append(Feature(name))
         elif levels.get(name) is None:
-            raise ValueError(f"its categories of {name!r} are not in the file; save it with xgboost 3.1 or later")
+            raise ValueError(
+                f"its categories of {name!r} are not in the file; save it with xgboost 3.1 or later"
+            )
         else:
             found.append(Feature(name, tuple(levels[name].to_pylist())))
     return tuple(found)

@@ -25,8 +25,23 @@ from tests.models.scorer import serve
 
 ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.data"
 NAMES = tuple(
-    "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours "
-    "country income".split()
+    [
+        "age",
+        "workclass",
+        "fnlwgt",
+        "education",
+        "education_num",
+        "marital",
+        "occupation",
+        "relationship",
+        "race",
+        "sex",
+        "gain",
+        "loss",
+        "hours",
+        "country",
+        "income",
+    ]
 )
 NUMBERS = ["age", "education_num", "hours"]
 WORDS = ["workclass", "occupation", "sex", "country"]
@@ -38,7 +53,9 @@ def raw() -> pd.DataFrame:
     """The file as a modeller reads it: a ? is a category."""
     if not ADULT.exists():
         pytest.skip("needs shared/data")
-    return pd.read_csv(ADULT, names=list(NAMES), skipinitialspace=True).astype(dict.fromkeys(NUMBERS, "float32"))
+    return pd.read_csv(ADULT, names=list(NAMES), skipinitialspace=True).astype(
+        dict.fromkeys(NUMBERS, "float32")
+    )
 
 
 @pytest.fixture(scope="module")

@@ -272,7 +272,9 @@ def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, t
 
 def test_the_lists_of_a_wide_mismatch_are_shortened(linear, data, people, make_data):
     path = linear([1.0] * 5, metadata={})
-    refused(path, data, r"a matrix of 5 columns .*numeric features: 'age', 'income', 'flag'\).*\[FIRST, SECOND")
+    refused(
+        path, data, r"a matrix of 5 columns .*numeric features: 'age', 'income', 'flag'\).*\[FIRST, SECOND"
+    )
     refused(path, data, "takes 5 columns in input 'X', but 1 are named: 'age'", columns=("age",))
     wide = people.assign(**{f"x{i}": float(i) + people["income"] for i in range(40)})
     text = refused(path, make_data(wide), r"43 in all")
@@ -290,7 +292,9 @@ def test_metadata_columns_must_be_columns_of_the_data(linear, data):
     )
     refused(linear([1.0, 1.0], metadata={"columns": '["age", "age"]'}), data, "repeats 'age'")
     refused(
-        linear([1.0, 1.0], metadata={"columns": '["age", "hired"]'}), data, "must not hold the label, got 'hired'"
+        linear([1.0, 1.0], metadata={"columns": '["age", "hired"]'}),
+        data,
+        "must not hold the label, got 'hired'",
     )
     refused(
         linear([1.0, 1.0], metadata={"columns": '["age", "job"]'}),
@@ -372,7 +376,11 @@ def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_th
         helper.make_node("Greater", ["income", "cut"], ["over"]),
         helper.make_node("Cast", ["over"], ["p"], to=FLOAT),
     ]
-    parts = ({"income": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 1])}, {"cut": np.array([[50.0]], np.float32)})
+    parts = (
+        {"income": (FLOAT, [None, 1])},
+        {"p": (FLOAT, [None, 1])},
+        {"cut": np.array([[50.0]], np.float32)},
+    )
     frame = people.copy()
     frame.loc[frame.index[:60], "income"] = np.nan
     for missing in ("category", "impute"):
@@ -382,7 +390,10 @@ def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_th
         share = (people["income"].iloc[60:] > 50).mean()
         assert f"0 of them get the favourable decision ({share:.0%} of the others do)" in told
         assert "data.missing to 'drop'" in told
-    asks = [helper.make_node("IsNaN", ["income"], ["gone"]), helper.make_node("Cast", ["gone"], ["p"], to=FLOAT)]
+    asks = [
+        helper.make_node("IsNaN", ["income"], ["gone"]),
+        helper.make_node("Cast", ["gone"], ["p"], to=FLOAT),
+    ]
     aware = make_subject(make_data(frame), ModelSpec(path=str(save(asks, *parts[:2]))))
     assert aware.decisions.sum() == 60
     assert not any("NaN" in note for note in aware.notes)
@@ -422,13 +433,17 @@ def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, 
         model.graph.node.append(helper.make_node("If", ["b"], ["d"], then_branch=inner, else_branch=inner))
     path.write_bytes(model.SerializeToString())
     here = "weights in a file that is not beside it, got '../../etc/passwd'"
-    refused(path, numeric_data, here if where == "initializer" else "must be self-contained, but tensor 'secret'")
+    refused(
+        path, numeric_data, here if where == "initializer" else "must be self-contained, but tensor 'secret'"
+    )
 
 
 def external(path, folder, **about):
     """Save the model at `path` with its weights in a file of its own."""
     model = onnx.load(path)
-    onnx.save(model, folder / "model.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0)
+    onnx.save(
+        model, folder / "model.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0
+    )
     return folder / "model.onnx"
 
 
