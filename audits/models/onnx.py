@@ -103,6 +103,24 @@ class Graph:
             return found[0]
         return np.column_stack([np.asarray(each).reshape(len(frame)) for each in found])
 
+    def front(self, proto: onnx.ModelProto, tensors: Sequence[str]) -> Front | None:
+        """Return what computes `tensors` inside the graph from raw rows; None where the runtime cannot."""
+        import onnx
+
+        made = onnx.ModelProto()
+        made.CopyFrom(proto)
+        inputs = {each.name for each in made.graph.input}
+        inner = [name for name in tensors if name not in inputs]
+        del made.graph.output[:]
+        made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
+        if not inner:
+            return Front(self, None, tuple(tensors))
+        try:
+            session = open_session(made.SerializeToString(), self.name)
+        except InputError:
+            return None
+        return Front(self, session, tuple(tensors))
+
     def feeding(self) -> dict[str, Any]:
         """Return as plain data how columns feed the file: see `reopen_onnx`."""
         return {
@@ -112,6 +130,32 @@ class Graph:
             "inputs": [asdict(each) for each in self.inputs],
             "written": {name: text for name, text in self.written.usual.items() if name in self.columns},
         }
+
+
+@dataclass(eq=False)
+class Front:
+    """The first steps of a graph: its inputs of numbers in float64, and tensors that the runtime computes."""
+
+    graph: Graph
+    session: onnxruntime.InferenceSession | None = field(repr=False)
+    tensors: tuple[str, ...]
+    widths: tuple[int, ...] = ()
+
+    def __call__(self, frame: pd.DataFrame) -> list[np.ndarray]:
+        """Return each tensor as (n, w) of float64; notes how wide they are."""
+        graph = self.graph
+        texts = text_columns(graph.inputs)
+        given = graph.written.restore(frame[list(graph.columns)], texts=texts)
+        inputs = {each.name: each for each in graph.inputs}
+        found = []
+        for name in self.tensors:
+            if name in inputs:  # not through float32: a small slope times a large number keeps its digits
+                values = given[list(inputs[name].columns)].to_numpy(np.float64, na_value=np.nan)
+            else:
+                values = run_session(self.session, graph.inputs, given, name, graph.name)
+            found.append(np.asarray(values, dtype=np.float64).reshape(len(frame), -1))
+        self.widths = tuple(each.shape[1] for each in found)
+        return found
 
 
 def open_graph(

@@ -23,6 +23,7 @@ from audits.checks import choices
 from audits.data import AuditData, FeatureSpace
 from audits.data.values import text_of
 from audits.errors import InputError
+from audits.models.gradients import Differentiable
 from audits.models.predictions import (
     HigherIs,
     PredictedLabel,
@@ -134,6 +135,13 @@ class Subject:
     def decisions(self) -> np.ndarray:
         """Who of the people audited gets the favourable decision, (n,) bool."""
         return self.decide(self.scores, self.data.groups)
+
+    @cached_property
+    def differentiable(self) -> Differentiable | None:
+        """The model with its gradient, checked on the people audited; None where it has none."""
+        from audits.models.exact import differentiable
+
+        return differentiable(self)
 
     @property
     def outcome(self) -> str:

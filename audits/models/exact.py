@@ -1,0 +1,247 @@
+"""Exact gradients of models that were brought along, held against the model itself before they are trusted.
+
+An ONNX graph of standard layers, a linear model or a network of scikit-learn becomes a torch network behind
+the encoding that the model does itself. It is used for a subject only if, over the points of the subject's
+feature space, it gives everyone audited the model's own score to `TOLERANCE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from audits.errors import InputError
+from audits.models.gradients import Differentiable, logits_over
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+
+    from audits.models.subject import Subject
+
+__all__ = ["TOLERANCE", "Exact", "differentiable", "sklearn_networks"]
+
+TOLERANCE = 1e-5
+"""Largest difference between a network's score and the model's own: float32 keeps seven digits."""
+
+_ROWS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A model as a `Differentiable` one.
+
+    Attributes
+    ----------
+    model : Model
+        What scores people.
+    encode : callable
+        From raw rows to what the network reads.
+    made : callable
+        Gives a float64 network of logits.
+    """
+
+    model: Any
+    encode: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
+    made: Callable[[], torch.nn.Module] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.model.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return self.model.columns
+
+    @property
+    def classes(self) -> tuple[object, ...] | None:
+        """Label values in the order of the logits."""
+        return self.model.classes
+
+    @property
+    def invents(self) -> bool:
+        """Whether it can score people who do not exist."""
+        return self.model.invents
+
+    @property
+    def sha256(self) -> str:
+        """Digest of what decides the scores."""
+        return self.model.sha256
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the model's own scores."""
+        return self.model.score(frame)
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the numbers (n, k) that the network reads."""
+        return self.encode(frame)
+
+    def network(self) -> torch.nn.Module:
+        """Return a float64 copy of the network."""
+        return self.made()
+
+
+def differentiable(subject: Subject) -> Differentiable | None:
+    """Return the model of a subject with its gradient, None where it has none that holds for everyone audited.
+
+    Raises
+    ------
+    InputError
+        If the model cannot score the people.
+    """
+    model = subject.model
+    if isinstance(model, Differentiable):
+        return model
+    if hasattr(model, "number") or model.classes is None or not subject.space.columns:
+        return None
+    if any(column not in subject.space.columns for column in model.columns):
+        return None
+    for each in _readings(model):
+        if _holds(each, subject):
+            return each
+    return None
+
+
+def _readings(model: Any) -> Iterator[Exact]:
+    graph = getattr(model, "graph", None)
+    if graph is not None and model.labels is None and len(model.outputs) == 1:
+        yield from _onnx_readings(model)
+    opened = getattr(model, "opened", None)
+    if opened is not None and opened.model is not None and model.labels is None:
+        yield from sklearn_networks(model, opened.model, model.given)
+
+
+def _onnx_readings(model: Any) -> Iterator[Exact]:
+    from audits.models.onnx_file import parse_onnx
+    from audits.models.onnx_torch import layers_of
+
+    proto = parse_onnx(model.content, model.name)
+    for layers in layers_of(proto, _tensor_behind(proto, model.outputs[0])):
+        front = model.graph.front(proto, layers.cuts)
+        if front is None:
+            continue
+
+        def encode(frame: pd.DataFrame, front: Any = front) -> np.ndarray:
+            return np.concatenate(front(frame), axis=1)
+
+        def made(layers: Any = layers, front: Any = front) -> torch.nn.Module:
+            return _two_columns(layers.network(front.widths))
+
+        yield Exact(model, encode, made)
+
+
+def _tensor_behind(proto: Any, output: str) -> str:
+    """Return the tensor of chances that a ZipMap names."""
+    made_by = {name: node for node in proto.graph.node for name in node.output}
+    node = made_by.get(output)
+    while node is not None and node.op_type == "ZipMap":
+        output = node.input[0]
+        node = made_by.get(output)
+    return output
+
+
+def sklearn_networks(
+    model: Any, estimator: Any, given: Callable[[pd.DataFrame], Any]
+) -> Iterator[Exact]:
+    """Yield the network that a fitted scikit-learn estimator is, if it is one.
+
+    Parameters
+    ----------
+    model : Model
+        What scores people by it.
+    estimator : object
+        A logistic regression or MLP classifier, or a pipeline that ends in one.
+    given : callable
+        From raw rows to what the estimator takes.
+    """
+    steps = estimator[:-1] if hasattr(estimator, "steps") and len(estimator.steps) > 1 else None
+    last = estimator[-1] if hasattr(estimator, "steps") else estimator
+    made = _sklearn_layers(last)
+    if made is None:
+        return
+
+    def encode(frame: pd.DataFrame) -> np.ndarray:
+        x = given(frame)
+        x = x if steps is None else steps.transform(x)
+        x = x.toarray() if hasattr(x, "toarray") else x
+        return np.asarray(x, dtype=np.float64)
+
+    yield Exact(model, encode, made)
+
+
+def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
+    """Return what makes the network of logits of a fitted estimator, told by its name and arrays."""
+    kind = type(last).__name__
+    if kind in {"LogisticRegression", "LogisticRegressionCV", "SGDClassifier"} and hasattr(last, "coef_"):
+        if kind == "SGDClassifier" and getattr(last, "loss", "") != "log_loss":
+            return None
+        return lambda: _two_columns(_sequence([last.coef_.T], [last.intercept_], "identity"))
+    if kind == "MLPClassifier" and last.out_activation_ in {"logistic", "softmax"}:
+        return lambda: _two_columns(_sequence(last.coefs_, last.intercepts_, last.activation))
+    return None
+
+
+def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Module:
+    import torch
+    from torch import nn
+
+    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "logistic": nn.Sigmoid, "identity": nn.Identity}[activation]
+    layers: list[nn.Module] = []
+    for weight, bias in zip(weights, biases, strict=True):
+        layer = nn.Linear(*weight.shape, dtype=torch.float64)
+        layer.weight.data = torch.tensor(np.asarray(weight, dtype=np.float64).T.copy())
+        layer.bias.data = torch.tensor(np.asarray(bias, dtype=np.float64).copy())
+        layers += [layer, bend()]
+    kept = layers[:-1] if activation != "identity" else [each for each in layers if isinstance(each, nn.Linear)]
+    return nn.Sequential(*kept)
+
+
+def _two_columns(network: torch.nn.Module) -> torch.nn.Module:
+    """Return a network with one output of log-odds as one with a logit for each of two classes, 0 the first's."""
+    import torch
+    from torch import nn
+
+    layers = list(network) if isinstance(network, nn.Sequential) else [network]
+    last = layers[-1]
+    if isinstance(last, nn.Linear):
+        if last.out_features > 1:
+            return network
+        made = nn.Linear(last.in_features, 2, dtype=torch.float64)
+        made.weight.data = torch.cat([torch.zeros_like(last.weight.data), last.weight.data]).double()
+        made.bias.data = torch.cat([torch.zeros(1), last.bias.data]).double()
+        return nn.Sequential(*layers[:-1], made)
+
+    class Beside(nn.Module):
+        """A logit of 0 beside one log-odds, (m, 1) to (m, 2); more are left as they are."""
+
+        def forward(self, z: torch.Tensor) -> torch.Tensor:
+            return z if z.shape[1] > 1 else torch.cat([torch.zeros_like(z), z], dim=1)
+
+    return nn.Sequential(*layers, Beside())
+
+
+def _holds(exact: Exact, subject: Subject) -> bool:
+    """Whether the network over the feature space gives everyone audited the model's own probabilities."""
+    import torch
+
+    try:
+        network = logits_over(exact, subject.space, subject.data.frame)
+        z = subject.space.encode(subject.data.frame)
+        found = []
+        with torch.inference_mode():
+            for start in range(0, len(z), _ROWS_AT_ONCE):
+                logits = network(torch.from_numpy(z[start : start + _ROWS_AT_ONCE]))
+                found.append(torch.softmax(logits, dim=1).numpy())
+        chances = np.concatenate(found)
+    # a graph that is no network of standard layers fails in many ways, and is then asked for scores only
+    except (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError):
+        return False
+    if chances.shape[1] != len(subject.favorable_classes):
+        return False
+    scores = chances[:, subject.favorable_classes].sum(axis=1)
+    return bool(np.abs(scores - subject.scores).max(initial=0.0) <= TOLERANCE)
