@@ -41,12 +41,15 @@ class Exact:
     encode : callable
         From raw rows to what the network reads.
     made : callable
-        Gives a float64 network of logits.
+        Gives a float64 network: logits (m, k), or of two classes the log-odds (m, 1) of the second.
+    favorable : (k,) bool
+        Which classes are favourable.
     """
 
     model: Any
     encode: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
     made: Callable[[], torch.nn.Module] = field(repr=False)
+    favorable: np.ndarray
 
     @property
     def name(self) -> str:
@@ -60,8 +63,8 @@ class Exact:
 
     @property
     def classes(self) -> tuple[object, ...] | None:
-        """Label values in the order of the logits."""
-        return self.model.classes
+        """Label values in the order of the logits; None for the log-odds of the favourable of two."""
+        return None if len(self.model.classes) == 2 else self.model.classes
 
     @property
     def invents(self) -> bool:
@@ -74,8 +77,9 @@ class Exact:
         return self.model.sha256
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the model's own scores."""
-        return self.model.score(frame)
+        """Return the model's own scores, of the favourable class where `classes` is None."""
+        scores = self.model.score(frame)
+        return scores[:, self.favorable].sum(axis=1) if self.classes is None else scores
 
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the numbers (n, k) that the network reads."""
@@ -83,7 +87,8 @@ class Exact:
 
     def network(self) -> torch.nn.Module:
         """Return a float64 copy of the network."""
-        return self.made()
+        network = self.made()
+        return _favorable_odds(network, self.favorable) if self.classes is None else network
 
 
 def differentiable(subject: Subject) -> Differentiable | None:
@@ -101,22 +106,22 @@ def differentiable(subject: Subject) -> Differentiable | None:
         return None
     if any(column not in subject.space.columns for column in model.columns):
         return None
-    for each in _readings(model):
+    for each in _readings(model, subject.favorable_classes):
         if _holds(each, subject):
             return each
     return None
 
 
-def _readings(model: Any) -> Iterator[Exact]:
+def _readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
     graph = getattr(model, "graph", None)
     if graph is not None and model.labels is None and len(model.outputs) == 1:
-        yield from _onnx_readings(model)
+        yield from _onnx_readings(model, favorable)
     opened = getattr(model, "opened", None)
     if opened is not None and opened.model is not None and model.labels is None:
-        yield from sklearn_networks(model, opened.model, model.given)
+        yield from sklearn_networks(model, opened.model, model.given, favorable)
 
 
-def _onnx_readings(model: Any) -> Iterator[Exact]:
+def _onnx_readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
     from audits.models.onnx_file import parse_onnx
     from audits.models.onnx_torch import layers_of
 
@@ -130,9 +135,9 @@ def _onnx_readings(model: Any) -> Iterator[Exact]:
             return np.concatenate(front(frame), axis=1)
 
         def made(layers: Any = layers, front: Any = front) -> torch.nn.Module:
-            return _two_columns(layers.network(front.widths))
+            return layers.network(front.widths)
 
-        yield Exact(model, encode, made)
+        yield Exact(model, encode, made, favorable)
 
 
 def _tensor_behind(proto: Any, output: str) -> str:
@@ -146,7 +151,7 @@ def _tensor_behind(proto: Any, output: str) -> str:
 
 
 def sklearn_networks(
-    model: Any, estimator: Any, given: Callable[[pd.DataFrame], Any]
+    model: Any, estimator: Any, given: Callable[[pd.DataFrame], Any], favorable: np.ndarray
 ) -> Iterator[Exact]:
     """Yield the network that a fitted scikit-learn estimator is, if it is one.
 
@@ -158,6 +163,8 @@ def sklearn_networks(
         A logistic regression or MLP classifier, or a pipeline that ends in one.
     given : callable
         From raw rows to what the estimator takes.
+    favorable : (k,) bool
+        Which of its classes are favourable.
     """
     steps = estimator[:-1] if hasattr(estimator, "steps") and len(estimator.steps) > 1 else None
     last = estimator[-1] if hasattr(estimator, "steps") else estimator
@@ -171,7 +178,7 @@ def sklearn_networks(
         x = x.toarray() if hasattr(x, "toarray") else x
         return np.asarray(x, dtype=np.float64)
 
-    yield Exact(model, encode, made)
+    yield Exact(model, encode, made, favorable)
 
 
 def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
@@ -180,9 +187,9 @@ def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
     if kind in {"LogisticRegression", "LogisticRegressionCV", "SGDClassifier"} and hasattr(last, "coef_"):
         if kind == "SGDClassifier" and getattr(last, "loss", "") != "log_loss":
             return None
-        return lambda: _two_columns(_sequence([last.coef_.T], [last.intercept_], "identity"))
+        return lambda: _sequence([last.coef_.T], [last.intercept_], "identity")
     if kind == "MLPClassifier" and last.out_activation_ in {"logistic", "softmax"}:
-        return lambda: _two_columns(_sequence(last.coefs_, last.intercepts_, last.activation))
+        return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
     return None
 
 
@@ -201,28 +208,29 @@ def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Module:
     return nn.Sequential(*kept)
 
 
-def _two_columns(network: torch.nn.Module) -> torch.nn.Module:
-    """Return a network with one output of log-odds as one with a logit for each of two classes, 0 the first's."""
+def _favorable_odds(network: torch.nn.Module, favorable: np.ndarray) -> torch.nn.Module:
+    """Return the log-odds (m, 1) of the favourable of two classes, from their logits or the second's log-odds."""
     import torch
     from torch import nn
 
+    sign = 1.0 if favorable[1] else -1.0
     layers = list(network) if isinstance(network, nn.Sequential) else [network]
     last = layers[-1]
     if isinstance(last, nn.Linear):
-        if last.out_features > 1:
-            return network
-        made = nn.Linear(last.in_features, 2, dtype=torch.float64)
-        made.weight.data = torch.cat([torch.zeros_like(last.weight.data), last.weight.data]).double()
-        made.bias.data = torch.cat([torch.zeros(1), last.bias.data]).double()
+        weight, bias = last.weight.data.double(), last.bias.data.double()
+        if len(bias) == 2:
+            weight, bias = weight[1:] - weight[:1], bias[1:] - bias[:1]
+        made = nn.Linear(last.in_features, len(bias), dtype=torch.float64)
+        made.weight.data, made.bias.data = sign * weight, sign * bias
         return nn.Sequential(*layers[:-1], made)
 
-    class Beside(nn.Module):
-        """A logit of 0 beside one log-odds, (m, 1) to (m, 2); more are left as they are."""
+    class Odds(nn.Module):
+        """Logits (m, 2), or log-odds (m, 1) of the second class, to those of the favourable one, (m, 1)."""
 
         def forward(self, z: torch.Tensor) -> torch.Tensor:
-            return z if z.shape[1] > 1 else torch.cat([torch.zeros_like(z), z], dim=1)
+            return sign * (z if z.shape[1] == 1 else z[:, 1:] - z[:, :1])
 
-    return nn.Sequential(*layers, Beside())
+    return nn.Sequential(*layers, Odds())
 
 
 def _holds(exact: Exact, subject: Subject) -> bool:
@@ -236,12 +244,13 @@ def _holds(exact: Exact, subject: Subject) -> bool:
         with torch.inference_mode():
             for start in range(0, len(z), _ROWS_AT_ONCE):
                 logits = network(torch.from_numpy(z[start : start + _ROWS_AT_ONCE]))
-                found.append(torch.softmax(logits, dim=1).numpy())
+                two = exact.classes is None
+                found.append((torch.sigmoid(logits) if two else torch.softmax(logits, dim=1)).numpy())
         chances = np.concatenate(found)
     # a graph that is no network of standard layers fails in many ways, and is then asked for scores only
     except (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError):
         return False
-    if chances.shape[1] != len(subject.favorable_classes):
+    if chances.shape[1] != (1 if exact.classes is None else len(exact.favorable)):
         return False
-    scores = chances[:, subject.favorable_classes].sum(axis=1)
+    scores = chances[:, 0] if exact.classes is None else chances[:, exact.favorable].sum(axis=1)
     return bool(np.abs(scores - subject.scores).max(initial=0.0) <= TOLERANCE)
