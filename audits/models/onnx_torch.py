@@ -215,7 +215,9 @@ def _run(
         raw = [constants.get(name) for name in node.input]
         if node.op_type == "LinearClassifier":
             scores = _linear(given[0], _attributes(node))
-            tensors[_scores_name(node)] = scores
+            # two logistic scores are each other's opposite: the second is the log-odds, not their difference
+            paired = scores.shape[1] == 2 and _attributes(node).get("post_transform") == b"LOGISTIC"
+            tensors[_scores_name(node)] = scores[:, 1:] if paired else scores
             tensors[node.output[1]] = _transformed(scores, _attributes(node))
         else:
             tensors[outputs[0]] = _STEPS[node.op_type](given, _attributes(node), raw)
