@@ -92,7 +92,7 @@ class Exact:
 
 
 def differentiable(subject: Subject) -> Differentiable | None:
-    """Return the model of a subject with its gradient, None where it has none that holds for everyone audited.
+    """Return the model of a subject with its gradient, None where none holds for everyone audited.
 
     Raises
     ------
@@ -200,16 +200,18 @@ def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Module:
     bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "logistic": nn.Sigmoid, "identity": nn.Identity}[activation]
     layers: list[nn.Module] = []
     for weight, bias in zip(weights, biases, strict=True):
-        layer = nn.Linear(*weight.shape, dtype=torch.float64)
+        layer = nn.Linear(weight.shape[0], weight.shape[1], dtype=torch.float64)
         layer.weight.data = torch.tensor(np.asarray(weight, dtype=np.float64).T.copy())
         layer.bias.data = torch.tensor(np.asarray(bias, dtype=np.float64).copy())
         layers += [layer, bend()]
-    kept = layers[:-1] if activation != "identity" else [each for each in layers if isinstance(each, nn.Linear)]
+    kept = (
+        layers[:-1] if activation != "identity" else [each for each in layers if isinstance(each, nn.Linear)]
+    )
     return nn.Sequential(*kept)
 
 
 def _favorable_odds(network: torch.nn.Module, favorable: np.ndarray) -> torch.nn.Module:
-    """Return the log-odds (m, 1) of the favourable of two classes, from their logits or the second's log-odds."""
+    """Return the log-odds (m, 1) of the favourable of two classes, from logits or the second's log-odds."""
     import torch
     from torch import nn
 

@@ -158,7 +158,7 @@ def _by_names(path: Path) -> str | None:
 
 
 def _refuse(found: str | None, path: str, where: str) -> None:
-    if found in _REFUSED:
+    if found is not None and found in _REFUSED:
         rule, advice = _REFUSED[found]
         raise InputError(where, rule, path, advice)
 

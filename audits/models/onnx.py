@@ -89,7 +89,7 @@ class Graph:
         return tuple(dict.fromkeys(column for each in self.inputs for column in each.columns))
 
     def run(self, frame: pd.DataFrame, outputs: Sequence[str]) -> Any:
-        """Return one output for all rows of `frame`, (n, ...) or n dictionaries; several are put side by side.
+        """Return one output for all rows of `frame`, (n, ...) or n dictionaries; several side by side.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Front:
         found = []
         for name in self.tensors:
             if name in inputs:  # not through float32: a small slope times a large number keeps its digits
-                values = given[list(inputs[name].columns)].to_numpy(np.float64, na_value=np.nan)
+                values: Any = given[list(inputs[name].columns)].to_numpy(np.float64, na_value=np.nan)
             else:
                 values = run_session(self.session, graph.inputs, given, name, graph.name)
             found.append(np.asarray(values, dtype=np.float64).reshape(len(frame), -1))

@@ -193,9 +193,9 @@ def takes_gaps(model: onnx.ModelProto) -> bool:
     for part in _messages(model):
         if part.DESCRIPTOR.name == "NodeProto" and part.op_type in _MISSING_AWARE:
             return True
-        if part.DESCRIPTOR.name == "AttributeProto" and part.name.endswith("missing_value_tracks_true"):
-            if any(part.ints) or (part.HasField("t") and numpy_helper.to_array(part.t).any()):
-                return True
+        learned = part.DESCRIPTOR.name == "AttributeProto" and part.name.endswith("missing_value_tracks_true")
+        if learned and (any(part.ints) or (part.HasField("t") and numpy_helper.to_array(part.t).any())):
+            return True
     return False
 
 

@@ -200,8 +200,8 @@ def _match_matrix(matrix: Input, named: tuple[str, ...] | None, data: AuditData,
         kind = "text" if matrix.type == _TEXT else "numeric"
         raise InputError(
             model,
-            f"reads a matrix of {width or 'any number of'} columns in input {matrix.name!r} and does not name "
-            f"them ({kind} features: {_words(likely)})",
+            f"reads a matrix of {width or 'any number of'} columns in input {matrix.name!r} and does not "
+            f"name them ({kind} features: {_words(likely)})",
             advice=f"add under model, in the order it was trained on: {line}",
         )
     if width is not None and width != len(named):
@@ -299,7 +299,7 @@ def _numbers(column: pd.Series, each: Input, model: str) -> np.ndarray:
             f"takes {each.type.removeprefix('tensor(')[:-1]} in input {each.name!r}, but {int(bad.sum()):,} "
             f"of {len(bad):,} values of column {column.name!r} are missing or do not fit "
             f"({row_words(frame, bad)})",
-            advice="set data.missing to 'drop', or export the model with float inputs and the step that fills in "
-            "what is missing",
+            advice="set data.missing to 'drop', or export the model with float inputs and the step that "
+            "fills in what is missing",
         )
     return values.astype(wanted)

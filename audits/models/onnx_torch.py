@@ -9,6 +9,7 @@ of it; otherwise a module that carries out the same steps in float64. Nothing he
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Layers:
     network: Callable[[tuple[int, ...]], torch.nn.Module]
 
 
-class _Unfit(Exception):
+class _Unfit(ValueError):
     """The graph holds something that is no standard layer."""
 
 
@@ -67,17 +68,11 @@ def layers_of(model: onnx.ModelProto, output: str) -> tuple[Layers, ...]:
 
     graph = _Graph(model)
     found = []
-    for tensor in (*graph.before_activation(output), None):
-        try:
-            if tensor is None:
-                cuts, nodes = graph.behind(output)
-                chances = output
-                found.append(Layers(cuts, lambda w, n=nodes, c=cuts: _chances(n, c, w, chances, graph)))  # type: ignore[misc]
-            else:
-                cuts, nodes = graph.behind(tensor)
-                found.append(Layers(cuts, lambda w, n=nodes, c=cuts, t=tensor: _logits(n, c, w, t, graph)))  # type: ignore[misc]
-        except _Unfit:
-            continue
+    for tensor, chances in [*((each, False) for each in graph.before_activation(output)), (output, True)]:
+        with contextlib.suppress(_Unfit):
+            cuts, nodes = graph.behind(tensor)
+            part = _Part(graph, nodes, cuts, tensor)
+            found.append(Layers(cuts, part.chances if chances else part.logits))
     return tuple(found)
 
 
@@ -210,7 +205,7 @@ def _run(
         if all(name in tensors for name in outputs):
             continue
         given = [of(name) for name in node.input]
-        if given[0] is None:
+        if any(value is None for name, value in zip(node.input, given, strict=True) if name):
             continue  # in front of what was given
         raw = [constants.get(name) for name in node.input]
         if node.op_type == "LinearClassifier":
@@ -260,7 +255,9 @@ def _gemm(x: list[Any], about: dict[str, Any], _: Any) -> torch.Tensor:
 def _scaled(x: list[Any], about: dict[str, Any], _: Any) -> torch.Tensor:
     import torch
 
-    offset, scale = (torch.tensor(np.array(about.get(key, d))) for key, d in (("offset", 0.0), ("scale", 1.0)))
+    offset, scale = (
+        torch.tensor(np.array(about.get(key, d))) for key, d in (("offset", 0.0), ("scale", 1.0))
+    )
     return (x[0] - offset.double()) * scale.double()
 
 
@@ -423,150 +420,115 @@ _AFFINE = {
 }  # fmt: skip
 
 
-def _logits(
-    nodes: tuple[onnx.NodeProto, ...],
-    cuts: tuple[str, ...],
-    widths: tuple[int, ...],
-    tensor: str,
-    graph: _Graph,
-) -> torch.nn.Module:
-    """Return the network of a tensor of logits: plain layers where it is some, else its steps."""
-    plain = _plain_layers(nodes, cuts, widths, tensor, graph)
-    return plain if plain is not None else _module(nodes, cuts, widths, tensor, graph, chances=False)
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The steps between the cuts and one tensor."""
+
+    graph: _Graph
+    nodes: tuple[onnx.NodeProto, ...]
+    cuts: tuple[str, ...]
+    tensor: str
+
+    def logits(self, widths: tuple[int, ...]) -> torch.nn.Module:
+        """Return the network of a tensor of logits: plain layers where it is some, else its steps."""
+        plain = self._plain_layers(widths)
+        return plain if plain is not None else self._module(widths, chances=False)
+
+    def chances(self, widths: tuple[int, ...]) -> torch.nn.Module:
+        """Return a network whose logits are the logarithms of the chances that the tensor holds."""
+        return self._module(widths, chances=True)
+
+    def _module(self, widths: tuple[int, ...], *, chances: bool) -> torch.nn.Module:
+        import torch
+
+        part = self
+
+        class Steps(torch.nn.Module):
+            """The steps of a graph, (m, w) to logits (m, k)."""
+
+            def forward(self, z: torch.Tensor) -> torch.Tensor:
+                found = _run(part.nodes, _split(z, part.cuts, widths), part.tensor, part.graph.constants)
+                found = found.reshape(len(z), -1)
+                if not chances:
+                    return found
+                if found.shape[1] == 1:
+                    found = torch.cat([1.0 - found, found], dim=1)
+                return found.clamp(min=1e-30).log()
+
+        return Steps()
+
+    def _plain_layers(self, widths: tuple[int, ...]) -> torch.nn.Module | None:
+        """Return the network as linear layers with ReLUs between them, None if it is none."""
+        from torch import nn
+
+        layers: list[nn.Module] = []
+        wanted = self.tensor
+        for _ in range(len(self.nodes) + 1):
+            ends = self._affine_in(wanted)
+            if ends is None:
+                return None
+            if ends <= set(self.cuts):
+                layers.append(self._line(self.cuts, widths, wanted))
+                return nn.Sequential(*layers[::-1]).double()
+            if len(ends) != 1:
+                return None
+            (bent,) = ends
+            before = self.graph.made_by[bent].input[0]
+            layers += [self._line((bent,), (self._width(before, widths),), wanted), nn.ReLU()]
+            wanted = before
+        return None
+
+    def _affine_in(self, tensor: str) -> set[str] | None:
+        """Return the cuts and outputs of ReLUs that a tensor is an affine function of; None if it is none."""
+        constants = self.graph.constants
+        waiting, ends, seen = [tensor], set(), set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name in constants or not name:
+                continue
+            seen.add(name)
+            node = self.graph.made_by.get(name.removesuffix(_SCORES))
+            if name in self.cuts or node is None or node.op_type == "Relu":
+                ends.add(name)
+            elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
+                waiting += list(node.input)
+            else:
+                return None
+        return ends
+
+    def _width(self, tensor: str, widths: tuple[int, ...]) -> int:
+        import torch
+
+        if tensor in self.cuts:
+            return widths[self.cuts.index(tensor)]
+        known = _split(torch.zeros(2, sum(widths), dtype=torch.float64), self.cuts, widths)
+        return int(_run(self.nodes, known, tensor, self.graph.constants).reshape(2, -1).shape[1])
+
+    def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
+        """Return the affine function from `starts` to `tensor` as a layer: its values at 0 and unit vectors."""
+        import torch
+
+        size = sum(widths)
+        if size > _MOST_INPUTS:
+            raise _Unfit
+        points = torch.cat([torch.zeros(1, size), torch.eye(size)]).double()
+        known = _split(points, starts, widths)
+        values = known[tensor] if tensor in known else _run(self.nodes, known, tensor, self.graph.constants)
+        values = values.reshape(size + 1, -1)
+        made = torch.nn.Linear(size, values.shape[1], dtype=torch.float64)
+        made.weight.data = (values[1:] - values[0]).T.contiguous()
+        made.bias.data = values[0].clone()
+        return made
 
 
-def _chances(
-    nodes: tuple[onnx.NodeProto, ...],
-    cuts: tuple[str, ...],
-    widths: tuple[int, ...],
-    tensor: str,
-    graph: _Graph,
-) -> torch.nn.Module:
-    """Return a network whose logits are the logarithms of the chances that the graph gives."""
-    return _module(nodes, cuts, widths, tensor, graph, chances=True)
+def _by_constant(node: onnx.NodeProto, constants: Mapping[str, np.ndarray]) -> bool:
+    """Whether a step multiplies or divides by a constant."""
+    if node.op_type == "Div":
+        return node.input[1] in constants
+    return node.op_type == "Mul" and sum(each in constants for each in node.input) == 1
 
 
 def _split(z: torch.Tensor, cuts: tuple[str, ...], widths: tuple[int, ...]) -> Tensors:
     import torch
 
     return dict(zip(cuts, torch.split(z, list(widths), dim=1), strict=True))
-
-
-def _module(
-    nodes: tuple[onnx.NodeProto, ...],
-    cuts: tuple[str, ...],
-    widths: tuple[int, ...],
-    tensor: str,
-    graph: _Graph,
-    *,
-    chances: bool,
-) -> torch.nn.Module:
-    import torch
-
-    class Steps(torch.nn.Module):
-        """The steps of a graph, (m, w) to logits (m, k)."""
-
-        def forward(self, z: torch.Tensor) -> torch.Tensor:
-            found = _run(nodes, _split(z, cuts, widths), tensor, graph.constants)
-            found = found.reshape(len(z), -1)
-            if not chances:
-                return found
-            if found.shape[1] == 1:
-                found = torch.cat([1.0 - found, found], dim=1)
-            return found.clamp(min=1e-30).log()
-
-    return Steps()
-
-
-def _plain_layers(
-    nodes: tuple[onnx.NodeProto, ...],
-    cuts: tuple[str, ...],
-    widths: tuple[int, ...],
-    tensor: str,
-    graph: _Graph,
-) -> torch.nn.Module | None:
-    """Return the network as linear layers with ReLUs between them, None if it is none."""
-    from torch import nn
-
-    layers: list[nn.Module] = []
-    wanted = tensor
-    for _ in range(len(nodes) + 1):
-        ends = _affine_in(wanted, cuts, graph)
-        if ends is None:
-            return None
-        if ends <= set(cuts):
-            layers.append(_line(nodes, cuts, widths, wanted, graph))
-            return nn.Sequential(*layers[::-1]).double()
-        if len(ends) != 1:
-            return None
-        (bent,) = ends
-        before = graph.made_by[bent].input[0]
-        width = _width(nodes, cuts, widths, before, graph)
-        layers += [_line(nodes, (bent,), (width,), wanted, graph), nn.ReLU()]
-        wanted = before
-    return None
-
-
-def _affine_in(tensor: str, cuts: tuple[str, ...], graph: _Graph) -> set[str] | None:
-    """Return the cuts and outputs of ReLUs that a tensor is an affine function of; None if it is none."""
-    waiting, ends, seen = [tensor], set(), set()
-    while waiting:
-        name = waiting.pop()
-        if name in seen or name in graph.constants or not name:
-            continue
-        seen.add(name)
-        node = graph.made_by.get(name.removesuffix(_SCORES))
-        if name in cuts or node is None:
-            ends.add(name)
-        elif node.op_type == "Relu":
-            ends.add(name)
-        elif name.endswith(_SCORES) or node.op_type in _AFFINE:
-            waiting += list(node.input)
-        elif node.op_type in {"Mul", "Div"} and sum(each in graph.constants for each in node.input) == 1:
-            if node.op_type == "Div" and node.input[1] not in graph.constants:
-                return None
-            waiting += list(node.input)
-        else:
-            return None
-    return ends
-
-
-def _width(
-    nodes: tuple[onnx.NodeProto, ...],
-    cuts: tuple[str, ...],
-    widths: tuple[int, ...],
-    tensor: str,
-    graph: _Graph,
-) -> int:
-    import torch
-
-    if tensor in cuts:
-        return widths[cuts.index(tensor)]
-    probe = torch.zeros(2, sum(widths), dtype=torch.float64)
-    return int(_run(nodes, _split(probe, cuts, widths), tensor, graph.constants).reshape(2, -1).shape[1])
-
-
-def _line(
-    nodes: tuple[onnx.NodeProto, ...],
-    starts: tuple[str, ...],
-    widths: tuple[int, ...],
-    tensor: str,
-    graph: _Graph,
-) -> torch.nn.Module:
-    """Return the affine function from `starts` to `tensor` as one layer: its values at 0 and at unit vectors."""
-    import torch
-    from torch import nn
-
-    size = sum(widths)
-    if size > _MOST_INPUTS:
-        raise _Unfit
-    points = torch.cat([torch.zeros(1, size), torch.eye(size)]).double()
-    known = _split(points, starts, widths)
-    if tensor in known:
-        values = known[tensor]
-    else:
-        values = _run(nodes, known, tensor, graph.constants).reshape(size + 1, -1)
-    made = nn.Linear(size, values.shape[1], dtype=torch.float64)
-    made.weight.data = (values[1:] - values[0]).T.contiguous()
-    made.bias.data = values[0].clone()
-    return made

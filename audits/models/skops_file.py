@@ -86,12 +86,13 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
         raise InputError(
             name,
             f"holds types that are not on the list of those allowed: {choices(strange, most=4)}",
-            advice="convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}), or run it "
-            "where you trust it, with evenhand serve FILE, and audit that address",
+            advice="convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}), or run "
+            "it where you trust it, with evenhand serve FILE, and audit that address",
         )
     try:
         model = skops.load(path, trusted=list(ALLOWED))
-    except Exception as error:  # a file of another version of scikit-learn fails in any way
+    # a file of another version of scikit-learn fails in any way
+    except Exception as error:  # noqa: BLE001
         raise InputError(
             name,
             f"cannot be rebuilt here ({type(error).__name__}): it may be of another version of scikit-learn",
@@ -106,7 +107,7 @@ def _opened(model: Any, name: str, digest: str, *, takes_log_odds: bool) -> Open
     count = getattr(model, "n_features_in_", None)
     if names is None and count is None:
         raise InputError(name, "must be a fitted estimator", type(model).__name__)
-    features = tuple(_Any(str(each)) for each in (range(count) if names is None else names))
+    features = tuple(_Any(str(each)) for each in (range(count or 0) if names is None else names))
     named = names is not None
 
     def predict(frame: pd.DataFrame) -> np.ndarray:

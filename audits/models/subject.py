@@ -391,10 +391,10 @@ def _gap_remarks(subject: Subject) -> list[str]:
         got = int(subject.decisions[gaps].sum())
         others = "" if gaps.all() else f" ({subject.decisions[~gaps].mean():.0%} of the others do)"
         remarks.append(
-            f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, for "
-            f"which it has no rule, and {got:,} of them get the favourable decision{others}. Set data.missing "
-            "to 'drop' to leave them out, or bring the model together with the step that fills in what is "
-            "missing."
+            f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, "
+            f"for which it has no rule, and {got:,} of them get the favourable decision{others}. Set "
+            "data.missing to 'drop' to leave them out, or bring the model together with the step that fills "
+            "in what is missing."
         )
     return remarks
 

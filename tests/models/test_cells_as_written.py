@@ -24,24 +24,9 @@ from audits.models.spec import Endpoint
 from tests.models.scorer import serve
 
 ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.data"
-NAMES = tuple(
-    [
-        "age",
-        "workclass",
-        "fnlwgt",
-        "education",
-        "education_num",
-        "marital",
-        "occupation",
-        "relationship",
-        "race",
-        "sex",
-        "gain",
-        "loss",
-        "hours",
-        "country",
-        "income",
-    ]
+NAMES = (
+    *("age", "workclass", "fnlwgt", "education", "education_num", "marital", "occupation", "relationship"),
+    *("race", "sex", "gain", "loss", "hours", "country", "income"),
 )
 NUMBERS = ["age", "education_num", "hours"]
 WORDS = ["workclass", "occupation", "sex", "country"]

@@ -25,7 +25,9 @@ from audits.models.exact import TOLERANCE
 from audits.models.gradients import logits_over
 
 COLUMNS = ["age", "income", "job", "flag"]
-TYPES = [(name, StringTensorType([None, 1]) if name == "job" else FloatTensorType([None, 1])) for name in COLUMNS]
+TYPES = [
+    (name, StringTensorType([None, 1]) if name == "job" else FloatTensorType([None, 1])) for name in COLUMNS
+]
 
 
 @pytest.fixture(scope="module")

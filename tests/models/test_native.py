@@ -1,4 +1,4 @@
-"""Model files of other libraries: the scores are the library's own, columns bind by name, nothing runs code."""
+"""Model files of other libraries: scores are the library's own, columns bind by name, no code is run."""
 
 from __future__ import annotations
 
@@ -226,12 +226,12 @@ def zipped(**files):
         ("m.onnx", pickle.dumps(Trap()), "holds a pickle and is refused because loading .* skl2onnx"),
         ("m.skops", pickle.dumps(Trap(), protocol=2), "holds a pickle"),
         ("m.json", b"\x78\x9c" + b"0" * 30, "holds a pickle"),  # what joblib compresses
-        ("m.onnx", zipped(archive__data__pkl=b"", **{"m/data.pkl": b"x"}), r"holds a torch model .* torch\.onnx"),
+        ("m.onnx", zipped(archive__data__pkl=b"", **{"m/data.pkl": b"x"}), r"a torch model .* torch\.onnx"),
         ("m.onnx", zipped(**{"m/archive_format": b"pt2"}), "holds a torch model"),
         ("m.txt", zipped(**{"config.json": b"{}", "model.weights.h5": b""}), "holds a Keras or HDF5 model"),
         ("m.onnx", b"\x89HDF\r\n\x1a\n" + bytes(20), "holds a Keras or HDF5 model .* tf2onnx"),
         ("m.txt", b"artifact_path: model\nflavors:\n  python_function: {}\n", "is an MLflow artefact"),
-        ("m.bin", b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":{"dtype":"F32"}}', "holds weights without the network"),
+        ("m.bin", b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":{"dtype":"F32"}}', "weights without the network"),
         ("m.bin", b"hello", r"must be a model file: ONNX, XGBoost .* evenhand serve FILE"),
         ("m.json", b'{"learner": 3}', r"XGBoost model m\.json cannot be loaded by xgboost"),
         ("m.ubj", b"{L\x00\x00\x00\x00\x00\x00", r"XGBoost model m\.ubj cannot be loaded by xgboost"),

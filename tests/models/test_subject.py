@@ -203,7 +203,7 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
         ({"path": "m.onnx", "columns": []}, r"model\.columns must name at least one column"),
         ({"path": "m.onnx", "output": "margin"}, r"model\.output must be 'probabilities' or 'logits'"),
         ({"train": "mlp", "output": "logits"}, "a meaning for a model file or endpoint only"),
-        ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, "must be a list of columns for an endpoint"),
+        ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, "a list of columns for an endpoint"),
         ({"path": "m.safetensors"}, "weights alone are no model"),
         ({"path": "models/MLmodel"}, "is an MLflow artefact"),
         ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, r"model\.endpoint\.url must begin with http"),
