@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.errors import InputError
-from audits.models.gradients import Differentiable, logits_over
+from audits.models.gradients import logits_over
 
 if TYPE_CHECKING:
     import pandas as pd
     import torch
 
-    from audits.models.subject import Subject
+    from audits.data.space import FeatureSpace
+    from audits.models.protocol import Model
 
 __all__ = ["TOLERANCE", "Exact", "differentiable", "sklearn_networks"]
 
@@ -91,25 +92,27 @@ class Exact:
         return _favorable_odds(network, self.favorable) if self.classes is None else network
 
 
-def differentiable(subject: Subject) -> Differentiable | None:
-    """Return the model of a subject with its gradient, None where none holds for everyone audited.
+def differentiable(
+    model: Model, favorable: np.ndarray, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace
+) -> Exact | None:
+    """Return a model that was brought along with its gradient, None where none holds for everyone audited.
 
-    Raises
-    ------
-    InputError
-        If the model cannot score the people.
+    Parameters
+    ----------
+    model : Model
+        With classes, and no gradient of its own.
+    favorable : (k,) bool
+        Which classes are favourable.
+    scores : (n,) float
+        The model's favourable scores of the people audited.
+    frame : DataFrame (n, columns)
+        These people.
+    space : FeatureSpace
+        Over whose points the network must give the scores.
     """
-    model = subject.model
-    if isinstance(model, Differentiable):
-        return model
-    if hasattr(model, "number") or model.classes is None or not subject.space.columns:
+    if hasattr(model, "number") or any(column not in space.columns for column in model.columns):
         return None
-    if any(column not in subject.space.columns for column in model.columns):
-        return None
-    for each in _readings(model, subject.favorable_classes):
-        if _holds(each, subject):
-            return each
-    return None
+    return next((each for each in _readings(model, favorable) if _holds(each, scores, frame, space)), None)
 
 
 def _readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
@@ -235,13 +238,13 @@ def _favorable_odds(network: torch.nn.Module, favorable: np.ndarray) -> torch.nn
     return nn.Sequential(*layers, Odds())
 
 
-def _holds(exact: Exact, subject: Subject) -> bool:
+def _holds(exact: Exact, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace) -> bool:
     """Whether the network over the feature space gives everyone audited the model's own probabilities."""
     import torch
 
     try:
-        network = logits_over(exact, subject.space, subject.data.frame)
-        z = subject.space.encode(subject.data.frame)
+        network = logits_over(exact, space, frame)
+        z = space.encode(frame)
         found = []
         with torch.inference_mode():
             for start in range(0, len(z), _ROWS_AT_ONCE):
@@ -254,5 +257,5 @@ def _holds(exact: Exact, subject: Subject) -> bool:
         return False
     if chances.shape[1] != (1 if exact.classes is None else len(exact.favorable)):
         return False
-    scores = chances[:, 0] if exact.classes is None else chances[:, exact.favorable].sum(axis=1)
-    return bool(np.abs(scores - subject.scores).max(initial=0.0) <= TOLERANCE)
+    own = chances[:, 0] if exact.classes is None else chances[:, exact.favorable].sum(axis=1)
+    return bool(np.abs(own - scores).max(initial=0.0) <= TOLERANCE)

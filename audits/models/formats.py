@@ -8,19 +8,12 @@ run code hidden in it as soon as it is loaded.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from audits.errors import InputError
 
-if TYPE_CHECKING:
-    from audits.data import AuditData
-    from audits.models.protocol import Model
-    from audits.models.spec import ModelSpec
-
-__all__ = ["READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow", "load_file"]
+__all__ = ["READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow"]
 
 READERS: Mapping[str, str] = {
     "ONNX": "audits.models.onnx",
@@ -71,32 +64,6 @@ _REFUSED_SUFFIXES: Mapping[str, str] = {
     ".pb": "TensorFlow",
     ".safetensors": "safetensors",
 }
-
-
-def load_file(path: Path, data: AuditData, spec: ModelSpec, *, number: bool = False) -> Model:
-    """Load a model file of any format that is read, and match it to `data`.
-
-    Call it only from a worker process: the file is a stranger's.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    data : AuditData
-        Its columns feed the model.
-    spec : ModelSpec
-        Its classes, columns and output.
-    number : bool
-        Whether it predicts the number that the label is cut from.
-
-    Raises
-    ------
-    InputError
-        If its content is of a format that is refused or not known, or its reader refuses it.
-    """
-    kind = format_of(path)
-    reader: Callable[..., Model] = import_module(READERS[kind]).load
-    return reader(path, data, spec, number=number)
 
 
 def format_of(path: Path) -> str:

@@ -19,6 +19,7 @@ from audits.checks import choices
 from audits.data.values import as_text
 from audits.data.written import Written
 from audits.errors import InputError
+from audits.models.labels import cut_rule, label_numbers
 from audits.models.onnx_file import check_size
 from audits.models.onnx_inputs import check_columns, column_for
 from audits.models.onnx_outputs import (
@@ -194,8 +195,6 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
     notes = list(_notes(opened, columns, data))
     fed = (opened, columns, data.written)
     if number:
-        from audits.models.labels import cut_rule, label_numbers
-
         label_numbers(data)
         if opened.gives == "labels":
             raise InputError(opened.name, "must predict numbers, but it gives labels only")

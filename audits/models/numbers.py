@@ -1,4 +1,4 @@
-"""Models that predict a number: trained here by least squares, read from an ONNX file, or asked over HTTP.
+"""Models that predict a number: trained here by least squares, or asked over HTTP.
 
 The label of the data is a cut of that number (``{column: gpa, at_least: 3}``): a person's decision is
 favourable where the number predicted lies on the favourable side of the same cut. The score is the number,
@@ -8,9 +8,8 @@ its sign turned where lower is better for the person.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,6 @@ from audits.errors import InputError
 from audits.models.baselines import NAMES, fit_pipeline, prepare
 from audits.models.labels import cut_rule, label_numbers
 from audits.models.mlp import HIDDEN, network_outputs, train_layers
-from audits.models.onnx_inputs import input_notes
-from audits.models.onnx_outputs import find_outputs
 from audits.models.protocol import check_scores, need_columns
 from audits.models.training import training_digest
 from audits.progress import Progress, silent
@@ -34,10 +31,9 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from audits.data import AuditData
-    from audits.models.onnx import Graph
     from audits.models.spec import Endpoint
 
-__all__ = ["load_endpoint_number", "load_onnx_number", "train_number"]
+__all__ = ["load_endpoint_number", "train_number"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,30 +124,6 @@ class NetworkNumbers(_Numbers):
 
 
 @dataclass(frozen=True, eq=False)
-class OnnxNumbers(_Numbers):
-    """An ONNX model with one number a person as its output."""
-
-    graph: Graph
-    outputs: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def takes_gaps(self) -> bool:
-        """Whether it was made for missing numbers."""
-        return self.graph.takes_gaps
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        need_columns(frame, self.columns, self.name)
-        if frame.empty:
-            return np.empty(0)
-        values = np.asarray(self.graph.run(frame, self.outputs))
-        if values.size != len(frame):
-            raise InputError(self.name, "must give one number a person", values.shape)
-        return check_scores(values.reshape(-1), frame, self.name)
-
-
-@dataclass(frozen=True, eq=False)
 class EndpointNumbers(_Numbers):
     """A service with one number a person as its answer."""
 
@@ -200,28 +172,6 @@ def train_number(
     made = LinearNumbers if kind == "logistic" else PipelineNumbers
     name = "linear regression" if kind == "logistic" else NAMES[kind]
     return made(name, tuple(data.features), digest, sign, pipeline, numbers, levels)
-
-
-def load_onnx_number(
-    path: Path, data: AuditData, *, columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None
-) -> OnnxNumbers:
-    """Load an ONNX file that gives one number a person, as `load_onnx` loads a classifier.
-
-    Raises
-    ------
-    InputError
-        If the file is refused, its inputs cannot be fed, or it gives anything but one number a person.
-    """
-    from audits.models.onnx import open_graph
-
-    label_numbers(data)
-    graph, _ = open_graph(path, data, columns)
-    scores, _ = find_outputs(graph.session.get_outputs(), graph.name)
-    if not scores:
-        raise InputError(graph.name, "must have an output of numbers, but it gives labels only")
-    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
-    notes = tuple(input_notes(graph.inputs, data))
-    return OnnxNumbers(graph.name, graph.columns, graph.sha256, sign, graph, scores, notes)
 
 
 def load_endpoint_number(

@@ -19,6 +19,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 from audits.checks import choices
 from audits.data.written import Written
 from audits.errors import InputError
+from audits.models.labels import cut_rule, label_numbers
 from audits.models.onnx_file import class_labels, matrix_columns, parse_onnx, read_onnx, takes_gaps
 from audits.models.onnx_inputs import Input, batch_size, feed, input_notes, match_inputs, text_columns
 from audits.models.onnx_outputs import (
@@ -31,7 +32,7 @@ from audits.models.onnx_outputs import (
     read_probabilities,
     zipmap_keys,
 )
-from audits.models.protocol import class_text, need_columns
+from audits.models.protocol import check_scores, class_text, need_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     import onnx
 
     from audits.data import AuditData
-    from audits.models.numbers import OnnxNumbers
     from audits.models.spec import ModelSpec
 
 __all__ = ["Graph", "OnnxModel", "load", "load_onnx", "open_graph", "reopen_onnx"]
@@ -262,11 +262,56 @@ class OnnxModel:
         return scores
 
 
+@dataclass(frozen=True, eq=False)
+class OnnxNumbers:
+    """A file with one number a person as its output; `sign` turns it into a score, higher better."""
+
+    graph: Graph
+    outputs: tuple[str, ...]
+    notes: tuple[str, ...]
+    sign: float
+
+    classes = None
+    invents = True
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.graph.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return self.graph.columns
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file."""
+        return self.graph.sha256
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether it was made for missing numbers."""
+        return self.graph.takes_gaps
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64."""
+        need_columns(frame, self.columns, self.name)
+        if frame.empty:
+            return np.empty(0)
+        values = np.asarray(self.graph.run(frame, self.outputs))
+        if values.size != len(frame):
+            raise InputError(self.name, "must give one number a person", values.shape)
+        return check_scores(values.reshape(-1), frame, self.name)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number, its sign turned where lower is better for the person, (n,) float64."""
+        return self.sign * self.number(frame)
+
+
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> OnnxModel | OnnxNumbers:
     """Load an ONNX file as `load_file` asks for it."""
     if number:
-        from audits.models.numbers import load_onnx_number
-
         return load_onnx_number(path, data, columns=spec.columns)
     return load_onnx(path, data, classes=spec.classes, columns=spec.columns, logits=spec.output == "logits")
 
@@ -332,6 +377,26 @@ def load_onnx(
             f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
         )
     return OnnxModel(graph, found, scores or (labels or "",), codes, logits and bool(scores), tuple(notes))
+
+
+def load_onnx_number(
+    path: Path, data: AuditData, *, columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None
+) -> OnnxNumbers:
+    """Load an ONNX file that gives one number a person, as `load_onnx` loads a classifier.
+
+    Raises
+    ------
+    InputError
+        If the file is refused, its inputs cannot be fed, or it gives anything but one number a person.
+    """
+    label_numbers(data)
+    graph, _ = open_graph(path, data, columns)
+    scores, _ = find_outputs(graph.session.get_outputs(), graph.name)
+    if not scores:
+        raise InputError(graph.name, "must have an output of numbers, but it gives labels only")
+    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
+    notes = tuple(input_notes(graph.inputs, data))
+    return OnnxNumbers(graph, scores, notes, sign)
 
 
 def reopen_onnx(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:

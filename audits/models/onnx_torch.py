@@ -414,8 +414,8 @@ _STEPS: dict[str, Step] = {
     "LinearRegressor": _regressed,
 }
 _AFFINE = {
-    "Identity", "Cast", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer", "Reshape",
-    "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "ArrayFeatureExtractor", "Scaler", "Neg",
+    "Identity", "Cast", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer",
+    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "ArrayFeatureExtractor", "Scaler", "Neg",
     "LinearRegressor", "ReduceSum",
 }  # fmt: skip
 
@@ -505,7 +505,7 @@ class _Part:
         return int(_run(self.nodes, known, tensor, self.graph.constants).reshape(2, -1).shape[1])
 
     def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
-        """Return the affine function from `starts` to `tensor` as a layer: its values at 0 and unit vectors."""
+        """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
         import torch
 
         size = sum(widths)

@@ -139,9 +139,13 @@ class Subject:
     @cached_property
     def differentiable(self) -> Differentiable | None:
         """The model with its gradient, checked on the people audited; None where it has none."""
+        if isinstance(self.model, Differentiable):
+            return self.model
+        if not self.model.classes or not self.model.invents:
+            return None
         from audits.models.exact import differentiable
 
-        return differentiable(self)
+        return differentiable(self.model, self.favorable_classes, self.scores, self.data.frame, self.space)
 
     @property
     def outcome(self) -> str:
@@ -235,7 +239,7 @@ def make_subject(
             f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
         )
     elif model_spec.path is not None:
-        from audits.models.formats import load_file
+        from audits.models.files import load_file
 
         path = model_path(model_spec.path, base_dir)
         model = load_file(path, data, model_spec, number=learns == "number")
