@@ -1,5 +1,6 @@
 # make run    set up what is missing and start the app (PORT, default 8501)
 # make test   set up what is missing and run every check and test, browser tests included
+# make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
 
 PORT ?= 8501
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
-.PHONY: run test setup setup-tests chromium postgresql check clean
+.PHONY: calibrate run test setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
@@ -16,6 +17,9 @@ run: setup
 test: setup-tests chromium postgresql check
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/browser
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/browser
+
+calibrate: setup-tests
+	$(BIN)/python -m benchmarks.calibration --write
 
 check: setup-tests
 	$(BIN)/ruff check .

@@ -21,9 +21,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.readers import READERS
 from app.webhooks import tell, webhook_hosts
 from audits.errors import InputError, RunFailed
-from audits.runs.arrivals import Arrival, file_batches, read_arrow, read_json
+from audits.runs.arrivals import Arrival, file_batches, read_json
 from audits.runs.database import database, is_unreachable
 from audits.runs.inboxes import inbox, take_files
 from audits.runs.monitors import Batch, Monitor, Monitors, Stored
@@ -162,7 +163,7 @@ class Ingest:
         """
         if self._queue.qsize() > _MOST_WAITING:
             raise Busy
-        if len(body) <= _SMALL and self._scorer.is_quick(monitor.bundle):
+        if len(body) <= _SMALL and kind == "json" and self._scorer.is_quick(monitor.bundle):
             batch, rows, notes = self._prepare(monitor, body, kind, key)
         else:
             loop = asyncio.get_running_loop()
@@ -186,7 +187,10 @@ class Ingest:
     ) -> tuple[Batch, str, list[str]]:
         """Read and measure; return the batch, its rows as JSON text, and notes for the sender."""
         bundle = monitor.bundle
-        arrival = read_arrow(body, bundle.reads) if kind == "arrow" else read_json(body, bundle.reads)
+        if kind == "json" and len(body) <= _SMALL:
+            arrival = read_json(body, bundle.reads)
+        else:  # a few kilobytes of Arrow, or megabytes of JSON, can unpack to any size
+            arrival = READERS().body(monitor.id, body, kind, bundle.reads)
         scored = self._scorer.score(monitor.id, bundle, arrival.columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
         batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind)
@@ -257,7 +261,7 @@ class Ingest:
             If the database cannot be used, or the process that measures ended. What was stored of the file
             by then is not counted again when it is given again.
         """
-        batches = file_batches(monitor, path, self._scorer)
+        batches = file_batches(monitor, path, self._scorer, READERS().file)
         waiting = [self._put(batch) for batch in batches]
         people = again = flagged = alarms = 0
         for batch, future in zip(batches, waiting, strict=True):
@@ -292,7 +296,9 @@ class Ingest:
     def _tend_one(self, identity: str, prune: bool) -> None:
         try:
             root = home() / "monitors"
-            taken = inbox(root, identity).is_dir() and take_files(self.monitors, identity, root, self._scorer)
+            taken = inbox(root, identity).is_dir() and take_files(
+                self.monitors, identity, root, self._scorer, READERS().file
+            )
             if prune:
                 self.monitors.prune(identity)
             if taken or prune:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from app.held import DataHeld
 from audits.data import AuditData
 from audits.data.values import is_missing, text_of
 from audits.flipset import FlipsetResult
@@ -38,14 +39,14 @@ class Comparison:
     more: int
 
 
-def flipped_people(result: FlipsetResult, part: str, data: AuditData) -> pd.DataFrame:
+def flipped_people(result: FlipsetResult, part: str, data: AuditData | DataHeld) -> pd.DataFrame:
     """Return the people in a flipset, surest flips first: how they were decided, then who they are.
 
     Parameters
     ----------
     part : {"positive", "negative"}
         Which flipset.
-    data : AuditData
+    data : AuditData or DataHeld
         The data that were audited, for the raw values.
     """
     people = result.people[result.people[part] > 0]
@@ -68,7 +69,7 @@ def flipped_people(result: FlipsetResult, part: str, data: AuditData) -> pd.Data
     return joined
 
 
-def compare(result: FlipsetResult, row: Hashable, data: AuditData) -> Comparison:
+def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> Comparison:
     """Put the person in `row` beside the counterparts, the largest shares first.
 
     Parameters
@@ -99,7 +100,7 @@ def compare(result: FlipsetResult, row: Hashable, data: AuditData) -> Comparison
     )
 
 
-def _beside_invented(result: FlipsetResult, row: Hashable, data: AuditData) -> Comparison:
+def _beside_invented(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> Comparison:
     """Put the person in `row` beside the invented counterpart, feature by feature."""
     person = result.people.loc[[row]].iloc[0]
     invented = result.invented.iloc[[int(person["atom"])]]

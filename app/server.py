@@ -18,6 +18,7 @@ os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 
 from app import api, monitor_api, work
 from app.promptness import answer_at_once, take_turns
+from app.readers import READERS
 
 
 @asynccontextmanager
@@ -26,10 +27,12 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     answer_at_once()
     take_turns()
     work.executor()
+    READERS().start()
     monitor_api.INGEST.start()
     yield {}
     monitor_api.INGEST.close()
     work.close()
+    READERS.close()
 
 
 app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,14 @@ class Summary:
     groups: Mapping[str, tuple[GroupSize, ...]]
     width: int
     digest: str
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Summary:
+        """Return the summary that plain data state."""
+        groups = {name: tuple(GroupSize(**each) for each in sizes) for name, sizes in told["groups"].items()}
+        return cls(
+            **{**told, "notes": tuple(told["notes"]), "features": tuple(told["features"]), "groups": groups}
+        )
 
 
 def summarise(data: AuditData) -> Summary:

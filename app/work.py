@@ -1,7 +1,8 @@
 """What pages have done for them outside the script thread: reading tables, carrying out runs.
 
-Everything is remembered under our own digests together with the workspace's token, bounded in number, and
-never shared between workspaces.
+Everything is remembered under our own digests together with the workspace's token, bounded for each workspace
+as well as in all, and never shared between workspaces. Tables lie in processes of their own (`app.readers`):
+what comes back from `table` and `data` are numbers, and slices fetched when they are shown.
 """
 
 from __future__ import annotations
@@ -17,60 +18,80 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.columns import ColumnProfile, profile
-from app.summary import Summary, summarise
+from app.columns import ColumnProfile
+from app.drafts import server_folder
+from app.held import Ask, DataHeld, TableHeld
+from app.readers import READERS
+from app.summary import Summary
 from app.workspace import Workspace
-from audits.data import AuditData, DataSpec, Table, build_data, data_spec, read_table
+from audits.data import DataSpec, data_spec
 from audits.errors import InputError, RunFailed
-from audits.results import tables
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.executors import ProcessExecutor
 from audits.runs.handle import Run
 from audits.runs.recent import Recent
 from audits.runs.result import RunResult
 from audits.runs.saved import SavedRuns
+from audits.runs.sizes import result_bytes
 from audits.runs.spec import Spec, parse_spec
 from audits.runs.store import RunStore, home
 
-__all__ = ["Standing", "close", "data", "executor", "result", "standing", "start_again", "submit", "table"]
+__all__ = [
+    "Standing",
+    "close",
+    "data",
+    "executor",
+    "forget",
+    "result",
+    "standing",
+    "start_again",
+    "submit",
+    "table",
+]
 
-_TABLES, _DATA, _RESULTS = 2, 3, 6
-_READERS = 2
+_REMEMBERED_EACH, _REMEMBERED_SPACES = 4, 500
+_RESULT_BYTES, _RESULT_BYTES_EACH = 1_000_000_000, 300_000_000
+_WAITERS = 16  # threads that wait for the processes that read
 
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
-_readers = ThreadPoolExecutor(_READERS, thread_name_prefix="evenhand-read")
-_preparers = ThreadPoolExecutor(_READERS, thread_name_prefix="evenhand-prepare")  # they wait for readers
-_digests: Recent[str] = Recent(200, lambda _: 1)
-_results: Recent[RunResult] = Recent(_RESULTS, lambda found: _cells(found))
-_parsed: Recent[tuple[Spec, str]] = Recent(200, lambda _: 1)
+_waiters = ThreadPoolExecutor(_WAITERS, thread_name_prefix="evenhand-read")
+_digests: Recent[str] = Recent(lambda _: 300, 3_000_000)
+_results: Recent[RunResult] = Recent(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
+_parsed: Recent[tuple[Spec, str]] = Recent(lambda found: 2000 + len(str(found[0])), 20_000_000, 2_000_000)
 
 
 class _Futures:
-    """The last futures by key; one that failed for another reason than the input is tried again."""
+    """The last futures of each workspace by key; one that failed, but not for the input, is tried again."""
 
-    def __init__(self, most: int, pool: ThreadPoolExecutor) -> None:
-        self._most = most
-        self._pool = pool
-        self._kept: OrderedDict[str, Future[Any]] = OrderedDict()
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, OrderedDict[str, Future[Any]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: str, make: Callable[[], Any]) -> Future[Any]:
+    def get(self, owner: str, key: str, make: Callable[[], Any]) -> Future[Any]:
         with self._lock:
-            future = self._kept.get(key)
+            own = self._kept.setdefault(owner, OrderedDict())
+            future = own.get(key)
             if future is None or _broken(future):
-                future = self._kept[key] = self._pool.submit(make)
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
+                future = own[key] = _waiters.submit(make)
+            own.move_to_end(key)
+            while len(own) > _REMEMBERED_EACH:
+                own.popitem(last=False)
+            self._kept.move_to_end(owner)
+            while len(self._kept) > _REMEMBERED_SPACES:
                 self._kept.popitem(last=False)
         return future
+
+    def forget(self, owner: str) -> None:
+        with self._lock:
+            self._kept.pop(owner, None)
 
 
 def _broken(future: Future[Any]) -> bool:
     return future.done() and (error := future.exception()) is not None and not isinstance(error, InputError)
 
 
-_tables, _frames = _Futures(_TABLES, _readers), _Futures(_DATA, _preparers)
+_tables, _frames = _Futures(), _Futures()
 
 
 def executor() -> ProcessExecutor:
@@ -91,30 +112,63 @@ def close() -> None:
         _executor = None
 
 
-def table(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[Table, tuple[ColumnProfile, ...]]]:
+def table(
+    space: Workspace, section: Mapping[str, Any]
+) -> Future[tuple[TableHeld, tuple[ColumnProfile, ...]]]:
     """Return the table that a spec's data section names, being read, with what its columns hold."""
+    ask, key, _ = _asking(space, section)
+
+    def read() -> tuple[TableHeld, tuple[ColumnProfile, ...]]:
+        told = ask("table")
+        profiles = [{**each, "values": tuple(each["values"])} for each in told["profiles"]]
+        return TableHeld(told), tuple(ColumnProfile(**each) for each in profiles)
+
+    return _tables.get(space.token, key, read)
+
+
+def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld, Summary]]:
+    """Return the data that a spec's data section describes, being read and prepared, with their summary."""
+    ask, _, key = _asking(space, section)
+
+    def prepare() -> tuple[DataHeld, Summary]:
+        told = ask("data")
+        return DataHeld(told["facts"], ask), Summary.of(told["summary"])
+
+    return _frames.get(space.token, key, prepare)
+
+
+def forget(space: Workspace) -> None:
+    """Drop all that is remembered of a workspace, and end the process that holds its tables."""
+    for kept in (_tables, _frames):
+        kept.forget(space.token)
+    for recent in (_results, _parsed):
+        recent.forget(space.token)
+    READERS().forget(space.token)
+
+
+def _asking(space: Workspace, section: Mapping[str, Any]) -> tuple[Ask, str, str]:
+    """Return what asks about a data section, and the keys of its table and of its data."""
     spec = data_spec(section)
     paths = _paths(space, spec)
+    stamps = [_stamp(path) for path in paths]
     reading = {"format": spec.format, "read": spec.to_dict().get("read")}
-    key = digest_of([space.token, [_stamp(path) for path in paths], reading])
+    table_key, data_key = (digest_of([space.token, stamps, each]) for each in (reading, spec.to_dict()))
+    question = {
+        "section": dict(section),
+        "paths": [str(path) for path in paths],
+        "table key": table_key,
+        "data key": data_key,
+    }
+    folder = server_folder()
+    reads = [space.folder] + ([folder] if folder is not None else [])
+    size = sum(path.stat().st_size for path in paths if path.is_file())
 
-    def read() -> tuple[Table, tuple[ColumnProfile, ...]]:
-        found = read_table(paths, format=spec.format, options=spec.read)
-        return found, profile(found)
+    def ask(what: str, **more: Any) -> dict[str, Any]:
+        return READERS().ask(
+            space.token, {"ask": what, **question, **more}, reads=reads, what=paths[0].name, size=size
+        )
 
-    return _tables.get(key, read)
-
-
-def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[AuditData, Summary]]:
-    """Return the data that a spec's data section describes, being read and prepared, with their summary."""
-    spec = data_spec(section)
-    key = digest_of([space.token, [_stamp(path) for path in _paths(space, spec)], spec.to_dict()])
-
-    def prepare() -> tuple[AuditData, Summary]:
-        made = build_data(table(space, section).result()[0], spec)
-        return made, summarise(made)
-
-    return _frames.get(key, prepare)
+    return ask, table_key, data_key
 
 
 @dataclass(frozen=True)
@@ -203,7 +257,11 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
     store = RunStore(home())
     if not store.finished(key):
         raise RunFailed("The result is no longer there; run the audit again.")
-    return _results.get(f"{space.token} {key}", lambda: RunResult.load(store.folder(key)).with_spec(parsed))
+
+    def load() -> RunResult:
+        return RunResult.load(store.folder(key)).with_spec(parsed)
+
+    return _results.get(f"{space.token} {key}", load, space.token)
 
 
 def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
@@ -215,11 +273,7 @@ def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
         found = [_digest(path, where, written) for where, written, path in parsed.paths()]
         return parsed, parsed.key(found)
 
-    return _parsed.get(json.dumps([space.token, stamps, dict(spec)], sort_keys=True), make)
-
-
-def _cells(found: RunResult) -> int:
-    return sum(table.size for audit in found.audits for table in tables(audit.result).values())
+    return _parsed.get(json.dumps([space.token, stamps, dict(spec)], sort_keys=True), make, space.token)
 
 
 def _paths(space: Workspace, spec: DataSpec) -> list[Path]:

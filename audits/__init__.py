@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from audits.runs.gate import GateFailed, check
+    from audits.notebook import Findings, audit
+    from audits.runs.checking import check
+    from audits.runs.gate import GateFailed
 
-__all__ = ["GateFailed", "check"]
+_HOMES = {
+    "audit": "audits.notebook",
+    "Findings": "audits.notebook",
+    "check": "audits.runs.checking",
+    "GateFailed": "audits.runs.gate",
+}
+
+__all__ = ["Findings", "GateFailed", "audit", "check"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # late: importing the package alone stays cheap
-        from audits.runs import gate
-
-        return getattr(gate, name)
+    if name in _HOMES:  # late: importing the package alone stays cheap
+        return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

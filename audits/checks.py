@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +17,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["allowed_address", "build", "choices", "finite", "generator", "one_of"]
+__all__ = ["allowed_address", "build", "checked", "choices", "finite", "generator", "one_of"]
 
 T = TypeVar("T")
 
@@ -104,6 +105,18 @@ def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     except ValidationError as error:
         known = list(getattr(kind, "__dataclass_fields__", ()))
         raise _explain(error.errors()[0], where, known) from None
+
+
+def checked(kind: type[T], options: T | None, where: str) -> T:
+    """Return options whose values keep to what `kind` states, however they were made; None is the defaults.
+
+    Raises
+    ------
+    InputError
+        As `build`.
+    """
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    return build(kind, {} if options is None else {name: getattr(options, name) for name in names}, where)
 
 
 def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:

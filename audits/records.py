@@ -117,8 +117,13 @@ class Audit:
         ``seconds(options, size)``: about how long a run takes.
     usual : str or callable, optional
         ``usual(data)`` returns options that need no choice on these data, or None where there are none.
+    designs : bool
+        Whether its intervals and tests allow for sampling weights, strata, clusters and several rows a person
+        (`AuditData.design`); where not, such data are refused.
     about_words : bool
         Whether it also understands a model of words.
+    asks_anew : bool
+        Whether the model must score people whom nobody in the data is: a column of predictions cannot.
 
     Notes
     -----
@@ -137,7 +142,9 @@ class Audit:
     streams: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
+    designs: bool = False
     about_words: bool = False
+    asks_anew: bool = False
 
     @property
     def result_type(self) -> type:

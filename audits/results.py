@@ -20,10 +20,13 @@ from pydantic import ConfigDict, TypeAdapter
 
 from audits.errors import RunFailed
 
-__all__ = ["load_result", "numbers", "plain", "save_result", "shown", "tables"]
+__all__ = ["head", "load_result", "numbers", "plain", "save_result", "shown", "tables", "verdict_as_now"]
 
 R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
+_INSUFFICIENT = "insufficient evidence"
+_NO_INTERVAL = {"value": None, "low": None, "high": None, "n": 0.0, "method": "not kept"}
+_BEFORE = "an earlier version stated this verdict without the interval that it follows from"
 
 # pydantic would write NaN and infinity as null, as if the number did not exist
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
@@ -81,13 +84,56 @@ def save_result(result: Any, folder: Path, name: str) -> None:
 
 def load_result(kind: type[R], folder: Path, name: str) -> R:
     """Read what `save_result` wrote back into the dataclass `kind`."""
-    values = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    values = _as_now(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")))
+    if "judged" not in values and "judged" in {field.name for field in dataclasses.fields(kind)}:  # type: ignore[arg-type]
+        values["judged"] = {
+            "verdict": values.pop("verdict", _INSUFFICIENT),
+            "interval": _NO_INTERVAL,
+            "reason": _BEFORE,
+        }
     for path in folder.glob(f"{name}.*.parquet"):
         values[path.suffixes[-2][1:]] = pd.read_parquet(path)
     config = {"arbitrary_types_allowed": True}
     if not hasattr(kind, "__pydantic_config__"):
         kind.__pydantic_config__ = config  # type: ignore[attr-defined]
     return TypeAdapter(kind).validate_python(values)
+
+
+def head(result: Any) -> dict[str, Any]:
+    """Return the part of results.json that every audit's entry begins with, from its `judged`.
+
+    ``interval`` is the one that the verdict follows from; ``material`` says of evidence whether it is as
+    large as the auditor calls material; ``p_value`` is the audit's, corrected within it.
+    """
+    judged = _ANYTHING.dump_python(result.judged, mode="json")
+    return {
+        "verdict": judged["verdict"],
+        "material": judged["material"],
+        "interval": judged["interval"],
+        "p_value": judged["p_value"],
+        "people_needed": judged["people_needed"],
+        "reason": judged["reason"],
+        "finding": result.finding,
+        "warnings": list(result.warnings),
+    }
+
+
+def _as_now(value: Any) -> Any:
+    """Return plain data of an earlier version with its verdicts in the words of this one."""
+    if isinstance(value, dict):
+        return {key: _as_now(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_now(item) for item in value]
+    return verdict_as_now(value)
+
+
+def verdict_as_now(value: Any) -> Any:
+    """Return a verdict of an earlier version in the words of this one; anything else as it is.
+
+    ``no evidence at this size`` rested on prospective power and not on an interval: there is no saying that
+    the interval lay within what is immaterial.
+    """
+    return _INSUFFICIENT if value == "no evidence at this size" else value
 
 
 def shown(kind: type[R]) -> type[R]:

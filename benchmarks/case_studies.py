@@ -19,8 +19,9 @@ import pandas as pd
 
 from audits.data import DataSpec, FeatureSpace, ReadOptions, build_data, read_table
 from audits.data.samples import arrests, hiring, law_school
-from audits.flipset import FlipsetResult, flipset
+from audits.flipset import FlipsetResult
 from audits.models import Subject, make_subject, model_spec
+from tests.flipset.conftest import audited
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ADULT = """age workclass fnlwgt education education_num marital_status occupation relationship race sex
@@ -105,12 +106,12 @@ def line(name: str, result: FlipsetResult, paper: str = "") -> None:
     """Print one result: both flipsets, both ways, what the checks say, and the paper's figure."""
     back = result.reverse
     ways = "" if back is None else f"   back {back.positive_size:,.0f} / {back.negative_size:,.0f}"
-    worst = max(result.validation["ks"].values())
-    trust = "trusted" if result.validation["trusted"] else "NOT trusted"
+    worst = max(result.validation.ks.values())
+    trust = "trusted" if result.validation.trusted else "NOT trusted"
     print(
         f"{name:<28} F+ {result.positive.size:>7,.1f}  F- {result.negative.size:>7,.1f}{ways}"
         f"   worst KS {worst:.3f}"
-        f"  cost {result.validation['distance']:.3f} ({result.validation['exact_distance']:.3f})  {trust}",
+        f"  cost {result.validation.distance:.3f} ({result.validation.exact_distance:.3f})  {trust}",
         flush=True,
     )
     if paper:
@@ -121,14 +122,14 @@ def run_lipton(gans: int) -> None:
     """Both directions, exact and by maps."""
     subject, women, men = lipton(), {"gender": "female"}, {"gender": "male"}
     paper = "1,215 / 715 (its Table 2 prints the pair the other way round), GAN; exact must be 1,785 / 1,398"
-    line("lipton women → men, exact", flipset(subject, source=women, target=men, permutations=0), paper)
+    line("lipton women → men, exact", audited(subject, source=women, target=men, permutations=0), paper)
     line(
-        "lipton men → women, exact", flipset(subject, source=men, target=women, permutations=0), "1,075 / 774"
+        "lipton men → women, exact", audited(subject, source=men, target=women, permutations=0), "1,075 / 774"
     )
     for kind in ("linear", "entropic"):
-        line(f"lipton, {kind}", flipset(subject, source=women, target=men, transport=kind, permutations=0))
+        line(f"lipton, {kind}", audited(subject, source=women, target=men, transport=kind, permutations=0))
     for seed in range(gans):
-        found = flipset(
+        found = audited(
             subject, source=women, target=men, transport="gan", reverse=False, permutations=0, rng=seed
         )
         line(f"lipton, GAN, seed {seed}", found, paper if seed == 0 else "")
@@ -143,12 +144,12 @@ def run_control(gans: int) -> None:
     paper = "167 of 5,300 and 148 of 4,700 by the GAN; exact at 2,000 people 392 / 396"
     subject = control()
     for kind in ("linear", "entropic"):
-        line(f"control, {kind}", flipset(subject, transport=kind, permutations=0, **groups), paper)
+        line(f"control, {kind}", audited(subject, transport=kind, permutations=0, **groups), paper)
         paper = ""
     for seed in range(gans):
         ask: dict[str, Any] = {"transport": "gan", "reverse": False, "permutations": 0, "rng": seed}
-        line(f"control, GAN, seed {seed}", flipset(subject, **ask, **groups))
-    exact = flipset(control(2_000), permutations=19, **groups)
+        line(f"control, GAN, seed {seed}", audited(subject, **ask, **groups))
+    exact = audited(control(2_000), permutations=19, **groups)
     line("control, exact, 2,000", exact)
     chance = exact.positive.expected_by_chance
     print(
@@ -158,7 +159,7 @@ def run_control(gans: int) -> None:
 
 def run_law() -> None:
     """Transport beside the true counterfactuals."""
-    result = flipset(
+    result = audited(
         law(),
         source={"race": "black"},
         target={"race": "white"},
@@ -178,7 +179,7 @@ def run_arrests() -> None:
     people = arrests.generate(10_000)
     spec = DataSpec(label="high_risk", favorable=0, protected=("group",), features=("prior_arrests",))
     subject = make_subject(build_data(people, spec), model_spec({"predictions": {"label": "high_risk"}}))
-    result = flipset(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
+    result = audited(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
     line("arrests, exact", result, "2,572 / 0 (GAN; high risk is positive there); exact in theory 2,812")
     print(f"{'':<28} {result.disagreement}")
 
@@ -194,9 +195,9 @@ def run_shared(name: str) -> None:
         if name == "adult"
         else {"source": {"race": "African-American"}, "target": {"race": "Caucasian"}}
     )
-    line(f"{name}, exact", flipset(subject, permutations=0, max_people=2_000, **groups))
+    line(f"{name}, exact", audited(subject, permutations=0, max_people=2_000, **groups))
     for kind in ("linear", "entropic"):
-        line(f"{name}, {kind}", flipset(subject, transport=kind, permutations=0, **groups))
+        line(f"{name}, {kind}", audited(subject, transport=kind, permutations=0, **groups))
 
 
 def main() -> None:

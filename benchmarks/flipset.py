@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from audits.data import DataSpec, build_data
-from audits.flipset import flipset
 from audits.models import make_subject, model_spec
+from tests.flipset.conftest import audited
 
 _LARGEST_DENSE = 10_000
 
@@ -41,12 +41,12 @@ def measure(n: int) -> None:
     spec = DataSpec(label="decision", favorable=1, protected=("group",), features=features)
     subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
     start = time.perf_counter()
-    result = flipset(subject, source={"group": "a"}, target={"group": "b"})
+    result = audited(subject, source={"group": "a"}, target={"group": "b"})
     ours = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     line = (
         f"{n:>7,} a group: flipset {ours:6.1f} s, peak {peak:.2f} GB, flips {result.positive.size:,.0f} and "
-        f"{result.negative.size:,.0f}, slack {result.certificate['slack']:.1e}"
+        f"{result.negative.size:,.0f}, slack {result.certificate.slack:.1e}"
     )
     if n <= _LARGEST_DENSE:
         import ot
@@ -59,7 +59,7 @@ def measure(n: int) -> None:
         start = time.perf_counter()
         plan = ot.emd(weights, weights, costs, numItermax=2**62)
         dense = time.perf_counter() - start
-        same = abs((plan * costs).sum() - result.certificate["cost"])
+        same = abs((plan * costs).sum() - result.certificate.cost)
         line += f"; dense ot.emd alone {dense:6.1f} s, ratio {ours / dense:.2f}, costs differ by {same:.1e}"
     print(line, flush=True)
 

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from audits.data import DataSpec, FeatureSpace, build_data
-from audits.flipset import flipset
 from audits.models import Subject
 from audits.stats import EVIDENCE, wilson
 from benchmarks.case_studies import Scorer
+from tests.flipset.conftest import audited
 
 SETTINGS = (("exact", 25, 30), ("exact", 100, 100), ("linear", 100, 100), ("entropic", 100, 100))
 
@@ -34,7 +34,7 @@ def alike(seed: int, n: int, m: int) -> Subject:
 def false_alarms(transport: Any, n: int, m: int, studies: int) -> int:
     """How many of so many studies say evidence of a difference."""
     return sum(
-        flipset(
+        audited(
             alike(seed, n, m),
             source={"group": "a"},
             target={"group": "b"},

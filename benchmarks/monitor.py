@@ -64,12 +64,12 @@ def app(train: str) -> Iterator[Running]:
     from audits.models import make_subject, model_spec
     from audits.runs.database import Database
     from audits.runs.monitors import Monitors
-    from audits.sensitivity import MonitorBundle, sensitivity
+    from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 
     frame = pd.read_csv(SHARED / "compas.csv")
     spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=COLUMNS)
     subject = make_subject(build_data(frame, spec), model_spec({"train": train}))
-    bundle = MonitorBundle.of(sensitivity(subject, match_set="off", bootstrap=100))
+    bundle = MonitorBundle.of(sensitivity(subject, SensitivityOptions(match_set="off", bootstrap=100)))
     rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
     workspace = issue_token()
     with tempfile.TemporaryDirectory() as home, socket.socket() as free:

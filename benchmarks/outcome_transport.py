@@ -21,13 +21,13 @@ from audits.data.spec import data_spec
 from audits.models import Subject, make_subject, model_spec
 from audits.models.baselines import train_baseline
 from audits.outcome_transport import outcome_transport
+from audits.outcome_transport.bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison import Comparison, Side, compare
 from audits.outcome_transport.matching import Matched, match_outcomes
-from audits.outcome_transport.measuring import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.ties import optimal_face
-from audits.recourse import recourse
-from audits.recourse.figures import group as figures
+from audits.recourse import RecourseOptions, recourse
+from audits.recourse import figures as figures
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -228,7 +228,9 @@ def bench_slider(n: int = 1000) -> None:
         roles={"actionable": features[:4], "mutable": (), "immutable": ()},
     )
     subject = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.6)
-    seconds, result = _timed(lambda: recourse(subject, max_people=n, steps=tuple(np.linspace(0, 1, 21))))
+    seconds, result = _timed(
+        lambda: recourse(subject, RecourseOptions(max_people=n, steps=tuple(np.linspace(0, 1, 21))))
+    )
     figures.reclassified(result)  # type: ignore[arg-type]  # the first figure of a process loads plotly's validators
     whole, _ = _timed(lambda: figures.sliding(result))  # type: ignore[arg-type]
     one, _ = _timed(lambda: (figures.score_distribution(result, 0.35), figures.changes(result, 0.35)))  # type: ignore[arg-type]
@@ -251,7 +253,10 @@ def bench_audit(n: int = 50_000) -> None:
     subject = scored(frame, roles=roles)
     busy = time.process_time()
     seconds, _ = _timed(
-        lambda: outcome_transport(subject, source={"group": "a"}, target={"group": "b"}, outcome="decision")
+        lambda: outcome_transport(
+            subject,
+            OutcomeTransportOptions(source={"group": "a"}, target={"group": "b"}, outcome="decision"),
+        )
     )
     busy = time.process_time() - busy
     print(
@@ -268,20 +273,20 @@ def bench_coverage(runs: int = 200, people: int = 200) -> None:
     for ties in (True, False):
         everyone = crowd(8000, seed=11, ties=ties)
         everyone.loc[everyone["group"] == "a", "score"] *= 0.8
-        whole = outcome_transport(scored(everyone), source=a, target=b, permutations=0, draws=0)
+        exactly = OutcomeTransportOptions(source=a, target=b, permutations=0, draws=0)
+        whole = outcome_transport(scored(everyone), exactly)
         unit = scored(everyone).space.scale
         inside = np.zeros(3)
         for k in range(runs):
             sample = everyone.sample(people, random_state=10_000 + k).reset_index(drop=True)
             subject = scored(sample)
-            result = outcome_transport(
-                subject, source=a, target=b, draws=100, permutations=0, rng=k, by=("group",)
-            )
+            asked = OutcomeTransportOptions(source=a, target=b, draws=100, permutations=0, by=("group",))
+            result = outcome_transport(subject, asked, rng=k)
             ratio = np.mean([subject.space.scale[name][1] / unit[name][1] for name in ("x", "z")])
             truth, flows = np.array(whole.flows.share), result.flows
             low, high = np.array(flows.sampling_low), np.array(flows.sampling_high)
             inside += [
-                result.bias[0].low <= whole.bias[0].mean / ratio <= result.bias[0].high,
+                result.bias[0].mean.low <= whole.bias[0].mean.value / ratio <= result.bias[0].mean.high,
                 result.wasserstein.low <= whole.wasserstein.value <= result.wasserstein.high,
                 bool(((low <= truth) & (truth <= high)).all()),
             ]

@@ -27,7 +27,12 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from audits.outcome_transport import OutcomeTransportResult, outcome_transport
+from audits.outcome_transport import (
+    OutcomeTransportOptions,
+    OutcomeTransportResult,
+    Policy,
+    outcome_transport,
+)
 from audits.stats import EVIDENCE, wilson
 
 LEVEL = 0.05
@@ -88,20 +93,19 @@ def world(crowd: str, outcomes: str, seed: int, people: int = 200) -> OutcomeTra
         score, other = (np.floor(values * levels) / levels for values in (score, other))
     frame["score"], frame["other"] = score, other
     frame["label"] = (other < 0.5).astype(int)
-    return outcome_transport(
-        scored(frame, features=names),
-        against="label" if outcomes == "decisions" else {"score": "other"},
+    options = OutcomeTransportOptions(
+        against="label" if outcomes == "decisions" else Policy(score="other"),
         cost="euclidean" if outcomes in {"plain", "decisions"} else "squared_euclidean",
         level=LEVEL,
         permutations=99,
         draws=0,
-        rng=seed,
     )
+    return outcome_transport(scored(frame, features=names), options, rng=seed)
 
 
 def said(result: OutcomeTransportResult) -> Said:
     """Read a world's answer."""
-    mean = {row.group: row.mean or 0.0 for row in result.bias if row.level == "group"}
+    mean = {row.group: row.mean.value or 0.0 for row in result.bias if row.level == "group"}
     even = result.group_p_value is not None and result.group_p_value <= LEVEL
     return Said(result.verdict == EVIDENCE, even, mean["b"] / mean["a"])
 

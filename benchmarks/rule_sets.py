@@ -24,14 +24,14 @@ import torch
 from audits.data import FeatureSpace, load_data
 from audits.data.public import public_section
 from audits.data.spec import data_spec
+from audits.mining.attributes import category
+from audits.mining.cells import count_cells, memberships
+from audits.mining.perturbing import perturbable
+from audits.mining.reading import read_attributes
+from audits.mining.scoring import margin
+from audits.mining.search import Search
 from audits.models import Subject
 from audits.rule_sets import RuleSetsOptions, rule_sets, rule_sets_parquet
-from audits.rule_sets.attributes import category
-from audits.rule_sets.cells import count_cells, memberships
-from audits.rule_sets.mining import Search
-from audits.rule_sets.reading import read_attributes
-from audits.rule_sets.sampling import perturbable
-from audits.rule_sets.scoring import margin
 from audits.runs.documents import dump_yaml
 from audits.runs.threads import fixed_threads
 
@@ -124,8 +124,8 @@ def bench_adult() -> None:
     def fresh() -> Subject:
         return Subject(subject.data, subject.model, 0.5, subject.space)
 
-    ours, result = timed(lambda: rule_sets(fresh(), permutations=19, **options), 5)
-    full, _ = timed(lambda: rule_sets(fresh(), permutations=999, **options))
+    ours, result = timed(lambda: rule_sets(fresh(), RuleSetsOptions(permutations=19, **options)), 5)
+    full, _ = timed(lambda: rule_sets(fresh(), RuleSetsOptions(permutations=999, **options)))
     attributes, _ = read_attributes(subject.data, RuleSetsOptions())
     cells = count_cells([a.codes for a in attributes], [len(a.levels) for a in attributes], subject.decisions)
     search = Search(cells, attributes, support=0.05)
@@ -200,7 +200,8 @@ def bench_communities() -> None:
         for permutations in (19, 999):
             fresh = Subject(subject.data, subject.model, 0.5, subject.space)  # nothing scored yet
             seconds, result = timed(
-                lambda s=fresh, o=options, p=permutations: rule_sets(s, permutations=p, **o), 1
+                lambda s=fresh, o=options, p=permutations: rule_sets(s, RuleSetsOptions(permutations=p, **o)),
+                1,
             )
             print(
                 f"communities, {words}: {result.n_counted:,} of {result.n_candidates:,} candidates, "
@@ -270,10 +271,9 @@ def bench_rows(people: int = 10_000_000) -> None:
         writer.close()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         start = time.perf_counter()
-        result = rule_sets_parquet(
-            folder, protected=["sex", "race", "region", "education", "age"], favorable="favorable",
-            permutations=999,
-        )  # fmt: skip
+        protected = ("sex", "race", "region", "education", "age")
+        options = RuleSetsOptions(protected=protected, permutations=999)
+        result = rule_sets_parquet(folder, options, favorable="favorable")
         seconds = time.perf_counter() - start
         print(
             f"{people:,} rows x 5 attributes from Parquet: {result.n_frequent:,} frequent rule sets, 999 "

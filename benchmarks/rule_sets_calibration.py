@@ -16,11 +16,11 @@ import time
 import numpy as np
 import pandas as pd
 
+from audits.mining.attributes import Attribute, End, category, interval
+from audits.mining.cells import Cells, count_cells, memberships
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult
-from audits.rule_sets.attributes import Attribute, End, category, interval
 from audits.rule_sets.audit import audit_cells
-from audits.rule_sets.cells import Cells, count_cells, memberships
 from audits.rule_sets.packing import Audited
 from audits.stats import EVIDENCE, wilson
 

@@ -21,7 +21,7 @@ from audits.data import AuditData, load_data
 from audits.data.public import public_section
 from audits.data.spec import data_spec
 from audits.models import Subject
-from audits.rule_sets import LeaderRow, RuleSetsResult, rule_sets
+from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.runs.threads import fixed_threads
 from benchmarks.rule_sets import DECADES, SHARED, communities, six_layers
 
@@ -147,7 +147,7 @@ def compare(name: str) -> None:
             print(f"  seed {seed}: its layers died, everyone is decided alike")
             continue
         trained += 1
-        result = rule_sets(subject, permutations=199, **options)
+        result = rule_sets(subject, RuleSetsOptions(permutations=199, **options))
         print(f"  seed {seed}, accuracy {accuracy(subject):.1f} %, {result.n_frequent:,} rule sets")
         print(f"    the paper's group here  {shares(subject.decisions, inside)}")
         print(f"    largest score           {largest(result)}")

@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 from audits.models.dense import Dense
 from audits.models.fitting import Training
 from audits.sensitivity.measuring import CHUNK, Audited, Status, totals
-from audits.sensitivity.synthetic import SyntheticTrial, augmented_trial, synthetic_trial
 from audits.stats.control import design_chart, flag_rate_bound
+from benchmarks.sensitivity_trials import SyntheticTrial, augmented_trial, synthetic_trial
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"

@@ -16,3 +16,12 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"the shared data is not beside the checkout ({SHARED}); tests on real data did not run")
     return SHARED
+
+
+@pytest.fixture(autouse=True)
+def _warm_readers(request):
+    """Serve pages once what reads tables has loaded its libraries, as on a server that is up."""
+    if hasattr(request.module, "AppTest"):
+        from app.readers import READERS
+
+        assert READERS().wait_warm(60.0)

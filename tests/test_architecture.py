@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,20 +13,29 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # lower layers first; a package may import only from layers below its own
 LAYERS = (
-    ("errors", "checks", "progress", "results", "threads", "records"),
+    ("errors", "checks", "progress", "results", "threads", "records", "options"),
     ("stats",),
     ("data",),
     ("models", "transport"),
     ("drawing",),
-    ("flipset", "groups", "loss_ratio", "outcome_transport", "recourse", "rule_sets", "sensitivity"),
-    ("mitigation",),
+    ("mining",),
+    (
+        "flipset",
+        "groups",
+        "loss_ratio",
+        "mitigation",
+        "outcome_transport",
+        "recourse",
+        "rule_sets",
+        "sensitivity",
+    ),
     ("runs",),
     ("reports",),
-    ("cli",),
+    ("cli", "notebook"),
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-BASE = {"errors": 0, "progress": 0, "threads": 0, "checks": 1, "results": 1}
+BASE = {"errors": 0, "progress": 0, "threads": 0, "checks": 1, "results": 1, "options": 1}
 
 
 def imports(path: Path) -> set[str]:
@@ -89,3 +100,77 @@ def test_the_app_computes_nothing(path: Path):
         assert not roots & {"numpy", "pandas"}
     if "session_state" in path.read_text(encoding="utf-8"):
         assert path.name == "state.py", "state.py alone owns the session's state"
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the project by its name; a package by its own."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for folder in ("audits", "app")
+        for path in sources(folder)
+    }
+
+
+def arrows() -> dict[str, set[str]]:
+    """Module to the modules it imports from: inside functions and for type checkers, too.
+
+    A name that a package hands on counts as imported from the module that defines it; what packages
+    themselves import is left out, for they do nothing but hand on.
+    """
+    files = modules()
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    stubs = {name: path.with_suffix(".pyi") for name, path in files.items() if path.name == "__init__.py"}
+    faces = {
+        name: ast.parse(stub.read_text(encoding="utf-8")) if stub.is_file() else trees[name]
+        for name, stub in stubs.items()
+    }
+    handed = {(face, what): home for face, tree in faces.items() for home, what in _imported(tree, face)}
+
+    def home(module: str, what: str | None) -> str | None:
+        if what and f"{module}.{what}" in files:
+            return f"{module}.{what}"
+        seen = set()
+        while what and (module, what) in handed and module not in seen:
+            seen.add(module)
+            module = handed[module, what]
+        return module if module in files else None
+
+    return {
+        name: {to for module, what in _imported(tree, name) if (to := home(module, what)) and to != name}
+        for name, tree in trees.items()
+        if name not in stubs
+    }
+
+
+def _imported(tree: ast.Module, home: str) -> Iterator[tuple[str, str | None]]:
+    """Module and name of every import; stubs of packages import relatively."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = f"{home}.{node.module}" if node.level else str(node.module)
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """One circle of the graph from a module back to it; empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_circles_of_imports_inside_packages_either():
+    assert not circle(arrows()), "these import each other; move what both need below both"
+
+
+def test_a_circle_would_be_seen():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})
+    assert not circle({"a": {"b", "c"}, "b": {"c"}})
+    drawn = arrows()
+    assert "audits.flipset.result" in drawn["audits.flipset.audit"]  # an arrow within a room
+    assert "audits.runs.result" in drawn["app.widgets.result_frame"]
+    assert any(
+        "audits.stats.verdicts" in found for name, found in drawn.items() if name.startswith("audits.groups")
+    )

@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
+from sklearn.linear_model import LogisticRegression
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,10 +41,21 @@ def test_commands_write_what_they_say(folder):
     assert {"results.json", "report.html", "tables"} <= written
 
 
-def test_notebook_example_runs(folder, capsys, monkeypatch):
+@pytest.fixture
+def notebook(folder):
+    """What a notebook holds before the README's first lines: a fitted model and its table."""
+    X = pd.read_csv(folder / "samples" / "hiring.csv")
+    read = ["work_years", "hair_length"]
+    return {"__name__": "readme", "X": X, "y": X["qualified"], "protected": "gender",
+            "model": LogisticRegression().fit(X[read], X["qualified"])}  # fmt: skip
+
+
+def test_notebook_example_runs(folder, notebook, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     for block in blocks("python"):
-        exec(compile(block, "README", "exec"), {"__name__": "readme"})
+        code = block.replace('protected="sex"', 'protected="gender"')
+        exec(compile(code, "README", "exec"), dict(notebook))
+    assert (folder / "report.html").stat().st_size > 100_000
     assert "of 1,000 female people" in capsys.readouterr().out
 
 

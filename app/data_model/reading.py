@@ -7,10 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from app.columns import preview
 from app.drafts import with_data
+from app.held import TableHeld
 from app.widgets import notices
-from audits.data import Table
 
 __all__ = ["preview_section", "reading_section"]
 
@@ -18,7 +17,7 @@ _SEPARATORS = {"Detect": None, "Comma": ",", "Semicolon": ";", "Tab": "tab", "Ba
 _HEADERS = {"Detect": None, "First line holds the names": True, "No header": False}
 
 
-def reading_section(draft: dict[str, Any], table: Table | None) -> dict[str, Any]:
+def reading_section(draft: dict[str, Any], table: TableHeld | None) -> dict[str, Any]:
     """Say how the file was read, offer to read it differently; return the draft, changed if asked to."""
     if table is not None:
         notices.bullets(table.report.sentences())
@@ -70,10 +69,10 @@ def _options(draft: dict[str, Any]) -> dict[str, Any]:
     return with_data(draft, read={key: value for key, value in read.items() if value is not None} or None)
 
 
-def preview_section(table: Table) -> None:
+def preview_section(table: TableHeld) -> None:
     """Show the first rows as read."""
-    rows, columns = table.frame.shape
-    first = preview(table.frame)
+    rows, columns = table.shape
+    first = table.first
     st.dataframe(first, height=245, alt=f"First {len(first)} rows as they were read")
     with st.container(key="quiet-preview"):
         st.text(f"{rows:,} rows and {columns:,} columns; the first {len(first):,} are shown.")

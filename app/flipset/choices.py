@@ -9,19 +9,21 @@ import streamlit as st
 
 from app import state
 from app.flipset.map_choices import choose_map_options
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.counterfactuals import choose_counterfactuals
 from app.widgets.groups import choose_groups
 from app.widgets.run_bar import time_words
 from audits.checks import build
-from audits.data import AuditData, group_name
+from audits.data import group_name
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions
-from audits.flipset.groups import MOST_BYTES, MOST_SECONDS
-from audits.flipset.options import map_seconds
+from audits.flipset.options import in_full
+from audits.flipset.record import AUDIT
+from audits.options import options_of
+from audits.records import Size
 from audits.stats.words import count
-from audits.transport import estimated_bytes, estimated_seconds
 
 __all__ = ["choose_options"]
 
@@ -42,11 +44,9 @@ _METHODS = {
     "linear": "Invented by a linear map (fast)",
     "unbalanced": "Unbalanced: the farthest stay unmatched",
 }
-_AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for among all pairs
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while no group is chosen."""
     source, target = choose_groups(summary, draft.get("options") or {})
     if not source:
@@ -90,7 +90,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         options |= _weights([name for name in summary.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
-    return Chosen(options, title, _seconds(draft, summary, audited, options))
+    return Chosen(options, title, _seconds(draft, summary, options))
 
 
 def _audited(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:
@@ -103,8 +103,8 @@ def _audited(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int
 
 def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
     """Offer to match groups in full of which the audit would draw a subsample."""
-    seconds, memory = estimated_seconds(n, m, width), estimated_bytes(n, m, width)
-    if seconds <= MOST_SECONDS and memory <= MOST_BYTES:
+    seconds, memory, unasked = in_full(n, m, width)
+    if unasked:
         return {}
     everyone = st.toggle(
         "Match everyone",
@@ -117,43 +117,64 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
 
 
 def _more() -> dict[str, Any]:
+    stated = {each.name: each for each in options_of(FlipsetOptions)}
     cost = st.selectbox(
         "Distance",
         list(_COSTS),
         format_func=_COSTS.__getitem__,
-        help="Between people, after every feature is standardised.",
+        help=stated["cost"].help,
         **state.choice("cost"),
     )
     level = st.number_input(
         "Error rate",
-        min_value=0.001,
-        max_value=0.5,
-        value=0.05,
+        min_value=stated["level"].at_least,
+        max_value=stated["level"].at_most,
+        value=stated["level"].default,
         step=0.01,
         format="%g",
-        help="Of intervals and verdict: 0.05 gives 95 % intervals.",
+        help=stated["level"].help,
         **state.choice("level"),
     )
     material = st.number_input(
         "A difference matters from (percentage points)",
         min_value=1,
         max_value=90,
-        value=10,
+        value=round(100 * stated["material"].default),
+        help=stated["material"].help,
         **state.choice("material"),
     )
     shuffles = st.number_input(
-        "Shuffles for the level of chance", min_value=0, max_value=9999, value=99, **state.choice("shuffles")
+        "Shuffles for the level of chance",
+        min_value=int(stated["permutations"].at_least or 0),
+        max_value=int(stated["permutations"].at_most or 0),
+        value=stated["permutations"].default,
+        help=stated["permutations"].help,
+        **state.choice("shuffles"),
     )
-    reverse = st.toggle("Also count the way back", value=True, **state.choice("reverse"))
+    patience = st.number_input(
+        "Seconds for the level of chance",
+        min_value=1.0,
+        max_value=stated["seconds"].at_most,
+        value=stated["seconds"].default,
+        format="%g",
+        help=stated["seconds"].help,
+        **state.choice("patience"),
+    )
+    reverse = st.toggle(
+        "Also count the way back",
+        value=stated["reverse"].default,
+        help=stated["reverse"].help,
+        **state.choice("reverse"),
+    )
     chosen = {
         "cost": cost,
         "level": level,
         "material": round(material / 100, 4),
         "permutations": int(shuffles),
+        "seconds": patience,
         "reverse": reverse,
     }
-    usual = {"cost": "l1_squared", "level": 0.05, "material": 0.1, "permutations": 99, "reverse": True}
-    return {key: value for key, value in chosen.items() if value != usual[key]}
+    return {key: value for key, value in chosen.items() if value != stated[key].default}
 
 
 def _weights(features: list[str]) -> dict[str, Any]:
@@ -178,27 +199,18 @@ def _weights(features: list[str]) -> dict[str, Any]:
     return {"feature_weights": weights} if weights else {}
 
 
-def _sizes(data: AuditData, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
+def _sizes(data: DataHeld, source: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[int, int] | None:
     try:
         return int(data.members(source).sum()), int(data.members(target).sum())
     except InputError:
         return None  # the run says what is wrong with the groups
 
 
-def _seconds(
-    draft: Mapping[str, Any], summary: Summary, sizes: tuple[int, int] | None, options: Mapping[str, Any]
-) -> float:
+def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
     trained = draft["spec"]["model"].get("train")
-    start = 1.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    if sizes is None:
-        return start
-    n, m = sizes
-    if options.get("transport", "exact") != "exact":
-        return start + map_seconds(build(FlipsetOptions, options, "flipset"), n, m, summary.width)
-    shuffles = options.get("permutations", 99) * estimated_seconds(min(n, 300), min(m, 300), summary.width)
-    matching = _AFTERWARDS * estimated_seconds(n, m, summary.width)
-    return (
-        start
-        + shuffles
-        + (matching if "max_people" in options else min(_AFTERWARDS * MOST_SECONDS, matching))
-    )
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    groups = {
+        name: {group.value: int(group.people) for group in groups} for name, groups in summary.groups.items()
+    }
+    size = Size(max(1, round(share * summary.rows)), summary.width, trained, groups)
+    return AUDIT.expected_seconds(build(FlipsetOptions, options, "flipset"), size)

@@ -7,10 +7,10 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
+from app.held import DataHeld
 from app.people import compare, flipped_people
 from app.widgets import notices
 from app.widgets.row_choice import choose_row
-from audits.data import AuditData
 from audits.flipset import FlipsetResult
 from audits.flipset.figures.flipsets import Part
 from audits.stats.words import count
@@ -20,7 +20,7 @@ __all__ = ["people_section"]
 _MARK = "background-color: #E8F1F8"
 
 
-def people_section(result: FlipsetResult, part: Part, data: AuditData) -> None:
+def people_section(result: FlipsetResult, part: Part, data: DataHeld) -> None:
     """Draw the people of a flipset; a click on a row, or its number chosen, opens the comparison."""
     size = result.positive.size if part == "positive" else result.negative.size
     st.subheader(f"People in the {part} flipset ({count(size)})", anchor=False)
@@ -39,7 +39,7 @@ def people_section(result: FlipsetResult, part: Part, data: AuditData) -> None:
         _person(result, chosen, data)
 
 
-def _person(result: FlipsetResult, row: Hashable, data: AuditData) -> None:
+def _person(result: FlipsetResult, row: Hashable, data: DataHeld) -> None:
     found = compare(result, row, data)
     many = found.table.shape[1] > 3
     with st.container(border=True, key="person-card"):

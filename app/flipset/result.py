@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from app import state, work
@@ -17,14 +17,14 @@ from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.flipset import FlipsetResult
-from audits.flipset.figures import comparisons as flipset_comparisons
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import maps as flipset_maps
 from audits.flipset.figures.flipsets import Part
-from audits.flipset.words import DISTRUST
+from audits.flipset.record import AUDIT
+from audits.flipset.words import DISTRUST, interval_words
+from audits.records import Exhibit
 from audits.runs.handle import RunProgress
 from audits.runs.result import RunResult
-from audits.stats.words import number, percent_interval
 
 __all__ = ["live_curve", "show_earlier", "show_result"]
 
@@ -39,19 +39,55 @@ _MOST_FEATURES = 30
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom."""
     result: FlipsetResult = found.audits[0].result
-    distrusted = not result.validation["trusted"]
+    distrusted = not result.validation.trusted
     if distrusted:
         for warning in result.warnings:
             show = notices.problem if warning.startswith(DISTRUST) else notices.note
             show(warning)
     _headline(result)
-    figure_card("flipset-sizes", figures.sizes(result), result.to_frame)
+    exhibits = {each.key: each for each in AUDIT.section(result).exhibits}
+    for key in ("above_chance", "sizes"):
+        if key in exhibits:
+            _exhibit(exhibits.pop(key))
     for warning in () if distrusted else result.warnings:
         notices.note(warning)
-    if not result.arrows.empty:
-        st.subheader("People and their counterparts", anchor=False)
-        figure_card("flipset-arrows", flipset_maps.arrows(result), lambda: result.arrows, wide=True)
     part = _part(result)
+    _marginals(result, part)
+    for key in list(exhibits):
+        if key == f"transparency_{part}" or not key.startswith(("marginals_", "transparency_")):
+            if key == "fit":
+                _checks(result)
+            _exhibit(exhibits[key])
+    if not result.classes.empty:
+        st.subheader("From class to class", anchor=False)
+        frame = result.classes.reset_index()
+        st.dataframe(
+            frame,
+            hide_index=True,
+            height="content",
+            column_config=number_columns(frame),
+            alt="People by the class given to them and to their counterparts",
+        )
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    people_section(result, part, data)
+    fine_print(
+        found,
+        draft,
+        "flipset",
+        beside={"How stable a counterpart is": lambda: st.markdown(page_text("flipset_stability"))},
+        **{"people compared": result.rows, "certificate": asdict(result.certificate)},
+    )
+
+
+def _exhibit(exhibit: Exhibit) -> None:
+    st.subheader(exhibit.heading, anchor=False)
+    st.text(exhibit.caption)
+    name = f"flipset-{exhibit.key.replace('_', '-')}"
+    figure_card(name, exhibit.figure(), exhibit.table, wide=exhibit.wide)
+
+
+def _marginals(result: FlipsetResult, part: Part) -> None:
+    """Draw who is in the flipset shown: a few features, or more of them."""
     flipset = result.positive if part == "positive" else result.negative
     st.subheader("Where flipped people differ from their group", anchor=False)
     more = len(flipset.marginals) > _FIRST_FEATURES and st.toggle("Show more features", key="more-features")
@@ -61,25 +97,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         figures.marginals(result, part, most=shown),
         lambda: result.marginals_frame(part),
         wide=True,
-    )
-    st.subheader("How they differ from their counterparts", anchor=False)
-    figure_card(
-        "flipset-transparency",
-        figures.transparency(result, part),
-        lambda: result.transparency_frame(part),
-        wide=True,
-    )
-    _comparisons(result)
-    if result.validation["checks"]:
-        _trust(result)
-    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    people_section(result, part, data)
-    fine_print(
-        found,
-        draft,
-        "flipset",
-        beside={"How stable a counterpart is": lambda: st.markdown(page_text("flipset_stability"))},
-        **{"people compared": result.rows, "certificate": result.certificate},
     )
 
 
@@ -95,45 +112,8 @@ def live_curve(now: RunProgress) -> None:
         )
 
 
-def _comparisons(result: FlipsetResult) -> None:
-    """Show the same people compared otherwise: at equal values, in their other lives, by class and score."""
-    if result.same_values:
-        st.subheader("Compared at equal values", anchor=False)
-        if result.disagreement:
-            notices.note(result.disagreement)
-        figure_card(
-            "flipset-same-values",
-            flipset_comparisons.same_values(result),
-            result.same_values_frame,
-            wide=True,
-        )
-    if result.causal is not None:
-        st.subheader("Compared with the true counterfactuals", anchor=False)
-        st.text(f"Both say the same of {percent_interval(result.causal.agreement)} of the people.")
-        figure_card("flipset-causal", flipset_comparisons.causal(result), result.causal_frame)
-    if not result.classes.empty:
-        st.subheader("From class to class", anchor=False)
-        _table(result.classes.reset_index(), "People by the class given to them and to their counterparts")
-    if result.score_change is not None:
-        change = result.score_change
-        low, high = change["quantiles"]["0.05"], change["quantiles"]["0.95"]
-        way = "better" if change["mean"] >= 0 else "worse"
-        st.subheader("How the score changes", anchor=False)
-        st.text(
-            f"Counterparts score {number(abs(change['mean']))} {way} on average; nine in ten changes lie "
-            f"between {number(low)} and {number(high)}, above 0 is better."
-        )
-        figure_card(
-            "flipset-score-change", flipset_comparisons.score_change(result), result.score_change_frame
-        )
-
-
-def _table(frame: pd.DataFrame, alt: str) -> None:
-    st.dataframe(frame, hide_index=True, height="content", column_config=number_columns(frame), alt=alt)
-
-
-def _trust(result: FlipsetResult) -> None:
-    """Show what the map was held against, feature by feature, and how it was trained."""
+def _checks(result: FlipsetResult) -> None:
+    """Show what the map was held against."""
     st.subheader("Can this map be trusted?", anchor=False)
     st.dataframe(
         result.validation_frame(),
@@ -145,16 +125,12 @@ def _trust(result: FlipsetResult) -> None:
         },
         alt="What the map was held against, and whether it passed",
     )
-    figure_card("flipset-fit", flipset_maps.fit(result), result.fit_frame, wide=True)
-    if result.training:
-        figure_card("flipset-training", flipset_maps.training(result), result.training_frame, wide=True)
     with st.expander("What these checks mean"):
         st.markdown(page_text("flipset_trust"))
 
 
 def _headline(result: FlipsetResult) -> None:
-    larger = result.positive if result.positive.size > result.negative.size else result.negative
-    how = f"{percent_interval(larger.share)} · {larger.share.method} · {result.certificate['method']}"
+    how = f"{interval_words(result.judged)} · {result.judged.interval.method} · {result.certificate.method}"
     headline(result.finding, result.verdict, how)
 
 

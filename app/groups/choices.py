@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
-from audits.data import AuditData
 
 __all__ = ["choose_options"]
 
@@ -19,7 +19,7 @@ _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _LARGEST = "(the largest)"
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing is chosen to compare by."""
     names = list(data.protected)
     chosen = st.multiselect("Compare by", names, default=names, **state.choice("by"))

@@ -19,28 +19,25 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling
 from audits.groups import figures as figures
+from audits.groups.metrics import METRICS
+from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number
 
 __all__ = ["show_result"]
 
-_METRICS = {
-    "selection_rate": "selection rate",
-    "true_positive_rate": "true positive rate",
-    "false_positive_rate": "false positive rate",
-    "true_negative_rate": "true negative rate",
-    "false_negative_rate": "false negative rate",
-    "precision": "precision",
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-}
 _MOST_THRESHOLDS = 12
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished comparison, top to bottom."""
     stored: GroupsResult = found.audits[0].result
+    if not stored.table:
+        headline(stored.finding, stored.verdict, stored.judged.interval.method)
+        _probable(stored)
+        fine_print(found, draft, "groups")
+        return
     top = st.container()
     attribute = _attribute(stored)
     result = _moved(found, stored, attribute)
@@ -48,10 +45,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         _headline(result, changed=result is not stored)
     metrics = st.pills(
         "Rates",
-        [name for name in _METRICS if getattr(result.table[0], name) is not None],
+        [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None],
         selection_mode="multi",
-        default=[name for name in list(_METRICS)[:3] if getattr(result.table[0], name) is not None],
-        format_func=_METRICS.__getitem__,
+        default=[m.name for m in METRICS if m.judged and result.table[0].metric(m.name) is not None],
+        format_func=lambda name: METRICS[name].words,
         **state.choice("rates"),
     )
     rates = figures.rates(result, attribute, metrics=tuple(metrics))
@@ -62,6 +59,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         notices.note(warning)
     _differences(result, attribute)
+    _pooled(result, attribute)
+    _probable(result)
     verdict_cards(space, draft)
     st.subheader("Scores", anchor=False)
     figure_card("group-scores", figures.scores(result, attribute), lambda: result.scores_frame(attribute))
@@ -76,14 +75,13 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _headline(result: GroupsResult, *, changed: bool = False) -> None:
-    gap = result.widest.demographic_parity_difference
-    words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
-    how = f"Largest difference of selection rates, by {result.widest.attribute}: {words}"
+    gap = result.judged.interval
     row, reference, rate = most_telling(result.table)
-    if rate != "selection_rate":  # the finding is then of another rate, and so is the verdict
-        gap = row.differences[rate].estimate
-        words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
-        how = f"{_METRICS[rate].capitalize()} of {row.group} minus {reference.group}: {words}. {how}"
+    if gap != row.differences[rate].estimate:  # the finding is of a group known by probability
+        headline(result.finding, result.verdict, gap.method)
+        return
+    words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
+    how = f"{METRICS[rate].words.capitalize()} of {row.group} minus {reference.group}: {words}"
     headline(result.finding, result.verdict, how)
     if changed:
         notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
@@ -187,7 +185,7 @@ def _differences(result: GroupsResult, attribute: str) -> None:
     )
     verdicts = pd.DataFrame(
         [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
-        columns=["group", "people", "verdict", "people needed in each group"],
+        columns=["group", "people", "verdict", "people needed in the group"],
     )
     st.dataframe(verdicts, hide_index=True, alt="Verdict of each group")
     notices.bullets(lines)
@@ -201,6 +199,26 @@ def _differences(result: GroupsResult, attribute: str) -> None:
                 column_config=number_columns(again),
                 alt="Two intervals for each group",
             )
+
+
+def _pooled(result: GroupsResult, attribute: str) -> None:
+    """Lay partially pooled rates beside the raw ones, which verdicts rest on."""
+    table = result.pooled_frame(attribute)
+    if table.empty:
+        return
+    exhibit = AUDITS["groups"].section(result).exhibit(f"pooled_{attribute}")
+    with st.expander(exhibit.heading):
+        st.text(exhibit.caption)
+        figure_card("group-pooled", exhibit.figure(), exhibit.table, wide=True)
+
+
+def _probable(result: GroupsResult) -> None:
+    """Draw what probabilities of membership say of groups that no row names."""
+    for place, name in enumerate(dict.fromkeys(item.attribute for item in result.probable)):
+        exhibit = AUDITS["groups"].section(result).exhibit(f"probable_{name}")
+        st.subheader(exhibit.heading, anchor=False)
+        st.text(exhibit.caption)
+        figure_card(f"group-probable-{place}", exhibit.figure(), exhibit.table, wide=True)
 
 
 def _needed(row: GroupRow) -> str:

@@ -9,12 +9,14 @@ import streamlit as st
 
 from app import state
 from app.drafts import check_invents
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
-from audits.data import AuditData
-from audits.loss_ratio.audit import check_labels
-from audits.loss_ratio.choosing import sensitive_columns
-from audits.loss_ratio.options import usual_steps
+from app.widgets.stated import stated_number, stated_switch
+from audits.loss_ratio.options import LossRatioOptions, usual_steps
+from audits.options import option_of, options_of
+from audits.records import Size
+from audits.runs.registry import AUDITS
 
 __all__ = ["choose_options"]
 
@@ -33,29 +35,9 @@ _COMPARED = {
     "sensr": "SenSR",
     "logistic": "logistic regression",
 }
-_START_SECONDS = {
-    "logistic": 1.0,
-    "forest": 4.0,
-    "boosting": 4.0,
-    "mlp": 12.0,
-    "project": 12.0,
-    "reductions": 20.0,
-    "sensr": 30.0,
-}
-_GRADIENT = {"logistic", "mlp", "project", "reductions", "sensr"}
-_BLACK_BOX_SECONDS = 60.0
-_USUAL = {
-    "loss": "cross_entropy",
-    "regularizer": 50.0,
-    "step_size": 0.01,
-    "schedule": "constant",
-    "within_range": False,
-    "level": 0.05,
-    "inference": "robust",
-}
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing is chosen that should not matter.
 
     Raises
@@ -65,7 +47,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         predictions, which cannot say what a changed person would get.
     """
     check_invents(draft)
-    check_labels(data)
+    data.check_labels()
     metrics = list(_METRICS)
     metric = st.selectbox(
         "What should not matter",
@@ -78,7 +60,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     if metric == "learned":
         chosen = st.multiselect(
             "Attributes",
-            sensitive_columns(data),
+            data.sensitive_columns(),
             default=list(data.protected),
             help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
             **state.choice("sensitive"),
@@ -103,7 +85,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
                 "Directions that should not matter",
                 min_value=1,
                 max_value=max(1, summary.width - 1),
-                value=min(2, max(1, summary.width - 1)),
+                value=min(option_of(LossRatioOptions, "factors").default, max(1, summary.width - 1)),
                 help="Those in which people of the same value differ most.",
                 **state.choice("factors"),
             )
@@ -139,61 +121,42 @@ def _predicts_number(draft: Mapping[str, Any]) -> bool:
 
 def _more(number: bool) -> dict[str, Any]:
     losses, schedules = list(_LOSSES), list(_SCHEDULES)
+    stated = LossRatioOptions
+    usual: dict[str, Any] = {each.name: each.default for each in options_of(stated)}
+    usual |= {"loss": losses[0], "steps": usual_steps(number=number)}
     found: dict[str, Any] = (
         {}
         if number
         else {"loss": st.selectbox("Loss", losses, format_func=_LOSSES.__getitem__, **_kept("loss"))}
     )
     found |= {
-        "regularizer": st.number_input(
-            "Price of moving elsewhere (λ)", min_value=0.001, value=50.0, format="%g", **_kept("lambda")
+        "regularizer": stated_number(
+            stated, "regularizer", "Price of moving elsewhere (λ)", **_kept("lambda")
         ),
-        "steps": int(
-            st.number_input(
-                "Steps (T)",
-                min_value=1,
-                max_value=100_000,
-                value=usual_steps(number=number),
-                **_kept("number-steps" if number else "steps"),
-            )
+        "steps": stated_number(
+            stated,
+            "steps",
+            "Steps (T)",
+            value=usual["steps"],
+            **_kept("number-steps" if number else "steps"),
         ),
-        "step_size": st.number_input("Step size", min_value=1e-6, value=0.01, format="%g", **_kept("size")),
+        "step_size": stated_number(stated, "step_size", "Step size", **_kept("size")),
         "schedule": st.selectbox(
             "Steps are", schedules, format_func=_SCHEDULES.__getitem__, **_kept("schedule")
         ),
-        "within_range": st.toggle(
-            "Keep people within observed ranges",
-            value=False,
-            help="Changes the unfair map: the paper lets people move anywhere.",
-            **_kept("range"),
+        "within_range": stated_switch(
+            stated, "within_range", "Keep people within observed ranges", **_kept("range")
         ),
-        "level": st.number_input(
-            "Error rate",
-            min_value=0.001,
-            max_value=0.49,
-            value=0.05,
-            step=0.01,
-            format="%g",
-            **_kept("level"),
-        ),
+        "level": stated_number(stated, "level", "Error rate", step=0.01, **_kept("level")),
     }
     if st.toggle("The paper's own intervals", value=False, **_kept("paper")):
         found["inference"] = "paper"
-    usual = {**_USUAL, "steps": usual_steps(number=number)}
     return {key: value for key, value in found.items() if value != usual[key]}
 
 
-def _seconds(
-    draft: Mapping[str, Any], data: AuditData, summary: Summary, options: Mapping[str, Any]
-) -> float:
-    model = draft["spec"]["model"]
-    trained = model.get("train")
+def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
+    trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    thousands = data.n / 20_000
-    start = 2.0 + _START_SECONDS.get(trained or "", 0.0) * thousands
-    if trained not in _GRADIENT:
-        return start + _BLACK_BOX_SECONDS * min(1.0, share * thousands)
-    steps = options.get("steps", usual_steps(number=_predicts_number(draft)))
-    flow = 4e-10 * share * data.n * steps * 64 * (summary.width + 64)
-    each = sum(_START_SECONDS[name] * max(thousands, 0.2) + flow for name in options.get("compare", ()))
-    return start + flow + options.get("splits", 5) * each
+    chosen = LossRatioOptions(**{"steps": usual_steps(number=_predicts_number(draft)), **options})
+    size = Size(round(share * data.n), summary.width, trained)
+    return AUDITS["loss_ratio"].expected_seconds(chosen, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -10,13 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
 from audits.runs.result import RunResult
@@ -45,14 +46,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     figure_card("loss-ratio-people", figures.ratios(result, tolerance), result.histogram_frame)
     figure_card("loss-ratio-groups", figures.by_group(result, tolerance), result.groups_frame)
     st.subheader("What should not matter", anchor=False)
-    source = str(result.metric["source"])
+    source = str(result.metric.source)
     st.text(f"{source[:1].upper()}{source[1:]}.")
     figure_card("loss-ratio-subspace", figures.subspace(result), result.features_frame)
     _heat_map(result, tolerance)
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
-    fine_print(found, draft, "loss_ratio", method=result.method, metric=result.metric)
+    fine_print(found, draft, "loss_ratio", method=result.method, metric=dataclasses.asdict(result.metric))
 
 
 def _headline(result: LossRatioResult, standing: Standing) -> None:
@@ -119,7 +120,7 @@ def _comparison(result: LossRatioResult) -> None:
     )
 
 
-def _people(result: LossRatioResult, data: AuditData) -> None:
+def _people(result: LossRatioResult, data: DataHeld) -> None:
     st.subheader("People, largest ratio first", anchor=False)
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
     people = result.people.sort_values("ratio", ascending=False, kind="stable")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.summary import Summary
-from audits.flipset.groups import MOST_SECONDS
+from audits.flipset.options import MOST_SECONDS
 from audits.loss_ratio.options import usual_steps
 from audits.transport import estimated_seconds
 

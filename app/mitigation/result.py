@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import state, work
 from app.drafts import audit_spec
+from app.held import DataHeld
 from app.mitigation.others import audit_seconds, training_seconds
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
@@ -16,11 +17,9 @@ from app.widgets.frame import page_text
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.errors import InputError
 from audits.mitigation import figures
 from audits.mitigation.result import MitigationResult
-from audits.runs.mitigating import usual_others
 from audits.stats import EVIDENCE
 from audits.stats.words import percent
 
@@ -84,7 +83,7 @@ def mitigation_options(
     space: Workspace,
     draft: Mapping[str, Any],
     options: Mapping[str, Any],
-    data: AuditData,
+    data: DataHeld,
 ) -> dict[str, Any]:
     """Return the options of the mitigation that belongs to a rule-set audit.
 
@@ -101,7 +100,7 @@ def mitigation_options(
             if name not in _OWN:
                 also.setdefault(name, dict(given))
     own = {name: options[name] for name in _SHARED if name in options}
-    return own | {"also": usual_others(data, draft["spec"]["model"].get("train")) | also}
+    return own | {"also": data.usual_audits(draft["spec"]["model"].get("train")) | also}
 
 
 def _show(result: MitigationResult) -> None:

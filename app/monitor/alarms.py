@@ -12,32 +12,33 @@ from app.monitor_api import INGEST
 from app.widgets import notices
 from app.widgets.figure_card import number_columns
 from audits.errors import InputError, RunFailed
-from audits.sensitivity.watching import Alarm, Flag
+from audits.sensitivity.monitor.watching import Alarm, Flag
 from audits.stats.words import count, number
 
 __all__ = ["alarms_card", "flags_card"]
 
-_SHOWN = 3
 
+def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]]) -> None:
+    """Draw the alarms: those that wait, oldest first so that none moves while its note is written.
 
-def alarms_card(identity: str, alarms: list[Alarm]) -> None:
-    """Draw the alarms: those that wait, oldest first so that none moves while its note is written."""
+    `alarms` are the latest, `waiting` how many wait in all and the oldest of them.
+    """
     problem = state.get("alarm-problem")
     if problem:
         notices.problem(problem)
     if not alarms:
         return
-    st.subheader(f"Alarms ({len(alarms)})", anchor=False)
-    waiting = [alarm for alarm in alarms[::-1] if alarm.acknowledged is None]
-    for alarm in waiting[:_SHOWN]:
+    number_waiting, oldest = waiting
+    st.subheader(f"Alarms ({count(number_waiting)} waiting)", anchor=False)
+    for alarm in oldest:
         with st.container(border=True, key=f"alarm-{alarm.person}"):
             told = f" Webhook {alarm.webhook}." if alarm.webhook else ""
             st.text(f"{_time(alarm.raised)}: {alarm.sentence}{told}")
             key = f"alarm-note-{identity}-{alarm.person}"
             st.text_input("Note", key=key, max_chars=10_000)
-            st.button("Acknowledge", key=f"{key}-done", on_click=_done, args=(identity, [alarm.person], key))
-    if len(waiting) > 1:
-        _all_at_once(identity, [alarm.person for alarm in waiting])
+            st.button("Acknowledge", key=f"{key}-done", on_click=_done, args=(identity, alarm.person, key))
+    if number_waiting > 1:
+        _all_at_once(identity, number_waiting, number_waiting - len(oldest))
     seen = [alarm for alarm in alarms if alarm.acknowledged is not None]
     if seen:
         rows = [(_time(alarm.raised), _time(alarm.acknowledged or 0.0), alarm.note) for alarm in seen]
@@ -46,20 +47,22 @@ def alarms_card(identity: str, alarms: list[Alarm]) -> None:
         )
 
 
-def _all_at_once(identity: str, people: list[int]) -> None:
-    later = len(people) - _SHOWN
+def _all_at_once(identity: str, waiting: int, later: int) -> None:
     with st.container(border=True, key="alarms-all"):
         if later > 0:
             st.text(f"{count(later)} later alarm{'s wait' if later > 1 else ' waits'} as well.")
         key = f"alarm-note-{identity}-all"
         st.text_input("Note for all that wait", key=key, max_chars=10_000)
-        st.button(f"Acknowledge all {count(len(people))}", on_click=_done, args=(identity, people, key))
+        st.button(f"Acknowledge all {count(waiting)}", on_click=_done, args=(identity, None, key))
 
 
-def _done(identity: str, people: list[int], key: str) -> None:
+def _done(identity: str, person: int | None, key: str) -> None:
+    """Acknowledge the alarm raised at `person`, or every one that waits."""
     state.forget("alarm-problem")
     try:
-        for person in people:
+        if person is None:
+            INGEST.monitors.acknowledge_all(identity, state.widget(key) or "")
+        else:
             INGEST.monitors.acknowledge(identity, person, state.widget(key) or "")
     except (InputError, RunFailed) as error:
         state.keep("alarm-problem", str(error))

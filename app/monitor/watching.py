@@ -15,7 +15,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.monitors import Monitor
 from audits.sensitivity.figures import monitors as figures
-from audits.sensitivity.watching import Alarm, Drift
+from audits.sensitivity.monitor.watching import Drift
 from audits.stats.words import count, number, p_words, percent, percent_interval
 
 __all__ = ["choose_monitor", "watch"]
@@ -74,6 +74,7 @@ def _live(identity: str) -> None:
         monitor = INGEST.monitors.get(identity)
         points, alarms = INGEST.monitors.points(identity), INGEST.monitors.alarms(identity)
         flags, drift = INGEST.monitors.flags(identity), INGEST.monitors.drift(identity)
+        waiting = INGEST.monitors.waiting(identity)
     except InputError:
         st.text("This monitor is no longer there.")
         return
@@ -81,7 +82,7 @@ def _live(identity: str) -> None:
         notices.problem(str(error))
         return
     with st.container(key="finding"):
-        st.text(_finding(monitor, drift, alarms))
+        st.text(_finding(monitor, drift, waiting[0]))
     if not monitor.people:
         return
     figure_card(
@@ -95,15 +96,14 @@ def _live(identity: str) -> None:
         figures.drift(drift, reference, monitor.bundle.threshold),
         lambda: pd.DataFrame({"sensitivity": drift.values}),
     )
-    alarms_card(identity, alarms)
+    alarms_card(identity, alarms, waiting)
     flags_card(identity, flags)
 
 
-def _finding(monitor: Monitor, drift: Drift, alarms: list[Alarm]) -> str:
+def _finding(monitor: Monitor, drift: Drift, waiting: int) -> str:
     if not monitor.people:
         return "No predictions have come in yet. What to send is said below."
     chart = monitor.chart
-    waiting = sum(alarm.acknowledged is None for alarm in alarms)
     text = (
         f"{count(monitor.flagged)} of {count(monitor.people)} people were flagged; among the latest "
         f"{count(drift.people)}: {percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
@@ -115,7 +115,8 @@ def _finding(monitor: Monitor, drift: Drift, alarms: list[Alarm]) -> str:
     )
     if drift.p_value is not None:
         text += (
-            f" The latest sensitivities lie apart from the baseline by {number(drift.distance)} at most "
-            f"(p {p_words(drift.p_value)})."
+            f" The latest sensitivities lie apart from the baseline by {number(drift.distance)} at most; "
+            "that "
+            f"everybody so far came from the baseline has p {p_words(drift.p_value)}, however often you look."
         )
     return text

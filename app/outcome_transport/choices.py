@@ -9,13 +9,14 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from app.widgets.groups import choose_groups
 from app.widgets.roles import roles_section
 from app.workspace import MAX_FILE_MB
-from audits.data import AuditData, group_name
+from audits.data import group_name
 from audits.errors import InputError
 from audits.models.spec import check_format
 
@@ -72,7 +73,7 @@ _USUAL = {
 }
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while no protected attribute is there to make groups of."""
     if not summary.groups:
         return None
@@ -119,7 +120,7 @@ def _first(names: list[str], summary: Summary) -> list[str]:
     return chosen
 
 
-def _other_model(draft: Mapping[str, Any], data: AuditData) -> dict[str, str]:
+def _other_model(draft: Mapping[str, Any], data: DataHeld) -> dict[str, str]:
     """Draw the choice of a second model; return it as a spec names it, empty while it is not chosen."""
     trained = "train" in draft["spec"]["model"]
     ways = {**(_TRAINED if trained else {}), **_BROUGHT}
@@ -171,7 +172,7 @@ def _uploaded() -> None:
         state.keep("other model problem", str(error))
 
 
-def _more(data: AuditData) -> dict[str, Any]:
+def _more(data: DataHeld) -> dict[str, Any]:
     roles = ["all", *dict.fromkeys(data.roles[name] for name in data.roles)]
     chosen: dict[str, Any] = {
         "outcome": _pick("Outcomes are compared", _OUTCOMES, "flows-outcome"),

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
@@ -16,9 +17,9 @@ from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.outcome_transport import OutcomeTransportResult, blue_college
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
 from audits.stats.words import count, number
 
@@ -34,6 +35,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         notices.note(warning)
     figure_card("outcome_transport", figures.sankey(result), result.flows_frame, wide=True)
+    figure_card("judged", figures.judged(result), result.judged_frame)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _cell(result, data)
@@ -60,7 +62,7 @@ def _headline(result: OutcomeTransportResult) -> None:
     headline(
         result.finding,
         result.verdict,
-        f"distance {number(distance.value)} ({number(distance.low)} to {number(distance.high)}) · "
+        f"distance {number(distance.value)}{interval_words(distance)} · "
         f"{result.certificate['method']} · outcomes: {result.outcome}",
     )
 
@@ -102,7 +104,7 @@ def _open(pairs: list[tuple[str, str]]) -> None:
         state.set_widget("flow-to", pairs[selected[0]][1])
 
 
-def _cell(result: OutcomeTransportResult, data: AuditData) -> None:
+def _cell(result: OutcomeTransportResult, data: DataHeld) -> None:
     """The people of one flow, and one of them beside the most similar counterpart."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.selectbox(
@@ -138,7 +140,7 @@ def _cell(result: OutcomeTransportResult, data: AuditData) -> None:
 
 
 def _beside(
-    result: OutcomeTransportResult, data: AuditData, row: Any, target: str, columns: list[str]
+    result: OutcomeTransportResult, data: DataHeld, row: Any, target: str, columns: list[str]
 ) -> None:
     """One person beside the most similar counterpart, and all counterparts in the subgroup looked at."""
     counterpart = result.people.loc[row, "counterpart"]

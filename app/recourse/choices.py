@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,11 +11,11 @@ import streamlit as st
 
 from app import state
 from app.drafts import check_invents
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from app.widgets.roles import actionable_by_role, is_german, roles_section
-from audits.data import AuditData
 from audits.recourse import GERMAN_ROLES
 
 __all__ = ["choose_options"]
@@ -31,7 +31,7 @@ _MOST_LISTED = 30
 _SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing can be changed, or no attribute makes groups.
 
     Raises
@@ -67,7 +67,7 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
     return Chosen(options, "Recourse", seconds + 0.004 * min(2000, share * summary.rows))
 
 
-def _suggested(data: AuditData, names: list[str]) -> tuple[list[str], str]:
+def _suggested(data: DataHeld, names: list[str]) -> tuple[list[str], str]:
     """Return the columns to start with, and where they come from."""
     by_role = [name for name in actionable_by_role(data) if name in names]
     if by_role:
@@ -83,11 +83,11 @@ def _suggested(data: AuditData, names: list[str]) -> tuple[list[str], str]:
     return chosen, f"{lack} the role actionable yet: take out what a person cannot change."
 
 
-def _with_role(data: AuditData) -> list[str]:
+def _with_role(data: DataHeld) -> list[str]:
     return [name for name, role in data.roles.items() if role == "actionable"]
 
 
-def _limits(actionable: list[str], data: AuditData, summary: Summary) -> dict[str, Any]:
+def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str, Any]:
     table = pd.DataFrame(
         {
             "column": actionable,
@@ -130,14 +130,14 @@ def _limits(actionable: list[str], data: AuditData, summary: Summary) -> dict[st
         if cost is not None and cost != 1.0:
             costs[row["column"]] = cost
     for name in actionable:
-        if summary.kinds[name] not in _SCALED and data.frame[name].nunique() <= _MOST_LISTED:
-            limits |= _among(name, data)
+        values = () if summary.kinds[name] in _SCALED else data.frame[name].distinct(_MOST_LISTED)
+        if values:
+            limits |= _among(name, values)
     return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}
 
 
-def _among(name: str, data: AuditData) -> dict[str, Any]:
+def _among(name: str, values: Sequence[str]) -> dict[str, Any]:
     """Offer the values of a category that a person can move to; all of them where none is chosen."""
-    values = sorted(data.frame[name].dropna().astype(str).unique())
     chosen = st.multiselect(
         f"{name} can become", values, key=f"among-{name}", persist_state="session", placeholder="any value"
     )

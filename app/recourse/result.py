@@ -14,8 +14,8 @@ from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.workspace import Workspace
 from audits.recourse import RecourseResult
-from audits.recourse.figures import group as figures
-from audits.recourse.figures.person import person_path
+from audits.recourse import figures as figures
+from audits.recourse.figures import person_path
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, p_words
 
@@ -41,6 +41,8 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     figure_card("recourse-steps", figures.sliding(result), result.changes_frame)
     st.subheader("Who has further to go?", anchor=False)
     figure_card("burden", figures.burden(result), result.groups_frame)
+    if len(result.by_group) > 1:
+        figure_card("apart", figures.apart(result), result.groups_frame)
     _people(result)
     fine_print(found, draft, "recourse", coupling=result.certificate)
 

@@ -8,12 +8,11 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
-from audits.checks import build
-from audits.data import AuditData
 from audits.errors import InputError
-from audits.rule_sets import TERMS, RuleSetsOptions, count_candidates
+from audits.mining.texts import TERMS
 from audits.stats.words import count
 
 __all__ = ["choose_options", "read_terms"]
@@ -25,7 +24,7 @@ _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, 
 _USUAL = {"depth": None, "intervals": "runs", "permutations": 999, "material": 0.1, "rank_by": "score"}
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing is chosen to make rules of."""
     texts = [name for name, kind in summary.kinds.items() if kind == "text"]
     text = None
@@ -105,7 +104,7 @@ def read_terms(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _more(data: AuditData, on_text: bool) -> dict[str, Any]:
+def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if not on_text:
         depth = st.number_input(
@@ -166,15 +165,13 @@ def _suggested_support(draft: Mapping[str, Any]) -> float:
     return own if own in _SUPPORTS else 0.05
 
 
-def _seconds(
-    draft: Mapping[str, Any], data: AuditData, summary: Summary, options: Mapping[str, Any]
-) -> float:
+def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
     trained = draft["spec"]["model"].get("train")
     seconds = 1.5 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
     if "text" in options:
         return seconds + 6.0
     try:
-        found = count_candidates(data, build(RuleSetsOptions, dict(options), "rule_sets"))
+        found = data.count_candidates(options)
     except InputError:
         return seconds  # the run says what is wrong
     st.text(f"{count(found)} rule sets by definition")

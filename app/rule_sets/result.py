@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.held import DataHeld
 from app.mitigation.result import mitigation_section
 from app.widgets import notices
 from app.widgets.figure_card import csv_bytes, figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.rule_sets import (
     LeaderRow,
     RuleSetsResult,
@@ -23,10 +23,10 @@ from audits.rule_sets import (
     group_neighbours,
     leaderboard_frame,
     members,
-    profile,
     refine,
 )
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, percent
 
@@ -77,8 +77,7 @@ def _headline(result: RuleSetsResult) -> None:
         f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
         f"{result.n_candidates:,} · "
         f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
-        f"{number(100 * result.top_score)} points, {number(100 * result.shrunken_score)} without the "
-        "luck of being picked",
+        f"{number(100 * result.top_score)} points, {without_luck(result)}",
     )
 
 
@@ -178,7 +177,7 @@ def _open(numbers: list[int]) -> None:
     state.set_widget("group", numbers[selected[0]] if selected and selected[0] < len(numbers) else None)
 
 
-def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: AuditData) -> None:
+def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) -> None:
     """One group: who is in it, what drives it, how its people differ."""
     words = {row.number: row.rule_set for row in rows}
     numbers = list(words)
@@ -194,7 +193,6 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: AuditData) -
         return
     row = next(item for item in rows if item.number == chosen)
     inside = members(result, chosen)
-    audited = data.frame.loc[result.people.index]
     st.subheader(f"{row.rule_set} ({count(row.n_in)})", anchor=False)
     st.text(
         f"{percent(row.favorable_in.value, row.n_in)} decided favorably inside, "
@@ -210,12 +208,12 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: AuditData) -
         for name in dict.fromkeys((*data.protected, *data.features))
         if name not in own and data.kinds[name] != "text"
     ]
-    differs = profile(audited, inside, columns)
+    differs = data.differences(result.people.index, inside, columns)
     figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
     _people(result, data, inside)
 
 
-def _people(result: RuleSetsResult, data: AuditData, inside: Any) -> None:
+def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> None:
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
     people = result.people[inside]
     shown = pd.DataFrame(

@@ -9,27 +9,22 @@ import streamlit as st
 
 from app import state
 from app.drafts import check_invents
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.counterfactuals import choose_counterfactuals
-from audits.data import AuditData
+from app.widgets.stated import stated_number, stated_switch
+from audits.options import option_of, options_of
+from audits.records import Size
+from audits.runs.registry import AUDITS
+from audits.sensitivity.options import SensitivityOptions
 
 __all__ = ["choose_options"]
 
-_MODELS = {"like": "like the audited model", "network": "a network", "logistic": "logistic regression"}
-_START_SECONDS = {"logistic": 1.0, "forest": 6.0, "boosting": 6.0, "mlp": 12.0}
-_GRADIENT = {"logistic", "mlp", "project", "sensr"}
-_USUAL = {
-    "status_model": "like",
-    "give_protected": False,
-    "gradient": "logit",
-    "smooth": 0,
-    "level": 0.05,
-    "match_set": "auto",
-}
+_MODELS = {"like": "like the audited network", "network": "a network", "logistic": "logistic regression"}
 
 
-def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) -> Chosen | None:
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while no attribute is chosen.
 
     Raises
@@ -46,21 +41,22 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
         help="Each gets a model that tells it from the features; a person's sensitivity is the largest.",
         **state.choice("about"),
     )
+    stated = option_of(SensitivityOptions, "false_alarm_rate")
     rate = st.number_input(
         "False alarms (% of the reference people)",
         min_value=0.1,
         max_value=49.0,
-        value=5.0,
+        value=100 * stated.default,
         step=0.5,
         format="%g",
-        help="The threshold is the sensitivity that this share of today's people exceeds.",
+        help=stated.help,
         key="alarm-rate",
         persist_state="session",
     )
     if not chosen:
         return None
     options: dict[str, Any] = {"protected": chosen if len(chosen) > 1 else chosen[0]}
-    if rate != 5.0:
+    if rate != 100 * stated.default:
         options["false_alarm_rate"] = round(rate / 100, 6)
     with st.expander("More options"):
         options |= _more()
@@ -73,61 +69,46 @@ def choose_options(draft: Mapping[str, Any], data: AuditData, summary: Summary) 
                 also=chosen,  # one of three groups has to say which other one it would have been
                 use="The match set is then made of them instead of the twin.",
             )
-    return Chosen(
-        options, f"Sensitivity: {', '.join(chosen)}", _seconds(draft, data, summary, options, len(chosen))
-    )
+    return Chosen(options, f"Sensitivity: {', '.join(chosen)}", _seconds(draft, data, summary, options))
 
 
 def _more() -> dict[str, Any]:
     def keep(key: str) -> dict[str, Any]:
         return {"key": f"sensitivity-{key}", "persist_state": "session"}
 
-    models = list(_MODELS)
+    models, stated = list(_MODELS), SensitivityOptions
+    usual = {each.name: each.default for each in options_of(stated)}
     found: dict[str, Any] = {
         "status_model": st.selectbox(
             "Protected-status model", models, format_func=_MODELS.__getitem__, **keep("model")
         ),
-        "give_protected": st.toggle(
-            "Give it the protected column itself",
-            value=False,
-            help="Only a column that is among the features can be given.",
-            **keep("give"),
+        "give_protected": stated_switch(
+            stated, "give_protected", "Give it the protected column itself", **keep("give")
         ),
         "gradient": "literal"
         if st.toggle(
             "The paper's literal gradient",
             value=False,
-            help="At the probability instead of the log-odds: vanishes where the model is sure.",
+            help=option_of(stated, "gradient").help,
             **keep("literal"),
         )
         else "logit",
-        "smooth": int(
-            st.number_input(
-                "Draws of noise (SmoothGrad)", min_value=0, max_value=200, value=0, **keep("smooth")
-            )
-        ),
-        "level": st.number_input(
-            "Error rate", min_value=0.001, max_value=0.49, value=0.05, step=0.01, format="%g", **keep("level")
-        ),
+        "smooth": stated_number(stated, "smooth", "Draws of noise (SmoothGrad)", **keep("smooth")),
+        "level": stated_number(stated, "level", "Error rate", step=0.01, **keep("level")),
         "match_set": "auto"
         if st.toggle(
             "Hold it against a match set",
             value=True,
-            help="Against an unbiased twin, or true counterfactuals where the data know them.",
+            help=option_of(stated, "match_set").help,
             **keep("twin"),
         )
         else "off",
     }
-    return {key: value for key, value in found.items() if value != _USUAL[key]}
+    return {key: value for key, value in found.items() if value != usual[key]}
 
 
-def _seconds(
-    draft: Mapping[str, Any], data: AuditData, summary: Summary, options: Mapping[str, Any], attributes: int
-) -> float:
-    trained = draft["spec"]["model"].get("train") or ""
-    thousands = data.n / 20_000
-    each = _START_SECONDS.get(trained, 4.0) * thousands
-    twin = trained and options.get("match_set") != "off" and "counterfactuals" not in options
-    twins = 3.0 * each if twin else 0.0
-    measuring = 0.0 if trained in _GRADIENT else 0.5 * summary.width * thousands
-    return 3.0 + each + twins + attributes * each + measuring * (1 + options.get("smooth", 0) / 10)
+def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
+    trained = draft["spec"]["model"].get("train")
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    size = Size(round(share * data.n), summary.width, trained)
+    return AUDITS["sensitivity"].expected_seconds(SensitivityOptions(**options), size)

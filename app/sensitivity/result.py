@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult
 from audits.sensitivity.exhibits import curves_table
@@ -84,7 +84,7 @@ def _status(result: SensitivityResult) -> None:
     figure_card("sensitivity-status", figures.calibration(result), result.calibration_frame)
 
 
-def _people(result: SensitivityResult, data: AuditData) -> None:
+def _people(result: SensitivityResult, data: DataHeld) -> None:
     flagged = count(result.above)
     st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
@@ -103,7 +103,7 @@ def _people(result: SensitivityResult, data: AuditData) -> None:
         _person(result, chosen, data)
 
 
-def _person(result: SensitivityResult, row: Any, data: AuditData) -> None:
+def _person(result: SensitivityResult, row: Any, data: DataHeld) -> None:
     parts = result.contributions.loc[row]
     person = result.people.loc[row]
     total = float(parts.sum())

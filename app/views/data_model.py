@@ -14,11 +14,11 @@ from app.data_model.reading import preview_section, reading_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
 from app.drafts import suggest_columns
+from app.held import TableHeld
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
-from audits.data import Table
 from audits.errors import InputError
 
 space = state.workspace()
@@ -46,7 +46,7 @@ if other.open:
 st.header("Data", anchor=False)
 if draft["source"].get("sentence"):
     st.text(draft["source"]["sentence"])
-table: Table | None = None
+table: TableHeld | None = None
 try:
     table, profiles = wait_for(work.table(space, draft["spec"]["data"]), f"Reading {source_name(draft)}")
 except InputError as error:

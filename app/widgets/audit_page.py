@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import state, work
 from app.drafts import audit_spec
+from app.held import DataHeld
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.earlier import earlier_result
@@ -18,7 +19,6 @@ from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data import AuditData
 from audits.errors import InputError
 from audits.runs.handle import RunProgress
 from audits.runs.registry import AUDITS
@@ -43,7 +43,7 @@ def audit_page(
     audit: str,
     *,
     needs: str,
-    choose: Callable[[Mapping[str, Any], AuditData, Summary], Chosen | None],
+    choose: Callable[[Mapping[str, Any], DataHeld, Summary], Chosen | None],
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
     show_earlier: Callable[[Any], None] | None = None,
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.held import DataHeld
 from app.summary import Summary
-from audits.data import AuditData
 from audits.errors import InputError
 
 __all__ = ["choose_counterfactuals"]
@@ -17,7 +17,7 @@ __all__ = ["choose_counterfactuals"]
 
 def choose_counterfactuals(
     suggested: Mapping[str, Any],
-    data: AuditData,
+    data: DataHeld,
     summary: Summary,
     source: Mapping[str, Any],
     *,

@@ -10,24 +10,25 @@ import streamlit as st
 
 from app import state
 from app.drafts import with_data
-from audits.data import ROLES, AuditData
+from app.held import DataHeld
+from audits.data import ROLES
 from audits.recourse import GERMAN_ROLES
 from audits.runs.digests import digest_of
 
 __all__ = ["actionable_by_role", "is_german", "roles_section"]
 
 
-def is_german(data: AuditData) -> bool:
+def is_german(data: DataHeld) -> bool:
     """Tell whether the columns are those of the German credit data, for which the paper lists roles."""
     return all(name in data.frame for name in GERMAN_ROLES if name != "sex")
 
 
-def actionable_by_role(data: AuditData) -> list[str]:
+def actionable_by_role(data: DataHeld) -> list[str]:
     """Return the features whose role says that a person can change them."""
     return [name for name in data.features if data.roles.get(name) == "actionable"]
 
 
-def roles_section(draft: Mapping[str, Any], data: AuditData) -> None:
+def roles_section(draft: Mapping[str, Any], data: DataHeld) -> None:
     """Draw the table of roles; what is edited goes into the draft, for all audits."""
     names = list(dict.fromkeys([*data.features, *data.protected]))
     base = pd.DataFrame(
@@ -66,7 +67,7 @@ def roles_section(draft: Mapping[str, Any], data: AuditData) -> None:
             )
 
 
-def _changeable(data: AuditData) -> list[str]:
+def _changeable(data: DataHeld) -> list[str]:
     return [name for name in data.features if name not in data.protected]
 
 

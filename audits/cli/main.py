@@ -101,6 +101,27 @@ def _parser() -> argparse.ArgumentParser:
     samples.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder to write to")
     samples.set_defaults(command=_sample_data)
 
+    plan = commands.add_parser(
+        "plan",
+        help="what each audit of a spec could see at given group sizes",
+        description="Simulate groups of given sizes through each audit's own test.",
+    )
+    plan.add_argument("spec", metavar="SPEC.yaml", type=Path)
+    plan.add_argument(
+        "--people", metavar="N", type=int, nargs="+", default=[100, 300, 1000], help="in each group"
+    )
+    plan.add_argument(
+        "--difference",
+        metavar="SHARE",
+        type=float,
+        nargs="+",
+        default=[0.0, 0.1],
+        help="share of one group's people whose decision is changed (0: groups differ by luck alone)",
+    )
+    plan.add_argument("--worlds", metavar="N", type=int, default=20, help="simulated for each of these")
+    plan.add_argument("--json", action="store_true", help="as JSON")
+    plan.set_defaults(command=_plan)
+
     report = commands.add_parser(
         "report", help="write the report of a finished run", description="Render a finished run again."
     )
@@ -133,9 +154,9 @@ def _running(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fail-on",
-        choices=["evidence", "gate"],
-        help="exit with status 1 if some verdict is 'evidence of a difference', or if there are more of "
-        "some verdict than the spec's gate lets pass",
+        choices=["evidence", "material", "gate"],
+        help="exit with status 1 if some verdict, corrected for all audits of the run, is 'evidence of a "
+        "difference', if one is of a material difference, or if the spec's gate stops the run",
     )
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write the verdicts as JUnit XML")
 
@@ -225,6 +246,14 @@ def _run(chosen: argparse.Namespace) -> tuple[int, str]:
 
     wishes = replace(_wishes(chosen), save=not chosen.no_save, title=chosen.title)
     return run(chosen.spec, chosen.out, wishes)
+
+
+def _plan(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.plan import planned
+
+    return 0, planned(
+        chosen.spec, chosen.people, chosen.difference, worlds=chosen.worlds, as_json=chosen.json
+    )
 
 
 def _report(chosen: argparse.Namespace) -> tuple[int, str]:

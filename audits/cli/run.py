@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 from audits.cli.folder import publish, results_folder
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed
+from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
 from audits.runs.gate import STRICT, Gate, gate_of, junit_xml, matched
-from audits.runs.saved import SavedRuns
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
+    from audits.runs.saved import SavedRuns
 
 __all__ = ["Wishes", "run", "start_again"]
 
@@ -36,7 +37,7 @@ class Wishes:
     ----------
     executor : {"inline", "process", "dask"}
         Where to compute.
-    fail_on : {"evidence", "gate"} or None
+    fail_on : {"evidence", "material", "gate"} or None
         What makes the exit status 1.
     junit : Path or None
         File for the verdicts as JUnit XML.
@@ -67,6 +68,8 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
 
 def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run a saved audit again that failed, was cancelled or was interrupted."""
+    from audits.runs.saved import SavedRuns
+
     _check(wishes)
     saved = SavedRuns()
     before = saved.get(identity)
@@ -115,6 +118,8 @@ def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
 
 def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
     """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
+    from audits.runs.saved import SavedRuns  # late: a database for runs that are kept
+
     try:
         saved = SavedRuns()
         return _Kept(saved, saved.begin(spec, base_dir, title=wishes.title))
@@ -164,7 +169,7 @@ def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
     # a home of its own: what the run caches goes with it
     with (
         tempfile.TemporaryDirectory(prefix="evenhand-") as home,
-        ProcessExecutor(1, base=Path(home)) as executor,
+        ProcessExecutor(1, base=Path(home), warm=False) as executor,
     ):
         going = executor.submit(document, base_dir)
         while not going.wait(_LOOK_SECONDS):
@@ -199,10 +204,15 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     lines += [wrapped(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
     lines += [wrapped(note, "  ") for note in data["notes"]]
     lines.append(wrapped(f"Model: {model['name']}, {model['rule']}."))
+    right = accuracy_words(model)
+    lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []
     lines += [wrapped(note, "  ") for note in model["notes"]]
-    for place, audit in enumerate(result.audits, start=1):
+    told = zip(result.audits, result.verdicts_across(), strict=True)
+    for place, (audit, across) in enumerate(told, start=1):
         found = audit.result
         lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(found.finding, "   ")]
+        if across != found.verdict:
+            lines.append(wrapped(f"After correction for all {len(result.audits)} audits: {across}.", "   "))
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]

@@ -16,6 +16,7 @@ from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
 from audits.data.written import Written
 from audits.errors import InputError
+from audits.stats.design import Design
 
 __all__ = ["AuditData", "group_name"]
 
@@ -71,6 +72,9 @@ class AuditData:
         How the label was made from a column of numbers, which `frame` holds as well.
     written : Written
         What stands in the cells that are missing or filled in: what a model that was brought along is given.
+    design : Design or None
+        Where rows are not one independent person each: sampling weights, strata, clusters, persons with
+        several rows. `weights` is then None.
     """
 
     frame: pd.DataFrame
@@ -94,6 +98,7 @@ class AuditData:
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     cut: LabelCut | None = None
     written: Written = field(default_factory=Written)
+    design: Design | None = None
 
     @property
     def n(self) -> int:
@@ -128,6 +133,7 @@ class AuditData:
             groups=self.groups.iloc[chosen],
             y=None if self.y is None else self.y[chosen],
             weights=None if self.weights is None else self.weights[chosen],
+            design=None if self.design is None else self.design.take(chosen),
             digest=mark.hexdigest(),
         )
 
@@ -190,6 +196,8 @@ class AuditData:
         if not 0 < test_size < 1:
             raise InputError("data.test_size", "must lie between 0 and 1, both excluded", test_size)
         rng = generator(rng)
+        if self.design is not None and self.design.clustered:
+            return self._split_clusters(test_size, rng)
         strata = [np.arange(self.n)]
         if self.y is not None and min(self.y.sum(), self.n - self.y.sum()) >= 2:
             strata = [np.flatnonzero(self.y), np.flatnonzero(~self.y)]
@@ -198,6 +206,22 @@ class AuditData:
             held[rng.permutation(stratum)[: round(test_size * stratum.size)]] = True
         if held.all() or not held.any():
             raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
+        return self.take(~held), self.take(held)
+
+    def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
+        """Hold out whole clusters, so that nobody is both learned from and audited."""
+        assert self.design is not None  # noqa: S101 - the caller has looked
+        present, code = np.unique(self.design.cluster, return_inverse=True)
+        order = rng.permutation(len(present))
+        rows = np.bincount(code)[order].cumsum()
+        most = max(int(np.searchsorted(rows, test_size * self.n, side="right")), 1)
+        held = np.isin(code, order[:most])
+        if held.all():
+            raise InputError(
+                "data.test_size",
+                f"leaves one part empty with {len(present):,} persons or clusters",
+                test_size,
+            )
         return self.take(~held), self.take(held)
 
 

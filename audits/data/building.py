@@ -17,6 +17,7 @@ from audits.data.gaps import drop_incomplete, fill_gaps
 from audits.data.groups import protected_groups
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
 from audits.data.leaks import leak_notes
+from audits.data.naming import stored
 from audits.data.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.space import MOST_LEVELS
 from audits.data.spec import DataSpec, LabelCut, check_spec
@@ -24,6 +25,7 @@ from audits.data.tables import Table
 from audits.data.values import text_of
 from audits.data.written import Written
 from audits.errors import InputError
+from audits.stats.design import Design, make_design
 
 __all__ = ["MOST_GROUPS", "build_data"]
 
@@ -31,6 +33,9 @@ MOST_GROUPS = 100
 _MANY_GROUPS = 12
 
 
+_FEW_FRACTIONS = 0.9  # share of whole weights below which they are doubted to be counts
+_MANY_TIMES = 20  # people a row from which weights that all differ are doubted to be counts
+_MANY_EQUAL, _ENOUGH_ROWS = 0.2, 100  # share of rows that repeat others entirely, of how many, to be told
 _MOST_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
 
 
@@ -86,6 +91,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     if spec.missing == "impute":
         frame, filled = fill_gaps(frame, features, kinds)
         written = dataclasses.replace(written, filled=filled)
+    design = _design(frame, spec, notes)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
         frame=frame,
@@ -97,7 +103,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         favorable=outcome.favorable,
         y=y,
         roles=roles,
-        weights=None if spec.weights is None else frame[spec.weights].to_numpy(dtype=float),
+        weights=_counts(frame, spec),
+        design=design,
         missing=spec.missing,
         rows_read=rows_read,
         excluded=excluded,
@@ -142,26 +149,102 @@ def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
 
 def _weighing(frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int]) -> pd.DataFrame:
     """Return the rows that stand for somebody; weights must be finite and not negative."""
-    if spec.weights is None:
+    weighing = spec.weighing
+    if weighing is None:
         return frame
-    column = frame[known_column("data.weights", spec.weights, frame)]
+    name = weighing.column
+    column = frame[known_column("data.weights", name, frame)]
     if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
-        raise InputError("data.weights", "must be a column of counts", spec.weights)
+        raise InputError("data.weights", "must be a column of counts", name)
     counts = column.to_numpy(dtype=float, na_value=np.nan)
     bad = ~np.isfinite(counts) | (counts < 0)
     if bad.any():
         row, value = frame.index[int(np.argmax(bad))], float(counts[int(np.argmax(bad))])
-        raise InputError(
-            f"data.weights: column {spec.weights!r}, row {row}", "must be a count of 0 or more", value
-        )
+        raise InputError(f"data.weights: column {name!r}, row {row}", "must be a count of 0 or more", value)
     if not counts.any():
-        raise InputError("data.weights", f"must not be 0 everywhere, as column {spec.weights!r} is")
+        raise InputError("data.weights", f"must not be 0 everywhere, as column {name!r} is")
     if counts.sum() > _MOST_PEOPLE:
-        raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", spec.weights)
+        raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", name)
     if not counts.all():
-        excluded[f"weight {spec.weights!r} is 0"] = int((counts == 0).sum())
+        excluded[f"weight {name!r} is 0"] = int((counts == 0).sum())
         frame = frame[counts > 0]
     return frame
+
+
+def _counts(frame: pd.DataFrame, spec: DataSpec) -> np.ndarray | None:
+    """Return how many people each row stands for (n,); None where weights are not counts."""
+    weighing = spec.weighing
+    if weighing is None or weighing.kind != "counts":
+        return None
+    counts: np.ndarray = frame[weighing.column].to_numpy(dtype=float)
+    return counts
+
+
+def _design(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> Design | None:
+    """Return how rows came into the data where they are not one independent person each, or None."""
+    weighing = spec.weighing
+    sampled = weighing is not None and weighing.kind == "sampling"
+    notes += _doubts(frame, spec)
+    if not sampled and spec.person is None:
+        return None
+    weights = strata = cluster = None
+    if weighing is not None:
+        weights = frame[weighing.column].to_numpy(dtype=float)
+        strata, cluster = (_codes(frame, each) for each in (weighing.strata, weighing.cluster))
+    if spec.person is not None:
+        person = _codes(frame, spec.person, "data.person")
+        assert person is not None  # noqa: S101 - a name was given
+        notes.append(
+            f"{len(frame):,} rows are of {len(np.unique(person)):,} persons ({spec.person!r}): rows of one "
+            "person are no evidence of their own."
+        )
+        if (
+            cluster is not None
+            and pd.DataFrame({"p": person, "c": cluster}).groupby("p")["c"].nunique().max() > 1
+        ):
+            raise InputError("data.person", "must lie within one cluster each", spec.person)
+        cluster = person if cluster is None else cluster
+    return make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
+
+
+def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -> np.ndarray | None:
+    """Return a code for each row's value of a column that says who belongs together (n,)."""
+    if name is None:
+        return None
+    column = frame[known_column(where, name, frame)]
+    if column.isna().any():
+        rows = int(column.isna().sum())
+        raise InputError(
+            where, f"must be known for everybody, but {rows:,} rows have no {name!r}", name, "drop those rows"
+        )
+    return np.asarray(pd.factorize(column)[0], dtype=np.int64)
+
+
+def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
+    """Say what makes it doubtful that each row is as many independent people as was said."""
+    weighing, found = spec.weighing, []
+    if weighing is not None and weighing.kind == "counts":
+        counts = frame[weighing.column].to_numpy(dtype=float)
+        whole = np.isclose(counts, np.round(counts)).mean()
+        if whole < _FEW_FRACTIONS:
+            found.append(
+                f"{1 - whole:.0%} of the weights {weighing.column!r} are not whole numbers: are they "
+                "sampling weights? Taken as counts of people, they make intervals too narrow. Say which "
+                "they are."
+            )
+        elif counts.sum() > _MANY_TIMES * len(counts) and len(np.unique(counts)) > len(counts) / 2:
+            found.append(
+                f"The weights {weighing.column!r} sum to {counts.sum():,.0f} people in {len(counts):,} rows, "
+                "nearly every row another number: are they sampling weights? Say which they are."
+            )
+    if spec.person is None and weighing is None and len(frame) >= _ENOUGH_ROWS:
+        repeated = int(frame.duplicated().sum())
+        if repeated > _MANY_EQUAL * len(frame):
+            found.append(
+                f"{repeated:,} of {len(frame):,} rows repeat another row in every column: if they are of the "
+                "same people, name the column that repeats for one person, or remove them."
+            )
+    return found
 
 
 def _kinds(
@@ -191,7 +274,7 @@ def _features(
             raise InputError("data.features", "must not hold the label", outcome.label, "remove it there")
         return spec.features
     cut = {spec.label.column} if isinstance(spec.label, LabelCut) else set()
-    apart = {outcome.label, spec.weights, *spec.protected, *cut}
+    apart = {outcome.label, *spec.design_columns, *spec.protected, *cut}
     left_out: dict[str, list[str]] = {}
     chosen = []
     for name in (name for name in frame.columns if name not in apart):
@@ -200,6 +283,8 @@ def _features(
             left_out.setdefault("identifiers" if kinds[name] == "identifier" else "free text", []).append(
                 name
             )
+        elif stored(name) is not None:
+            left_out.setdefault("stored results, by their names", []).append(name)
         elif column.isna().all():
             left_out.setdefault("without values", []).append(name)
         elif kinds[name] == "categorical" and column.nunique() > MOST_LEVELS:
@@ -279,5 +364,14 @@ def _digest(data: AuditData) -> str:
         dict(data.imputed),
         {name: list(order) for name, order in data.orders.items()},
     ]
+    if data.design is not None:
+        about.append(
+            plain_digest(
+                *(
+                    frame_digest(pd.DataFrame({"values": part}))
+                    for part in (data.design.weights, data.design.cluster, data.design.stratum)
+                )
+            )
+        )
     weights = None if data.weights is None else frame_digest(pd.DataFrame({"weights": data.weights}))
     return plain_digest(frame_digest(data.frame), frame_digest(data.groups), weights, data.sha256, *about)

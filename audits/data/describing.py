@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pandas as pd
 
 from audits.data.kinds import Kind, infer_kinds
+from audits.data.naming import named_protected, named_result, stored
 from audits.data.tables import Table
 from audits.data.values import as_text
 
 __all__ = ["describe"]
 
-_PROTECTED = re.compile(
-    r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
-    r"|nationality|citizen|citizenship|foreign|foreigner|native|national|origin|pregnant|pregnancy|veteran"
-    r"|colou?r|caste|orientation|male|female|woman|women|black|white|asian|hispanic|hispan|latino|latina"
-    r"|minority|married|unmarried|immigrant|migrant"
-)
-_LABELS = re.compile(
-    r"label|target|outcome|class|y|decision|approv\w*|hired?|hiring|accept\w*|admit\w*|admission|default|credit"
-    r"|recid|recidivism|income|status|grant\w*|reject\w*|denied|result|response|passed|pass|pf|toxicity|toxic"
-    r"|repaid|callback|selected|promoted|survived|convicted|fraud|churn|readmitted"
-)
 _MOST_LABEL_LEVELS = 20
+_NUMBERS = {"continuous", "integer", "boolean"}
 _EXAMPLES = 5
 _LONGEST_EXAMPLE = 80
 
@@ -38,8 +28,9 @@ def describe(table: Table) -> dict[str, Any]:
         ``rows``; ``sha256``; ``report`` (see `ReadReport.to_dict`) and ``sentences``; ``columns``:
         a list of ``{name, kind, missing, distinct, examples}``, examples the commonest values as
         text, shortened (for numbers and dates lowest, median, highest); ``suggested``: ``{label, protected,
-        identifiers}``, lists of names, the likeliest label first. Suggestions go by names and
-        kinds alone: they are a start for the user to correct.
+        identifiers}``, lists of names, the likeliest label first, and ``predictions``, which names stored
+        predictions and says whether each is a ``label`` or a ``score``. Suggestions go by names and kinds
+        alone: they are a start for the user to correct.
     """
     frame = table.frame
     kinds = infer_kinds(frame)
@@ -75,26 +66,31 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_EXAMPLE else text[: _LONGEST_EXAMPLE - 1] + "…"
 
 
-def _suggestions(columns: list[dict[str, Any]]) -> dict[str, list[str]]:
-    protected = [c["name"] for c in columns if _named(c["name"], _PROTECTED) and _groupable(c)]
+def _suggestions(columns: list[dict[str, Any]]) -> dict[str, Any]:
+    kept = {c["name"]: stored(c["name"]) for c in columns}
+    protected = [c["name"] for c in columns if named_protected(c["name"]) and _groupable(c)]
     scores = {}
     for position, column in enumerate(columns):
-        named = _named(column["name"], _LABELS) and 2 <= column["distinct"] <= _MOST_LABEL_LEVELS
+        name, few = column["name"], 2 <= column["distinct"] <= _MOST_LABEL_LEVELS
+        truth = kept[name] == "label" and few
+        named = named_result(name) and few
         two = column["distinct"] == 2 and column["kind"] not in {"continuous", "datetime"}
-        if (named or two) and column["name"] not in protected:
+        if (truth or named or two) and name not in protected and kept[name] not in {"prediction", "score"}:
             # Of equally likely ones the last: labels stand at the end of a table
-            scores[column["name"]] = (named + two, position)
+            scores[name] = (2 * truth + named + two, position)
+    predictions = {
+        column["name"]: "label" if kept[column["name"]] == "prediction" else "score"
+        for column in columns
+        if kept[column["name"]] == "prediction"
+        or (kept[column["name"]] == "score" and column["kind"] in _NUMBERS)
+    }
     return {
         "label": sorted(scores, key=lambda name: scores[name], reverse=True)[:5],
         "protected": protected,
         "identifiers": [c["name"] for c in columns if c["kind"] == "identifier"],
+        "predictions": predictions,
     }
 
 
 def _groupable(column: dict[str, Any]) -> bool:
     return column["kind"] not in {"text", "identifier", "datetime"} and column["distinct"] > 1
-
-
-def _named(name: str, words: re.Pattern[str]) -> bool:
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return any(words.fullmatch(word.lower()) for word in re.split(r"[^A-Za-z]+", spaced))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,10 @@ from audits.data.spec import DataSpec
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError
 
-__all__ = ["bin_names", "cut", "protected_groups"]
+if TYPE_CHECKING:
+    from audits.data.audit_data import AuditData
+
+__all__ = ["bin_names", "cut", "protected_groups", "two_largest"]
 
 
 def protected_groups(frame: pd.DataFrame, spec: DataSpec, most_groups: int) -> pd.DataFrame:
@@ -82,3 +86,23 @@ def bin_names(edges: Sequence[float]) -> list[str]:
     inner = [f"[{low}, {high})" for low, high in pairwise(texts)]
     inner[-1] = inner[-1][:-1] + "]"
     return [f"below {texts[0]}", *inner, f"above {texts[-1]}"]
+
+
+def two_largest(data: AuditData, attribute: str) -> tuple[str, str] | None:
+    """Return source and target among the values of a protected attribute: the two with most people.
+
+    Missing values aside. The source is the one with the smaller share of favourable labels; without labels,
+    the smaller group. None where fewer than two values are known.
+    """
+    weights = np.ones(data.n) if data.weights is None else data.weights
+    values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
+    people = np.bincount(codes, weights)
+    order = [place for place in np.argsort(-people, kind="stable") if values[place] != MISSING][:2]
+    if len(order) < 2:
+        return None
+    if data.y is not None:
+        share = np.bincount(codes, weights * data.y) / people
+        order.sort(key=lambda place: share[place])
+    else:
+        order.reverse()
+    return str(values[order[0]]), str(values[order[1]])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
 
 __all__ = ["read_sheet"]
+
+_CHUNK, _OVERLAP = 1 << 20, 500
+_MOST_ROWS = 1_048_576  # of any sheet, by the format
+_ROW_NUMBER = re.compile(rb"<(?:[\w.-]{1,40}:)?row\s[^>]{0,400}?\br\s*=\s*[\"']\s*\+?0*(\d+)")
+_DEFINITIONS = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 
 
 @dataclass(frozen=True)
@@ -98,10 +105,32 @@ def read_sheet(
 def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            entries = archive.infolist()
+            _check_size(name, sum(entry.file_size for entry in entries), limits)
+            for entry in entries:
+                if entry.filename.lower().endswith((".xml", ".rels")):
+                    with archive.open(entry) as part:
+                        _refuse_part(part, entry.filename, name)
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, RuntimeError, NotImplementedError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(name, "is not a readable XLSX workbook", advice="save it again") from None
-    _check_size(name, size, limits)
+
+
+def _refuse_part(part: IO[bytes], title: str, name: str) -> None:
+    """Refuse rows and columns that no sheet has, and definitions that unfold, before a parser sees them."""
+    before = b""
+    while chunk := part.read(_CHUNK):
+        text = (before + chunk).replace(b"\x00", b"")  # UTF-16 as well
+        if _DEFINITIONS.search(text):
+            raise InputError(name, "defines entities, which no workbook needs", title, "save it again")
+        for found in _ROW_NUMBER.finditer(text):
+            if len(found[1]) > 7 or int(found[1]) > _MOST_ROWS:
+                shown = found[1][:30].decode("ascii")
+                raise InputError(
+                    name, f"names row {shown}; a sheet has at most {_MOST_ROWS:,}", advice="save it again"
+                )
+        before = chunk[-_OVERLAP:]
 
 
 def _check_size(name: str, size: int, limits: Limits) -> None:

@@ -104,6 +104,12 @@ class FeatureSpace:
             For an absent column, an infinite value, or an unknown one.
         """
         one_of("unknown", unknown, ("error", "zero"))
+        if not self.columns:
+            raise InputError(
+                "data.features",
+                "must name at least one column, because people are compared by them here",
+                advice="of label, predictions and groups alone, run groups, rule_sets or outcome_transport",
+            )
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
             raise InputError("frame", f"must hold the column {absent[0]!r}", list(frame.columns))

@@ -108,6 +108,28 @@ class LabelCut:
 
 
 @dataclass(frozen=True)
+class Weights:
+    """What a column of weights means.
+
+    Attributes
+    ----------
+    column : str
+    kind : {"counts", "sampling"}
+        How many people a row stands for and was made from; or how many it was drawn to speak for, which
+        makes no more people of it.
+    strata, cluster : str, optional
+        Columns of the strata and clusters that sampling drew from.
+    """
+
+    __pydantic_config__ = _FORBID
+
+    column: str
+    kind: Literal["counts", "sampling"] = "counts"
+    strata: str | None = None
+    cluster: str | None = None
+
+
+@dataclass(frozen=True)
 class DataSpec:
     """What to audit: the spec's `data` section.
 
@@ -140,8 +162,10 @@ class DataSpec:
         What a person can change.
     bins : mapping of str to tuple of float
         Edges to cut numeric protected attributes at: [a, b), the last [a, b].
-    weights : str, optional
-        Column of counts: how many people a row stands for.
+    weights : str or Weights, optional
+        Column of counts: how many people a row stands for; or of sampling weights, where it says so.
+    person : str, optional
+        Column that repeats for one person: rows of one person are then no evidence of their own.
     missing : {"category", "drop", "impute"}
         What to do about missing feature values (for "drop", protected ones too).
     test_size : float
@@ -163,9 +187,22 @@ class DataSpec:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     roles: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    weights: str | None = None
+    weights: str | Weights | None = None
+    person: str | None = None
     missing: Literal["drop", "impute", "category"] = "category"
     test_size: Annotated[float, Field(gt=0, lt=1)] = 0.3
+
+    @property
+    def weighing(self) -> Weights | None:
+        """The weights, whichever way they were written; None without."""
+        return Weights(self.weights) if isinstance(self.weights, str) else self.weights
+
+    @property
+    def design_columns(self) -> tuple[str, ...]:
+        """Columns that say who counts as one: weights, strata, clusters, persons."""
+        weighing = self.weighing
+        told = () if weighing is None else (weighing.column, weighing.strata, weighing.cluster)
+        return tuple(dict.fromkeys(name for name in (*told, self.person) if name is not None))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the section as plain data, as a spec file has it; defaults left out."""
@@ -186,6 +223,8 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "kinds": ((Mapping,), "a mapping of column to kind"),
     "roles": ((Mapping,), "a mapping of role to a list of columns"),
     "bins": ((Mapping,), "a mapping of column to a list of edges"),
+    "weights": ((str, Mapping, Weights), "a column of counts, or {column: ..., kind: sampling}"),
+    "person": ((str,), "the column that repeats for one person"),
 }
 
 
@@ -220,6 +259,8 @@ def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
         made["read"] = _read_options(made["read"], f"{where}.read")
     if isinstance(made.get("label"), Mapping):
         made["label"] = build(LabelCut, made["label"], f"{where}.label")
+    if isinstance(made.get("weights"), Mapping):
+        made["weights"] = build(Weights, made["weights"], f"{where}.weights")
     if "keep" in made:
         made["keep"] = tuple(_keep(rule, f"{where}.keep[{i}]") for i, rule in enumerate(made["keep"]))
     if "recode" in made:
@@ -282,13 +323,31 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
             raise InputError(f"{where}.{name}", "must name each column once", twice[0])
     label = spec.label.column if isinstance(spec.label, LabelCut) else spec.label
     for name, columns in (("features", spec.features or ()), ("protected", spec.protected)):
-        for column, what in ((label, "label"), (spec.weights, "weights")):
+        weighing = spec.weighing
+        for column, what in (
+            (label, "label"),
+            (None if weighing is None else weighing.column, "weights"),
+            (spec.person, "persons"),
+        ):
             if column is not None and column in columns:
                 raise InputError(
                     f"{where}.{name}", f"must not hold the column of {what}", column, "remove it there"
                 )
     for column, edges in spec.bins.items():
         _check_bins(spec, column, edges, f"{where}.bins.{column}")
+    if spec.weighing is not None and spec.weighing.kind == "counts":
+        told = spec.weighing.strata or spec.weighing.cluster
+        if told is not None:
+            raise InputError(
+                f"{where}.weights.kind", "must be 'sampling' where strata or clusters are named", "counts"
+            )
+        if spec.person is not None:
+            raise InputError(
+                f"{where}.person",
+                "cannot go with counts: a row that stands for many people is not one person's",
+                spec.person,
+                "leave out one of the two, or say weights: {column: ..., kind: sampling}",
+            )
     given = Counter(column for columns in spec.roles.values() for column in columns)
     twice = [column for column, count in given.items() if count > 1]
     if twice:

@@ -73,12 +73,15 @@ class Limits:
         Size of a file as it lies on disk; by default ``EVENHAND_MAX_FILE_MB`` (200) megabytes.
     decompressed_bytes : int
         Size of a file after decompression.
+    decoded_bytes : int
+        Size of the values in memory, each written out: a dictionary can stand for far more than it holds.
     columns, rows, cells : int
         Of the whole table.
     """
 
     file_bytes: int = field(default_factory=_most_file_bytes)
     decompressed_bytes: int = 500_000_000
+    decoded_bytes: int = 2_000_000_000
     columns: int = 2_000
     rows: int = 5_000_000
     cells: int = 200_000_000

@@ -18,6 +18,7 @@ from audits.errors import InputError
 __all__ = ["arrow_from_values", "convert_typed", "read_arrow", "read_parquet", "without_dictionaries"]
 
 _LARGEST_EXACT = 2**53
+_NUMBER_BYTES = 8
 _BROKEN = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
@@ -35,9 +36,19 @@ def read_parquet(data: bytes, name: str, limits: Limits) -> pa.Table:
             size = sum(file.metadata.row_group(i).total_byte_size for i in groups)
             limits.check(name, rows=file.metadata.num_rows, columns=len(file.schema_arrow))
             _check_size(name, size, limits)
+            chunks = [
+                file.metadata.row_group(i).column(j) for i in groups for j in range(file.metadata.num_columns)
+            ]
+            _check_decoded(name, _NUMBER_BYTES * sum(chunk.num_values for chunk in chunks), limits)
+        coded = sorted({chunk.path_in_schema for chunk in chunks if _is_coded(chunk)})
+        # texts stay numbers of a dictionary until it is known how long they are when written out
+        with pq.ParquetFile(
+            pa.BufferReader(data), page_checksum_verification=True, read_dictionary=coded or None
+        ) as file:
             table = file.read()
             table.validate(full=True)
-            return table
+            _check_decoded(name, _written_out(table), limits)
+            return without_dictionaries(table)
     except _BROKEN as error:
         raise _broken(name, "Parquet", error) from None
 
@@ -68,6 +79,7 @@ def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
             batches.append(batch)
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
+        _check_decoded(name, _written_out(table), limits)
         return table
     except _BROKEN as error:
         raise _broken(name, "Arrow", error) from None
@@ -79,6 +91,54 @@ def _check_size(name: str, size: int, limits: Limits) -> None:
         raise InputError(
             name, f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read", advice="draw a sample"
         )
+
+
+def _check_decoded(name: str, size: int, limits: Limits) -> None:
+    if size > limits.decoded_bytes:
+        raise InputError(
+            name,
+            f"holds {size / 1e6:,.0f} MB of values; at most {limits.decoded_bytes / 1e6:,.0f} MB are read",
+            advice="draw a sample, or leave out columns with long texts",
+        )
+
+
+def _is_coded(chunk: pq.ColumnChunkMetaData) -> bool:
+    texts = chunk.physical_type == "BYTE_ARRAY" and "." not in chunk.path_in_schema
+    return texts and any("DICTIONARY" in encoding for encoding in chunk.encodings)
+
+
+def _written_out(table: pa.Table) -> int:
+    """Return the bytes of a table with the texts of dictionaries and of views written out."""
+    size = 0
+    for column in table.columns:
+        kind = column.type
+        if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+            for chunk in column.chunks:
+                lengths = pc.binary_length(chunk.dictionary.cast(pa.large_binary()))
+                size += pc.sum(pc.take(lengths, chunk.indices)).as_py() or 0
+        elif pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            size += sum(_view_bytes(chunk) for chunk in column.chunks)
+        else:
+            size += column.nbytes
+    return size
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+        )
+    )
+
+
+def _view_bytes(chunk: pa.Array) -> int:
+    """Return the bytes of the texts that an array of views shows; the length begins each view of 16 bytes."""
+    views = np.frombuffer(chunk.buffers()[1], dtype="<i4")[::4]
+    return int(views[chunk.offset : chunk.offset + len(chunk)].astype(np.int64).sum())
 
 
 def _broken(name: str, format_name: str, error: Exception) -> InputError:

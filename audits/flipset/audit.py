@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import numpy as np
 
-from audits.checks import build, generator
-from audits.flipset.causal import check_counterfactuals
-from audits.flipset.changes import class_changes
-from audits.flipset.counterparts import match_all, matching_share, permuted
-from audits.flipset.counting import count_flips
-from audits.flipset.encoding import encode
-from audits.flipset.groups import choose
-from audits.flipset.inventing import Inventor
-from audits.flipset.judging import judge
-from audits.flipset.options import FlipsetOptions, Transport, map_options
-from audits.flipset.packing import causal_part, flipset_part, pack
+from audits.checks import generator
+from audits.flipset.chance import measure
+from audits.flipset.checking import validate
+from audits.flipset.comparing import check_counterfactuals
+from audits.flipset.inventing import Inventor, map_match
+from audits.flipset.judging import judge_flips
+from audits.flipset.matching import Matched, count_flips, match
+from audits.flipset.options import FlipsetOptions, again_seconds, map_options
+from audits.flipset.packing import Counted, causal_part, flipset_part, pack, tables
+from audits.flipset.people import Compared, compare
 from audits.flipset.result import FlipsetResult
-from audits.flipset.scene import arrows, boundary
-from audits.flipset.tables import people_tables
-from audits.flipset.validation import validate
+from audits.flipset.treatment import treated_alike
 from audits.models import Subject
 from audits.progress import Progress, part, silent
+from audits.transport import estimated_seconds
 
-__all__ = ["flipset", "flipset_audit"]
+__all__ = ["flipset"]
 
 
 def flipset(
     subject: Subject,
+    options: FlipsetOptions,
     *,
-    source: dict[str, Any],
-    target: dict[str, Any],
-    transport: Transport = "exact",
-    map: dict[str, Any] | None = None,  # noqa: A002 - the option's name in a spec
-    cost: Literal["l1_squared", "l2_squared", "l1", "l2"] = "l1_squared",
-    feature_weights: dict[str, float] | None = None,
-    condition_on: str | None = None,
-    counterfactuals: dict[str, str] | None = None,
-    reverse: bool = True,
-    level: float = 0.05,
-    material: float = 0.10,
-    permutations: int = 99,
-    noise_people: int = 300,
-    bootstrap: int = 500,
-    max_people: int | None = None,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> FlipsetResult:
@@ -54,14 +36,12 @@ def flipset(
     ----------
     subject : Subject
         Data, model and threshold under audit.
-    source, target : dict
-        The two groups, such as ``{"race": "African-American"}``; several attributes intersect.
+    options : FlipsetOptions
+        The two groups, and how they are compared.
     rng : Generator, int or None
         Draws of the bootstrap, the permutations and a subsample; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
-
-    Other parameters are those of `FlipsetOptions`.
 
     Returns
     -------
@@ -83,87 +63,52 @@ def flipset(
     decided favourably with share g_i is in the positive flipset with share h_i (1 - g_i) and in the
     negative one with share (1 - h_i) g_i.
     """
-    options = {
-        "source": source,
-        "target": target,
-        "transport": transport,
-        "map": map,
-        "cost": cost,
-        "feature_weights": feature_weights,
-        "condition_on": condition_on,
-        "counterfactuals": counterfactuals,
-        "reverse": reverse,
-        "level": level,
-        "material": material,
-        "permutations": permutations,
-        "noise_people": noise_people,
-        "bootstrap": bootstrap,
-        "max_people": max_people,
-    }
-    return flipset_audit(subject, build(FlipsetOptions, options, "flipset"), rng=rng, progress=progress)
-
-
-def flipset_audit(
-    subject: Subject,
-    options: FlipsetOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> FlipsetResult:
-    """Run `flipset` with checked options: what a spec's run calls."""
     rng = generator(rng)
-    data = subject.data
-    details = map_options(options)
-    progress(0.0, "Scoring people")
-    decisions = np.asarray(subject.decisions, dtype=bool)
-    sizes = np.ones(data.n) if data.weights is None else data.weights
-    progress(0.03, "Encoding people")
-    encoded = encode(subject, options)
-    inventor = Inventor(subject, encoded, options.cost)
+    map_options(options)  # what is wrong with them is said before anything is computed
+    compared = compare(subject, options, rng, progress)
     if options.counterfactuals:
-        check_counterfactuals(inventor, options.counterfactuals)
-    chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
-    matching = 0.05 + 0.85 * matching_share(chosen, encoded.values.shape[1], options)
-    matched = match_all(chosen, inventor, sizes, options, details, rng, part(progress, 0.05, matching))
-    flips = count_flips(matched, decisions, sizes)
-    null = permuted(matched, inventor, decisions, sizes, options, details, rng, part(progress, matching, 0.9))
+        check_counterfactuals(Inventor(compared), options.counterfactuals)
+    share = 0.05 + 0.8 * _matching_share(compared)
+    matched = _match_all(compared, rng, part(progress, 0.05, share))
+    flips = count_flips(compared, matched)
+    chance = measure(compared, matched, rng, part(progress, share, 0.85))
+    found = Counted(compared, matched, flips, chance)
+    progress(0.85, "Comparing people alike in the features")
+    alike = None if chance is None else treated_alike(compared, matched, options.level / 2, rng)
     progress(0.9, "Comparing flipped people with their counterparts")
-    judged = judge(matched, flips, decisions, sizes, null, options)
-    parts = [
-        flipset_part(data, encoded, flips, name, sizes, null, options, rng)
-        for name in ("positive", "negative")
-    ]
+    described = {
+        "positive": flipset_part(found, "positive", rng),
+        "negative": flipset_part(found, "negative", rng),
+        "causal": causal_part(found, rng),
+    }
     progress(0.94, "Checking the counterparts")
-    checked = validate(
-        matched,
-        flips,
-        sizes,
-        [axis.name for axis in encoded.axes],
-        [axis.index for axis in encoded.axes],
-        learned=options.transport != "exact",
-        cost=options.cost,
-        weights=encoded.weights,
-        rng=rng,
-    )
+    checked = validate(compared, matched, flips, rng)
     progress(0.97, "Writing the people's table")
-    tables = people_tables(subject, matched, flips, sizes, cost=options.cost, weights=encoded.weights)
-    tables["arrows"] = arrows(subject, encoded, tables["people"], tables["invented"], rng)
-    tables["boundary"] = boundary(subject, encoded, tables["arrows"])
-    tables["classes"] = class_changes(subject, matched, sizes)
-    causal = causal_part(inventor, matched, flips, decisions, sizes, options, rng)
+    written = tables(found, rng)
     progress(0.98, "Looking for other matchings that are as good")
-    return pack(
-        subject,
-        decisions,
-        sizes,
-        options,
-        chosen,
-        encoded,
-        matched,
-        flips,
-        judged,
-        parts,
-        checked,
-        causal,
-        tables,
-    )
+    judgement = judge_flips(compared, matched, flips, chance, alike, checked)
+    return pack(found, judgement, checked, described, written)
+
+
+def _matching_share(compared: Compared) -> float:
+    """Part of the work that is matching everyone, the rest being permutations: for honest progress."""
+    options, strata, width = compared.options, compared.chosen.strata, compared.width
+    if options.transport != "exact":
+        return 0.8
+    full = sum(estimated_seconds(len(ours), len(theirs), width) for _, ours, theirs in strata)
+    n, m = (sum(len(item[side]) for item in strata) for side in (1, 2))
+    chance = options.permutations * again_seconds(options, n, m, width, invents=False)
+    return full / (full + min(chance, options.seconds))
+
+
+def _match_all(compared: Compared, rng: np.random.Generator, progress: Progress) -> list[Matched]:
+    """Find everyone's counterparts, stratum by stratum."""
+    steps = np.linspace(0, 1, len(compared.chosen.strata) + 1)
+    found = []
+    for k, (value, ours, theirs) in enumerate(compared.chosen.strata):
+        report = part(progress, steps[k], steps[k + 1])
+        if compared.options.transport == "exact":
+            found.append(match(compared, value, ours, theirs, report))
+        else:
+            found.append(map_match(compared, value, ours, theirs, rng, report))
+    return found

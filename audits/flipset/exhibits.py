@@ -6,7 +6,8 @@ from functools import partial
 from typing import Literal
 
 from audits.flipset.figures import comparisons, flipsets, maps
-from audits.flipset.result import FlipsetResult
+from audits.flipset.result import FlipsetResult, ScoreChange
+from audits.flipset.words import interval_words
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent_interval
 
@@ -20,11 +21,23 @@ def section(result: FlipsetResult) -> Section:
     larger, smaller = "negative", "positive"
     if result.positive.size > result.negative.size:
         larger, smaller = smaller, larger
-    exhibits = [
+    exhibits = []
+    if result.above_chance is not None:
+        exhibits.append(
+            Exhibit(
+                "above_chance",
+                "Above chance",
+                "What the verdict follows from: an interval that leaves out 0 shows a difference, one within "
+                "the grey band that none is material.",
+                lambda: flipsets.above_chance(result),
+                result.above_chance_frame,
+            )
+        )
+    exhibits += [
         Exhibit(
             "sizes",
             "Flipset sizes",
-            "Share of people in each flipset, with its interval and the range that chance alone gives.",
+            "Share of people in each flipset given this matching, and the range that chance alone gives.",
             lambda: flipsets.sizes(result),
             result.to_frame,
         )
@@ -50,6 +63,19 @@ def section(result: FlipsetResult) -> Section:
                 wide=True,
             ),
         ]
+    if len(result.strata) > 1:
+        exhibits.append(
+            Exhibit(
+                "strata",
+                "Within each value",
+                "Positive minus negative flipset within each value of the column that people were matched "
+                "in; "
+                "strata that differ can cancel in the whole.",
+                lambda: comparisons.strata(result),
+                result.strata_frame,
+                wide=True,
+            )
+        )
     if result.same_values:
         exhibits.append(
             Exhibit(
@@ -67,7 +93,8 @@ def section(result: FlipsetResult) -> Section:
             Exhibit(
                 "causal",
                 "Compared with the true counterfactuals",
-                "Flipsets of transport beside those of the true counterfactuals.",
+                "Flipsets of transport beside those of the true counterfactuals. Both say the same of "
+                f"{percent_interval(result.causal.agreement)} of the people.",
                 lambda: comparisons.causal(result),
                 result.causal_frame,
             )
@@ -77,12 +104,12 @@ def section(result: FlipsetResult) -> Section:
             Exhibit(
                 "score_change",
                 "How the score changes",
-                "How the score changes from person to counterpart; above 0 counterparts score better.",
+                _score_words(result.score_change),
                 lambda: comparisons.score_change(result),
                 result.score_change_frame,
             )
         )
-    if result.validation["checks"]:
+    if result.validation.checks:
         exhibits.append(
             Exhibit(
                 "fit",
@@ -116,10 +143,11 @@ def section(result: FlipsetResult) -> Section:
             )
         )
     facts = {
+        "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
         "Favorable in the source group": percent_interval(result.source_rate),
         "Favorable in the target group": percent_interval(result.target_rate),
-        "Difference": f"{number(result.net.value)} ({number(result.net.low)} to {number(result.net.high)}, "
-        f"{result.net.method})",
+        "Difference of rates": f"{number(result.net.value)} ({number(result.net.low)} to "
+        f"{number(result.net.high)}, {result.net.method})",
         "Matching": _matching(result),
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
@@ -136,9 +164,18 @@ def section(result: FlipsetResult) -> Section:
     )
 
 
+def _score_words(change: ScoreChange) -> str:
+    way = "better" if change.mean >= 0 else "worse"
+    low, high = change.quantiles["0.05"], change.quantiles["0.95"]
+    return (
+        f"Counterparts score {number(abs(change.mean))} {way} on average; nine in ten changes lie between "
+        f"{number(low)} and {number(high)}, above 0 is better."
+    )
+
+
 def _matching(result: FlipsetResult) -> str:
-    cost, slack = number(result.certificate["cost"]), result.certificate["slack"]
-    text = f"{result.certificate['method']}; mean cost {cost}"
+    cost, slack = number(result.certificate.cost), result.certificate.slack
+    text = f"{result.certificate.method}; mean cost {cost}"
     if slack is not None:
         return f"{text}, proved to lie within {slack:.1e} of the least possible"
-    return f"{text}, where exact matching has {number(result.validation['exact_distance'])}"
+    return f"{text}, where exact matching has {number(result.validation.exact_distance)}"

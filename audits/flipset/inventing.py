@@ -1,4 +1,4 @@
-"""Invented people: where a map sends someone, as an admissible row that the model decides on."""
+"""Counterparts that a map makes: where it sends people, as admissible rows that the model decides on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,28 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from audits.errors import InputError
-from audits.flipset.encoding import Encoded
+from audits.errors import InputError, RunFailed
+from audits.flipset.matching import Counterparts, Invented, Matched, atoms
+from audits.flipset.options import map_options
+from audits.flipset.people import Compared, Encoded
 from audits.models import Subject
-from audits.progress import Progress, silent
-from audits.transport import Cost, pairwise_cost
+from audits.progress import Progress, draw, part, silent
+from audits.transport import Cost, paired_cost, pairwise_cost
+from audits.transport.maps import (
+    MAPS,
+    EntropicMap,
+    GanMap,
+    LinearMap,
+    NeuralMap,
+    TrainingPoint,
+    UnbalancedMap,
+    composition_error,
+    mean_cost,
+)
 
-__all__ = ["Invented", "Inventor"]
+__all__ = ["Inventor", "map_match"]
 
 _ROWS = 20_000  # scored at a time, so that progress is shown and a run can be cancelled
 _NEIGHBOURS = 2000  # people of the other group among whom the nearest is looked for
@@ -22,22 +36,20 @@ _PAIRS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Invented:
-    """Invented people (k): raw features, matched features encoded (k, d), scores and decisions (k,)."""
-
-    frame: pd.DataFrame
-    values: np.ndarray
-    scores: np.ndarray
-    decisions: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class Inventor:
-    """Makes people of encoded points, for one subject and one choice of features matched on."""
+    """Makes people of encoded points, for those who are compared."""
 
-    subject: Subject
-    encoded: Encoded
-    cost: Cost
+    compared: Compared
+
+    @property
+    def subject(self) -> Subject:
+        """Data and model."""
+        return self.compared.subject
+
+    @property
+    def encoded(self) -> Encoded:
+        """The audited people as points."""
+        return self.compared.encoded
 
     def check(self, where: str, what: str) -> None:
         """Refuse a model that cannot decide on people who are not in the data, as `what` at `where` needs.
@@ -112,7 +124,9 @@ class Inventor:
         found = np.empty(len(z), dtype=np.int64)
         step = max(1, _PAIRS // len(some))
         for start in range(0, len(z), step):
-            costs = pairwise_cost(z[start : start + step], y, self.cost, self.encoded.weights)
+            costs = pairwise_cost(
+                z[start : start + step], y, self.compared.options.cost, self.encoded.weights
+            )
             found[start : start + step] = some[costs.argmin(1)]
         return found
 
@@ -146,3 +160,209 @@ def _group_of(values: pd.Series, known: pd.Series, groups: pd.Series) -> np.ndar
     if len(missing):
         found = found.where(values.notna(), missing.iloc[0])
     return found.to_numpy()
+
+
+Fitted = EntropicMap | GanMap | LinearMap | NeuralMap | UnbalancedMap
+
+_NAMES = {
+    "gan": "GAN map",
+    "neural": "neural map",
+    "entropic": "entropic map",
+    "linear": "linear map",
+    "unbalanced": "unbalanced map",
+}
+THERE, BACK = "source to target", "target to source"
+_NOBODY = (
+    "The unbalanced map leaves everyone without a counterpart: raise its price, or the share that is matched."
+)
+
+
+def map_match(
+    compared: Compared,
+    value: str,
+    source: np.ndarray,
+    target: np.ndarray,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Matched:
+    """Match the people at positions `source` with counterparts from a map fitted to them and `target`.
+
+    Where the model decides on invented people, everyone's counterpart is where the map sends them; else the
+    map's own coupling over real people is used, which the entropic and the unbalanced map have. The way
+    back is a second fit.
+
+    Raises
+    ------
+    InputError
+        The map invents people and the model cannot decide on them.
+    RunFailed
+        Training diverged.
+    """
+    inventor, details = Inventor(compared), map_options(compared.options)
+    kind, reverse, sizes = compared.options.transport, compared.options.reverse, compared.sizes
+    encoded, cost, weights = compared.encoded.values, compared.options.cost, compared.encoded.weights
+    x, source_atom = atoms(encoded[source])
+    y, target_atom = atoms(encoded[target])
+    source_size = np.bincount(source_atom, sizes[source], len(x))
+    target_size = np.bincount(target_atom, sizes[target], len(y))
+
+    def fit(
+        name: str, one: np.ndarray, a: np.ndarray, two: np.ndarray, b: np.ndarray, report: Progress
+    ) -> Fitted:
+        watch = _Watched(report, _curve_name(name, value))
+        fitted: Fitted = MAPS[kind].fit(
+            one,
+            two,
+            a=a,
+            b=b,
+            feature_weights=weights,
+            options=details,
+            watch=watch.point,
+            progress=watch.progress,
+            rng=rng,
+        )
+        if fitted.diverged_at is not None:
+            raise RunFailed(fitted.finding)
+        return fitted
+
+    real = kind in {"entropic", "unbalanced"} and not inventor.subject.model.invents
+    if not real:
+        inventor.check("flipset.transport", "invents counterparts")
+    ends = (0.45, 0.9) if reverse and not real else (0.9, 0.9)
+    forward = fit(THERE, x, source_size, y, target_size, part(progress, 0.0, ends[0]))
+    composition = None
+    curves = {_curve_name(THERE, value): forward.history}
+    back: Counterparts | None
+    if real and isinstance(forward, EntropicMap | UnbalancedMap):
+        name = inventor.subject.model.name
+        there, back = _coupled(forward, x, y, source_size, target_size, name, cost, weights)
+    else:
+        there = _invented(forward, x, target, y, target_size, inventor, part(progress, ends[1], 0.95))
+        back = None
+    if reverse and not real:
+        backward = fit(BACK, y, target_size, x, source_size, part(progress, *ends))
+        curves[_curve_name(BACK, value)] = backward.history
+        back = _invented(backward, y, source, x, source_size, inventor, part(progress, 0.95, 1.0))
+        composition = composition_error(
+            x,
+            lambda _: there.points,
+            lambda z: inventor.admissible(backward.transform(z), source)[1],
+            cost=cost,
+            a=source_size,
+            feature_weights=weights,
+        )
+    return Matched(
+        value=value,
+        source=source,
+        target=target,
+        source_atom=source_atom,
+        target_atom=target_atom,
+        x=x,
+        y=y,
+        source_size=source_size,
+        target_size=target_size,
+        there=there,
+        back=back,
+        cost=_mean_cost(x, there, source_size, cost, weights),
+        slack=None,
+        method=_NAMES[kind] if not real else _NAMES[kind].replace("map", "coupling"),
+        curves=curves,
+        composition=composition,
+    )
+
+
+def _curve_name(way: str, stratum: str) -> str:
+    return f"{way}, {stratum}" if stratum else way
+
+
+class _Watched:
+    """Progress of a fit that draws its curve, and says how far features still lie from the target group's."""
+
+    def __init__(self, report: Progress, name: str) -> None:
+        self.report, self.name, self.last = report, name, ""
+
+    def point(self, point: TrainingPoint) -> None:
+        draw(self.report, {"map": self.name, **point._asdict()})
+        if point.ks is not None:
+            self.last = f" · KS distance {point.ks:.3f}"
+
+    def progress(self, fraction: float, doing: str) -> None:
+        self.report(fraction, doing + self.last)
+
+
+def _invented(
+    fitted: Fitted,
+    x: np.ndarray,
+    others: np.ndarray,
+    y: np.ndarray,
+    other_size: np.ndarray,
+    inventor: Inventor,
+    progress: Progress,
+) -> Counterparts:
+    """One invented person for each atom `x`; `others` are positions of the real people of the group."""
+    people = inventor.invent(fitted.transform(x), others, progress)
+    found, weights = np.ones(len(x)), other_size / other_size.sum()
+    if isinstance(fitted, UnbalancedMap):
+        found = np.minimum(fitted.matched_share(x), 1.0)
+        mass = np.zeros(len(y))
+        mass[fitted.potentials.y_rows] = np.asarray(fitted.plan().sum(0)).ravel()
+        if mass.sum() <= 0 or found.max() <= 0:
+            raise RunFailed(_NOBODY)
+        weights = mass / mass.sum()
+    return Counterparts(people.values, sparse.csr_array(sparse.eye_array(len(x))), found, weights, people)
+
+
+def _coupled(
+    fitted: EntropicMap | UnbalancedMap,
+    x: np.ndarray,
+    y: np.ndarray,
+    a: np.ndarray,
+    b: np.ndarray,
+    model: str,
+    cost: Cost,
+    weights: np.ndarray,
+) -> tuple[Counterparts, Counterparts]:
+    """The coupling between real people, read both ways."""
+    rows, columns = fitted.potentials.x_rows, fitted.potentials.y_rows
+    if len(rows) < len(x) or len(columns) < len(y):
+        raise InputError(
+            "flipset.map.max_people",
+            f"must be at least {max(len(x), len(y)):,}, because the {model} decides on real people only",
+            fitted.options.max_people,
+            "raise it, set flipset.max_people, or choose exact",
+        )
+    plan = sparse.csr_array(fitted.plan())
+    if plan.sum() <= 0:
+        raise RunFailed(_NOBODY)
+
+    def read(mass: sparse.csr_array, size: np.ndarray, other: np.ndarray, points: np.ndarray) -> Counterparts:
+        total = np.asarray(mass.sum(1)).ravel()
+        lost = np.flatnonzero(total <= 0)
+        if len(lost):  # too dear to match with anyone: the nearest person stands in, and counts for nothing
+            own, near = (x, y) if points is y else (y, x)
+            place = pairwise_cost(own[lost], near, cost, weights).argmin(1)
+            mass = sparse.csr_array(
+                mass + sparse.coo_array((np.ones(len(lost)), (lost, place)), shape=mass.shape)
+            )
+        shares = sparse.csr_array(sparse.diags_array(1.0 / np.asarray(mass.sum(1)).ravel()) @ mass)
+        if isinstance(fitted, EntropicMap):  # everyone is matched, within the tolerance of its iterations
+            return Counterparts(points, shares, np.ones(len(total)), other / other.sum())
+        arrived = total @ shares
+        found = np.minimum(total / (size / size.sum()), 1.0)
+        return Counterparts(points, shares, found, arrived / arrived.sum())
+
+    return read(plan, a, b, y), read(sparse.csr_array(plan.T), b, a, x)
+
+
+def _mean_cost(
+    x: np.ndarray, there: Counterparts, size: np.ndarray, cost: Cost, weights: np.ndarray
+) -> float:
+    """Mean cost between people and counterparts, of those who have one."""
+    people = size * there.found
+    if people.sum() == 0:
+        return 0.0
+    if there.invented is not None:
+        return mean_cost(x, there.points, cost=cost, a=people, feature_weights=weights)
+    row, column = sparse.coo_array(there.shares).coords
+    gaps = paired_cost(x[row], there.points[column], cost, weights)
+    return float(people[row] / people.sum() @ (sparse.coo_array(there.shares).data * gaps))

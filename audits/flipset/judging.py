@@ -1,104 +1,231 @@
-"""From counts to estimates, chance level and verdict."""
+"""From counts to estimates and the verdict, which follows from what lies above chance."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import norm
 
-from audits.flipset.counting import Flips
-from audits.flipset.matching import Matched
-from audits.flipset.noise import NullFlips
-from audits.flipset.options import FlipsetOptions
-from audits.flipset.parts import Noise, Stratum
+from audits.flipset.chance import Chance
+from audits.flipset.matching import Flips, Matched
+from audits.flipset.people import Compared
+from audits.flipset.result import AboveChance, Conditional, Noise, Stratum, Validation
 from audits.stats import (
+    EVIDENCE,
     INSUFFICIENT,
+    NO_MATERIAL,
     POWER,
     Estimate,
-    Verdict,
+    Judged,
+    holm,
+    judge,
     newcombe,
-    p_value,
-    people_needed,
-    power_of_difference,
-    verdict,
     weighted_sum,
 )
-from audits.stats.intervals import cautious_difference
+from audits.stats.intervals import cautious_difference, fisher_mid_p, percent_level
 
-__all__ = ["Judgement", "chance", "judge"]
+__all__ = ["Judgement", "by_chance", "judge_flips"]
+
+_MANY = 2_000  # people from which the test for equal rates need not count tables
+_OTHER_FEATURES = (
+    "the flips come from features that hang together differently in the groups, whose rates do not differ "
+    "for sure; people alike in the features are decided alike as far as can be told"
+)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Net difference, chance level, verdict and the people needed for a better one."""
+    """Net difference, chance level, what lies above it, and the verdict that follows."""
 
     net: Estimate
     strata: tuple[Stratum, ...]
     noise: Noise | None
-    verdict: Verdict
-    people_needed: int | None
+    above: AboveChance | None
+    judged: Judged
+    level: float
 
 
-def judge(
+def judge_flips(
+    compared: Compared,
     matched: list[Matched],
     flips: Flips,
-    decisions: np.ndarray,
-    sizes: np.ndarray,
-    null: NullFlips | None,
-    options: FlipsetOptions,
+    chance: Chance | None,
+    alike: Conditional | None,
+    checked: Validation,
 ) -> Judgement:
-    """Hold flips against no difference, in two looks that share the level.
+    """Hold the flips above chance against none.
 
-    The net flipset (by Proposition 2 a difference of two shares) is held against 0 with everybody; the
-    larger flipset is held against permuted group membership, which also sees flips that cancel.
+    Two differences are evidence: flips above chance between groups whose rates differ (by Proposition 2 the
+    net flipset), and people alike in the features who are decided differently. They share the level. Flips
+    above chance with neither come from features that hang together differently.
     """
-    looks = 1 if null is None else 2
-    level = options.level / looks
-    strata = _strata(matched, flips, decisions, sizes, level)
-    n, m = sum(item.n_source for item in strata), sum(item.n_target for item in strata)
-    net = strata[0].net
-    if len(strata) > 1:
-        net = weighted_sum([item.net for item in strata], [item.n_source / n for item in strata])
-    elif net.value is not None:
-        part = matched[0]
-        counts = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))
-        net = cautious_difference(next(counts), n, next(counts), m, level=level)
-    noise = None if null is None else _noise(null)
-    seen = net.low is not None and net.high is not None and (net.low > 0 or net.high < 0)
-    if noise is not None:
-        seen = seen or noise.p_value <= level
-    favored = sizes[flips.source] @ decisions[flips.source] + sizes[flips.target] @ decisions[flips.target]
-    overall = float(favored / (n + m))
-    power = power_of_difference(overall, options.material, n, m, level=level)
-    chance_power = 1.0 if null is None else _power_of_permutations(null, options.material, level)
-    judged = verdict(excludes_no_difference=seen, power=min(power, chance_power))
-    # more people help only where people are what is missing, not permutations
-    short = judged == INSUFFICIENT and power < POWER
-    needed = people_needed(overall, options.material, level=level) if short else None
-    return Judgement(net, strata, noise, judged, needed)
+    options = compared.options
+    strata = _strata(compared, matched, flips)
+    net = _net(compared, matched, strata)
+    distrust = "" if checked.trusted else "a map that cannot be trusted made the counterparts"
+    if chance is None or alike is None:
+        missing = Estimate(None, None, None, net.n, "not measured without permutations")
+        bounds = (-options.material, options.material)
+        unmeasured = "the level of chance was not measured: ask for permutations"
+        judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
+        return Judgement(net, strata, None, None, judged, options.level)
+    number = 1 if alike.p_value is None else 2
+    level = options.level / number
+    excess = _excess(chance, level)
+    planted = options.material if chance.planted is None else chance.planted
+    reach = float(min(options.material, max(planted, 1e-9)))
+    rates = _equal_rates(compared, matched)
+    # both must be there, so only the looks at rates and at people alike share the level
+    p = max(chance.p_value, min(1.0, number * rates))
+    reason = _reason(chance, excess, rates, alike, level, options.level)
+    above = judge(
+        excess,
+        immaterial=(-reach, reach),
+        p_value=p,
+        level=options.level,
+        people_needed=None if reason else _people(excess, reach, chance),
+        reason=reason,
+        only_estimated=distrust,
+    )
+    if above.verdict == NO_MATERIAL and reason:
+        above = replace(above, verdict=INSUFFICIENT, reason=reason)
+    elif above.verdict == NO_MATERIAL and not _would_be_seen(alike, level):
+        above = _not_cleared(above, alike, level, chance)
+    judged = above
+    if alike.p_value is not None and alike.share is not None and above.verdict != EVIDENCE:
+        given = judge(
+            alike.share,
+            immaterial=(-options.material, options.material),
+            p_value=min(1.0, number * alike.p_value),
+            level=options.level,
+            only_estimated=distrust,
+        )
+        judged = given if given.verdict == EVIDENCE else above
+    found = AboveChance(
+        excess=excess,
+        observed=chance.larger,
+        expected=float(chance.null.max(1).mean()),
+        planted=reach,
+        net_p=rates,
+        conditional=alike,
+    )
+    return Judgement(net, strata, _noise(chance), found, judged, options.level)
 
 
-def chance(null: NullFlips | None, direction: int, n: float, level: float) -> Estimate | None:
+def by_chance(chance: Chance | None, direction: int, n: float, level: float) -> Estimate | None:
     """People expected to flip by chance among `n`, with the range of the permutations."""
-    if null is None:
+    if chance is None:
         return None
-    people = null.null[:, direction] * n
+    people = chance.null[:, direction] * n
     low, high = np.quantile(people, [level / 2, 1 - level / 2])
     method = (
-        f"{len(people)} permutations of group membership, {null.method}, {null.n_source:,} and "
-        f"{null.n_target:,} people; "
+        f"{len(people)} permutations of group membership, {chance.method}, {chance.n_source:,} and "
+        f"{chance.n_target:,} people; "
         f"{100 * (1 - level):.4g} % of them lie in the range"
     )
     return Estimate(float(people.mean()), float(low), float(high), n, method)
 
 
-def _strata(
-    matched: list[Matched], flips: Flips, decisions: np.ndarray, sizes: np.ndarray, level: float
-) -> tuple[Stratum, ...]:
+def _excess(chance: Chance, level: float) -> Estimate:
+    value = chance.larger - float(chance.null.max(1).mean())
+    method = f"above {len(chance.null)} permutations, subsampling {percent_level(level)}"
+    if chance.error is None:
+        return Estimate(value, None, None, float(chance.n_source), "no interval for so few people")
+    reach = float(norm.isf(level / 2)) * chance.error
+    return Estimate(value, value - reach, value + reach, float(chance.n_source), method)
+
+
+def _reason(
+    chance: Chance, excess: Estimate, rates: float, alike: Conditional, level: float, overall: float
+) -> str:
+    """Why more people would not settle it, where that is so."""
+    if excess.low is None:
+        return "so few people of a group give no interval"
+    if 1 / (len(chance.null) + 1) > overall:
+        return "so few permutations can never show a difference: ask for 199 or more"
+    seen = excess.low is not None and excess.low > 0 and chance.p_value <= overall
+    if seen and rates > level and (alike.p_value is None or alike.p_value > level):
+        return _OTHER_FEATURES
+    return ""
+
+
+def _would_be_seen(alike: Conditional, level: float) -> bool:
+    """Whether people alike who are decided differently would have been seen, had there been any."""
+    if alike.p_value is None:
+        return alike.share is not None  # the model decides them alike
+    return alike.p_value > level and (alike.power or 0.0) >= POWER
+
+
+def _not_cleared(above: Judged, alike: Conditional, level: float, chance: Chance) -> Judged:
+    """A verdict of no material difference taken back: the test of people alike could not have told."""
+    if alike.p_value is not None and alike.p_value <= level:
+        reason = "people alike in the features seem to be decided differently, too few to say by how much"
+        return replace(above, verdict=INSUFFICIENT, reason=reason)
+    power = 0.0 if alike.power is None else alike.power
+    people = min(chance.n_source, chance.n_target)
+    seen = float(norm.ppf(np.clip(power, 0.05, 0.95))) + float(norm.isf(level))
+    wanted = float(norm.ppf(POWER)) + float(norm.isf(level))
+    times = max(1.1, (wanted / max(seen, 0.3)) ** 2)
+    return replace(above, verdict=INSUFFICIENT, people_needed=_tens(people * times))
+
+
+def _tens(people: float) -> int:
+    return int(np.ceil(people / 10) * 10)
+
+
+def _people(excess: Estimate, reach: float, chance: Chance) -> int | None:
+    """About how many people in each group make the interval fit what a planted difference comes out as."""
+    people = min(chance.n_source, chance.n_target)
+    if excess.value is None or excess.low is None or excess.high is None:
+        return None
+    half = (excess.high - excess.low) / 2
+    # either a difference of that size is seen with the usual power, or the interval lies within it
+    times = max((half * (1 + float(norm.ppf(POWER)) / 1.96) / reach) ** 2, 1.1)
+    return _tens(people * times)
+
+
+def _equal_rates(compared: Compared, matched: list[Matched]) -> float:
+    """P-value of rates that are equal on average over the strata, two-sided."""
+    if len(matched) == 1:
+        return _rates(compared, matched[0])[2]
+    total = sum(float(compared.sizes[part.source].sum()) for part in matched)
+    gap = variance = 0.0
+    for part in matched:
+        share = float(compared.sizes[part.source].sum()) / total
+        difference, spread, _ = _rates(compared, part)
+        gap, variance = gap + share * difference, variance + share**2 * spread
+    return 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
+
+
+def _rates(compared: Compared, part: Matched) -> tuple[float, float, float]:
+    """Difference of favourable rates in one stratum, its variance under equal rates, and its p-value."""
+    decisions, sizes = compared.decisions, compared.sizes
+    n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
+    h, g = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))
+    share = (h + g) / (n + m)
+    gap, variance = h / n - g / m, share * (1 - share) * (1 / n + 1 / m)
+    if n + m <= _MANY:
+        return gap, variance, fisher_mid_p(h, n, g, m)
+    return gap, variance, 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
+
+
+def _net(compared: Compared, matched: list[Matched], strata: tuple[Stratum, ...]) -> Estimate:
+    """Favourable share of the source minus that of the target, averaged over strata."""
+    n, m = sum(item.n_source for item in strata), sum(item.n_target for item in strata)
+    if len(strata) > 1:
+        return weighted_sum([item.net for item in strata], [item.n_source / n for item in strata])
+    part, sizes = matched[0], compared.sizes
+    h, g = (float(sizes[side] @ compared.decisions[side]) for side in (part.source, part.target))
+    return cautious_difference(h, n, g, m, level=compared.options.level)
+
+
+def _strata(compared: Compared, matched: list[Matched], flips: Flips) -> tuple[Stratum, ...]:
     found = []
     start = 0
-    for part in matched:
+    sizes, decisions = compared.sizes, compared.decisions
+    adjusted = holm(np.array([_rates(compared, part)[2] for part in matched]))
+    for part, p in zip(matched, adjusted, strict=True):
         ours, theirs = sizes[part.source], sizes[part.target]
         here = slice(start, start + len(part.source))
         start = here.stop
@@ -114,34 +241,24 @@ def _strata(
                     float(ours.sum()),
                     float(theirs @ decisions[part.target]),
                     float(theirs.sum()),
-                    level=level,
+                    level=compared.options.level,
                 ),
                 cost=part.cost,
                 slack=part.slack,
+                adjusted_p=float(p),
             )
         )
     return tuple(found)
 
 
-def _noise(null: NullFlips) -> Noise:
-    larger = null.null.max(1)
-    observed = float(null.observed.max())
+def _noise(chance: Chance) -> Noise:
+    larger = chance.null.max(1)
     return Noise(
         permutations=len(larger),
-        method=null.method,
-        n_source=null.n_source,
-        n_target=null.n_target,
-        observed=observed,
+        method=chance.method,
+        n_source=chance.n_source,
+        n_target=chance.n_target,
+        observed=chance.larger,
         null_quantiles={f"{q:g}": float(np.quantile(larger, q)) for q in (0.025, 0.5, 0.95, 0.975)},
-        p_value=p_value(observed, larger),
+        p_value=chance.p_value,
     )
-
-
-def _power_of_permutations(null: NullFlips, material: float, level: float) -> float:
-    """Chance that the permutation test sees `material` more flips than chance gives, at its own size."""
-    larger = null.null.max(1)
-    if 1 / (len(larger) + 1) > level:
-        return 0.0  # too few permutations to ever fall below the level
-    reach = larger.mean() + material - np.quantile(larger, 1 - level)
-    spread = max(float(larger.std()), 0.5 / np.sqrt(null.n_source))
-    return float(norm.cdf(reach / spread))

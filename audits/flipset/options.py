@@ -1,79 +1,103 @@
-"""What an auditor can choose in a flipset audit."""
+"""What an auditor can choose in a flipset audit, and about how long that takes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
 from audits.checks import build
 from audits.errors import InputError
+from audits.options import Level, Material, Permutations, option
+from audits.records import Size
+from audits.transport import Cost, estimated_bytes, estimated_seconds
 from audits.transport.maps import OPTIONS, CoupledOptions, GanOptions, NeuralOptions
 
-__all__ = ["FlipsetOptions", "Transport", "map_options", "map_seconds"]
+__all__ = [
+    "MOST_BYTES",
+    "MOST_SECONDS",
+    "FlipsetOptions",
+    "Transport",
+    "again_seconds",
+    "in_full",
+    "map_options",
+    "map_seconds",
+    "seconds",
+]
+
+MOST_SECONDS = 120.0
+"""Time beyond which exact matching takes a subsample, unless everyone is asked for."""
+MOST_BYTES = 4 * 2**30
+"""Memory, likewise."""
 
 Transport = Literal["exact", "entropic", "neural", "gan", "linear", "unbalanced"]
+_AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for among all pairs
+_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlipsetOptions:
-    """Options of the flipset audit, as a spec names them.
+    """Options of the flipset audit, as a spec names them; each says on its field what it is.
 
-    Attributes
-    ----------
-    source, target : dict
-        The two groups: protected attribute to value, to a list of values, or to ``{"not": value}``;
-        several attributes make an intersection.
-    transport : {"exact", "entropic", "neural", "gan", "linear", "unbalanced"}
-        How counterparts are found: real people at least total cost, or people invented by a map that is
-        fitted to both groups.
-    map : dict, optional
-        Options of that map, as `audits.transport.maps` names them; the cost is `cost`.
-    cost : {"l1_squared", "l2_squared", "l1", "l2"}
-        Distance that the matching keeps small; FlipTest's is l1_squared. Numbers are in standard deviations
-        of all people audited, whatever their group; another category is 1 under L1.
-    feature_weights : dict, optional
-        Weight of a feature in the cost, at least 0; 1 where not given.
-    condition_on : str, optional
-        Match only people alike in this column; ``"label"`` is the true label (equalised odds).
-    counterfactuals : dict, optional
-        Feature to the column of the data that holds what it would have been had the person belonged to the
-        other group: the flipsets of those true counterfactuals are then shown beside transport's.
-    reverse : bool
-        Also count the flips of the target group's people towards the source.
-    level : float
-        Error rate of intervals and verdict.
-    material : float
-        Smallest difference of shares that matters to the auditor.
-    permutations : int
-        Permutations of group membership for the chance level; 0 leaves it out.
-    noise_people : int
-        People drawn from each group for the permutations.
-    bootstrap : int
-        Draws behind the transparency report's intervals.
-    max_people : int, optional
-        People drawn from each group at most; by default as many as can be matched exactly within about
-        two minutes and 4 GB.
+    `source` and `target` name a protected attribute's value, a list of values, or ``{"not": value}``;
+    several attributes make an intersection.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
-    source: dict[str, Any]
-    target: dict[str, Any]
-    transport: Transport = "exact"
-    map: dict[str, Any] | None = None
-    cost: Literal["l1_squared", "l2_squared", "l1", "l2"] = "l1_squared"
-    feature_weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
-    condition_on: str | None = None
-    counterfactuals: dict[str, str] | None = None
-    reverse: bool = True
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    material: Annotated[float, Field(gt=0, lt=1)] = 0.10
-    permutations: Annotated[int, Field(ge=0, le=9999)] = 99
-    noise_people: Annotated[int, Field(ge=2, le=5000)] = 300
-    bootstrap: Annotated[int, Field(ge=100, le=10000)] = 500
-    max_people: Annotated[int, Field(ge=2)] | None = None
+    source: Annotated[dict[str, Any], option("The group whose people are looked at.")]
+    target: Annotated[dict[str, Any], option("The group in which they get counterparts.")]
+    transport: Annotated[
+        Transport, option("Counterparts: real people at least total cost, or ones that a map invents.")
+    ] = "exact"
+    map: Annotated[dict[str, Any] | None, option("Options of that map; its cost is `cost`.")] = None
+    cost: Annotated[
+        Cost,
+        option(
+            "Distance that matching keeps small: numbers count in standard deviations of all people audited, "
+            "another category is 1 under L1; FlipTest's is l1_squared."
+        ),
+    ] = "l1_squared"
+    feature_weights: Annotated[
+        dict[str, Annotated[float, option("Weight in the cost.", ge=0, allow_inf_nan=False)]] | None,
+        option("Weight of a feature in the cost; 1 where not given."),
+    ] = None
+    condition_on: Annotated[
+        str | None,
+        option("Match only people alike in this column; 'label' is the true label (equalised odds)."),
+    ] = None
+    counterfactuals: Annotated[
+        dict[str, str] | None,
+        option("Feature to the column that holds what it would have been in the other group."),
+    ] = None
+    reverse: Annotated[bool, option("Also count the flips of the target's people towards the source.")] = True
+    level: Level = 0.05
+    material: Material = 0.10
+    permutations: Permutations = 199
+    noise_people: Annotated[
+        int | None,
+        option(
+            "People drawn from each group for the level of chance; by default as many as `seconds` allow.",
+            unit="people",
+            ge=2,
+            le=5000,
+        ),
+    ] = None
+    seconds: Annotated[
+        float,
+        option("Time that the level of chance may take, as estimated beforehand.", unit="s", gt=0, le=86_400),
+    ] = 20.0
+    bootstrap: Annotated[
+        int, option("Draws behind the transparency report's intervals.", ge=100, le=10_000)
+    ] = 500
+    max_people: Annotated[
+        int | None,
+        option(
+            "People drawn from each group at most; by default as many as are matched exactly within two "
+            "minutes and 4 GB.",
+            unit="people",
+            ge=2,
+        ),
+    ] = None
 
 
 def map_options(options: FlipsetOptions) -> Any:
@@ -99,6 +123,14 @@ def map_options(options: FlipsetOptions) -> Any:
     return build(kind, given, "flipset.map")
 
 
+def again_seconds(options: FlipsetOptions, n: int, m: int, width: int, *, invents: bool) -> float:
+    """About how many seconds matching `n` with `m` people once more takes, for the level of chance."""
+    if invents:
+        coupled = options.transport in {"entropic", "unbalanced"}
+        return 0.02 + (1.2e-6 * n * m if coupled else 2e-5 * (n + m))
+    return 1e-3 + 1e-6 * (n + m) if width <= 1 else 2e-3 + 4.5e-7 * n * m
+
+
 def map_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
     """About how many seconds fitting the map and using it takes, both ways where asked for; 2 cores.
 
@@ -107,7 +139,7 @@ def map_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
     """
     details = map_options(options)
     ways = 2 if options.reverse else 1
-    scoring = 0.5 + 2e-5 * (n + m) + 0.02 * options.permutations
+    scoring = 0.5 + 2e-5 * (n + m)
     numbers = min(width, 20)  # columns past those are taken to be mostly one-hot, which cost little
     if isinstance(details, GanOptions):
         return scoring + ways * details.iterations * (7e-4 + 2e-5 * details.batch) * (1 + 0.005 * width)
@@ -116,6 +148,41 @@ def map_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
         return scoring + 3.0 + ways * (details.dual_steps * dual + details.map_steps * regression)
     if isinstance(details, CoupledOptions):
         pairs = min(n, details.max_people) * min(m, details.max_people)
-        few = min(n, options.noise_people) * min(m, options.noise_people)
-        return scoring + ways * pairs * (8e-8 + 5e-9 * numbers) + options.permutations * 1.2e-6 * few
+        return scoring + ways * pairs * (8e-8 + 5e-9 * numbers)
     return scoring
+
+
+def seconds(options: FlipsetOptions, size: Size) -> float:
+    """About how many seconds the audit takes: matching, and at most the time given for chance."""
+    start = 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
+    n, m = (_people(which, size) for which in (options.source, options.target))
+    chance = options.permutations * again_seconds(
+        options, n, m, size.width, invents=options.transport != "exact"
+    )
+    start += min(chance, options.seconds)
+    if options.transport != "exact":
+        return start + map_seconds(options, n, m, size.width)
+    matching = _AFTERWARDS * estimated_seconds(n, m, size.width)
+    return start + (matching if options.max_people else min(_AFTERWARDS * MOST_SECONDS, matching))
+
+
+def _people(which: dict[str, Any], size: Size) -> int:
+    """About how many people of the audited rows are of a group; a third where nothing is known."""
+    share = 1.0
+    for name, wanted in which.items():
+        known = size.groups.get(name)
+        if not known:
+            return max(2, size.rows // 3)
+        if isinstance(wanted, dict):
+            found = sum(known.values()) - known.get(str(wanted.get("not")), 0)
+        else:
+            values = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+            found = sum(known.get(str(value), 0) for value in values)
+        share *= found / max(sum(known.values()), 1)
+    return max(2, round(share * size.rows))
+
+
+def in_full(n: int, m: int, width: int) -> tuple[float, int, bool]:
+    """Seconds and bytes that matching everyone exactly takes, and whether that is done unasked."""
+    time, memory = estimated_seconds(n, m, width), estimated_bytes(n, m, width)
+    return time, memory, time <= MOST_SECONDS and memory <= MOST_BYTES

@@ -3,108 +3,120 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
-from audits.data import AuditData
-from audits.flipset.causal import agreement, causal_match
-from audits.flipset.changes import score_change
-from audits.flipset.counting import Flips, count_flips
-from audits.flipset.encoding import Encoded
-from audits.flipset.groups import Chosen
+from audits.flipset.chance import Chance
+from audits.flipset.checking import tie_range
+from audits.flipset.comparing import (
+    agreement,
+    causal_match,
+    class_changes,
+    comparison,
+    same_values,
+    score_change,
+)
+from audits.flipset.describing import marginals, report
 from audits.flipset.inventing import Inventor
-from audits.flipset.judging import Judgement, chance
-from audits.flipset.marginals import marginals
-from audits.flipset.matching import Matched
-from audits.flipset.noise import NullFlips
-from audits.flipset.options import FlipsetOptions
-from audits.flipset.parts import Causal, FlipsetPart, Reverse
-from audits.flipset.result import FlipsetResult
-from audits.flipset.same_values import comparison, same_values
-from audits.flipset.ties import tie_range
-from audits.flipset.transparency import report
+from audits.flipset.judging import Judgement, by_chance
+from audits.flipset.matching import Flips, Matched, count_flips
+from audits.flipset.people import Compared
+from audits.flipset.result import Causal, Certificate, FlipsetPart, FlipsetResult, Reverse, Validation
+from audits.flipset.tables import arrows, boundary, people_tables
 from audits.flipset.words import distrust, finding, tie_words, unmatched_words, warnings_for
-from audits.models import Subject
-from audits.stats import wilson
+from audits.stats import Estimate, wilson
 
-__all__ = ["causal_part", "flipset_part", "pack"]
+__all__ = ["Counted", "causal_part", "flipset_part", "pack", "tables"]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Everybody's counterparts, the flips they make, and how many chance alone gives."""
+
+    compared: Compared
+    matched: list[Matched]
+    flips: Flips
+    chance: Chance | None
 
 
 def flipset_part(
-    data: AuditData,
-    encoded: Encoded,
-    flips: Flips,
-    name: Literal["positive", "negative"],
-    sizes: np.ndarray,
-    null: NullFlips | None,
-    options: FlipsetOptions,
-    rng: np.random.Generator,
+    found: Counted, name: Literal["positive", "negative"], rng: np.random.Generator
 ) -> FlipsetPart:
     """Describe one flipset: its size, who is in it, and how they differ from their counterparts."""
-    ours = sizes[flips.source]
+    compared, flips = found.compared, found.flips
+    encoded, level = compared.encoded, compared.options.level
+    ours = compared.sizes[flips.source]
     flipped = getattr(flips, name) * ours
     size, n = float(flipped.sum()), float(ours.sum())
-    frame = data.frame[list(encoded.columns)].iloc[flips.source]
     return FlipsetPart(
         size=size,
-        share=wilson(size, n, level=options.level),
-        expected_by_chance=chance(null, 0 if name == "positive" else 1, n, options.level),
+        share=given_matching(size, n, level),
+        expected_by_chance=by_chance(found.chance, 0 if name == "positive" else 1, n, level),
         transparency=report(
-            getattr(flips, f"{name}_links"),
-            encoded.axes,
-            rng,
-            draws=options.bootstrap,
-            level=options.level,
+            getattr(flips, f"{name}_links"), encoded.axes, rng, draws=compared.options.bootstrap, level=level
         ),
-        marginals=marginals(frame, encoded.scaled, flipped, ours, rng),
+        marginals=marginals(compared.raw.iloc[flips.source], encoded.scaled, flipped, ours, rng),
     )
 
 
-def causal_part(
-    inventor: Inventor,
-    matched: list[Matched],
-    flips: Flips,
-    decisions: np.ndarray,
-    sizes: np.ndarray,
-    options: FlipsetOptions,
-    rng: np.random.Generator,
-) -> Causal | None:
+def given_matching(size: float, n: float, level: float) -> Estimate:
+    """Share of source people, with the range that drawing other people of them gives, counterparts kept."""
+    share = wilson(size, n, level=level)
+    return replace(share, method=f"{share.method}, given this matching")
+
+
+def causal_part(found: Counted, rng: np.random.Generator) -> Causal | None:
     """Count the flipsets of the true counterfactuals, where columns of the data hold them."""
-    if not options.counterfactuals:
+    compared = found.compared
+    columns = compared.options.counterfactuals
+    if not columns:
         return None
-    lives = count_flips(causal_match(inventor, matched, options.counterfactuals, sizes), decisions, sizes)
-    data, encoded = inventor.subject.data, inventor.encoded
-    positive = flipset_part(data, encoded, lives, "positive", sizes, None, options, rng)
-    negative = flipset_part(data, encoded, lives, "negative", sizes, None, options, rng)
-    return Causal(positive, negative, agreement(flips, lives, sizes, options.level))
+    lives = causal_match(Inventor(compared), found.matched, columns)
+    others = Counted(compared, lives, count_flips(compared, lives), None)
+    return Causal(
+        flipset_part(others, "positive", rng),
+        flipset_part(others, "negative", rng),
+        agreement(found.flips, others.flips, compared.sizes, compared.options.level),
+    )
+
+
+def tables(found: Counted, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+    """Return the result's tables, one row a person beside the plain numbers."""
+    compared = found.compared
+    written = people_tables(compared, found.matched, found.flips)
+    written["arrows"] = arrows(compared, written["people"], written["invented"], rng)
+    written["boundary"] = boundary(compared, written["arrows"])
+    written["classes"] = class_changes(compared, found.matched)
+    return written
 
 
 def pack(
-    subject: Subject,
-    decisions: np.ndarray,
-    sizes: np.ndarray,
-    options: FlipsetOptions,
-    chosen: Chosen,
-    encoded: Encoded,
-    matched: list[Matched],
-    flips: Flips,
-    judged: Judgement,
-    parts: list[FlipsetPart],
-    checked: dict[str, Any],
-    causal: Causal | None,
-    tables: dict[str, Any],
+    found: Counted,
+    judgement: Judgement,
+    checked: Validation,
+    described: dict[str, Any],
+    written: dict[str, Any],
 ) -> FlipsetResult:
-    """Put the result together, with its finding and warnings in words."""
-    data = subject.data
+    """Put the result together, with its finding and warnings in words.
+
+    Parameters
+    ----------
+    described : dict
+        ``positive``, ``negative`` and ``causal``.
+    written : dict
+        The tables.
+    """
+    compared, flips, options = found.compared, found.flips, found.compared.options
+    sizes, decisions, chosen = compared.sizes, compared.decisions, compared.chosen
     ours, theirs = sizes[flips.source], sizes[flips.target]
     n, m = float(ours.sum()), float(theirs.sum())
-    outcome = subject.outcome
-    positive, negative = parts
+    positive, negative = described["positive"], described["negative"]
     larger = positive if positive.size > negative.size else negative
-    ties = tie_range(matched, decisions, sizes, cost=options.cost, weights=encoded.weights)
-    raw = data.frame[list(encoded.columns)]
-    alike = same_values(raw, encoded.scaled, flips.source, flips.target, decisions, sizes, options.level)
+    ties = tie_range(compared, found.matched)
+    alike = same_values(compared, flips)
     unmatched = None
     if options.transport == "unbalanced":
         unmatched = wilson(float((1 - flips.found) @ ours), n, level=options.level)
@@ -112,50 +124,46 @@ def pack(
         options=dataclasses.asdict(options),
         source=chosen.source,
         target=chosen.target,
-        outcome=outcome,
-        verdict=judged.verdict,
-        finding=finding(
-            chosen.source, chosen.target, outcome, n, positive, negative, judged, options.material
-        ),
+        outcome=compared.subject.outcome,
+        judged=judgement.judged,
+        finding=finding(compared, n, positive, negative, judgement),
         warnings=(
             *distrust(checked),
             *chosen.warnings,
             *tie_words(ties, options.transport),
             *unmatched_words(unmatched, chosen.source, n),
-            *warnings_for(judged, options, n, decisions[flips.source], decisions[flips.target]),
+            *warnings_for(judgement, options, n, decisions[flips.source], decisions[flips.target]),
         ),
         n_source=n,
         n_target=m,
         rows={
-            "audited": data.n,
+            "audited": compared.subject.data.n,
             "used": len(flips.source) + len(flips.target),
             "left_out": chosen.left_out,
         },
-        positive=positive,
-        negative=negative,
-        net=judged.net,
+        net=judgement.net,
         source_rate=wilson(float(ours @ decisions[flips.source]), n, level=options.level),
         target_rate=wilson(float(theirs @ decisions[flips.target]), m, level=options.level),
-        people_needed=judged.people_needed,
-        noise=judged.noise,
-        strata=judged.strata,
+        noise=judgement.noise,
+        above_chance=judgement.above,
+        strata=judgement.strata,
         reverse=_reverse(flips, theirs, m, options.level) if options.reverse else None,
         validation=checked,
-        certificate=_certificate(matched, n),
-        features=encoded.columns,
+        certificate=_certificate(found.matched, n),
+        features=compared.encoded.columns,
         same_values=alike,
-        disagreement=comparison(alike, judged.net, larger, chosen.source, chosen.target),
-        causal=causal,
+        disagreement=comparison(alike, judgement.net, larger, chosen.source, chosen.target),
         tie_range=ties,
-        score_change=score_change(matched, subject.scores, sizes),
+        score_change=score_change(compared, found.matched),
         training=tuple(
             {"map": name, **point._asdict()}
-            for item in matched
+            for item in found.matched
             for name, points in item.curves.items()
             for point in points
         ),
         unmatched=unmatched,
-        **tables,
+        **described,
+        **written,
     )
 
 
@@ -165,18 +173,18 @@ def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Revers
     positive, negative = float(flips.back_positive @ theirs), float(flips.back_negative @ theirs)
     return Reverse(
         n=m,
-        positive=wilson(positive, m, level=level),
-        negative=wilson(negative, m, level=level),
+        positive=given_matching(positive, m, level),
+        negative=given_matching(negative, m, level),
         positive_size=positive,
         negative_size=negative,
     )
 
 
-def _certificate(matched: list[Matched], n: float) -> dict[str, Any]:
+def _certificate(matched: list[Matched], n: float) -> Certificate:
     share = [float(item.source_size.sum()) / n for item in matched]
     slack = [item.slack for item in matched if item.slack is not None]
-    return {
-        "cost": sum(w * item.cost for w, item in zip(share, matched, strict=True)),
-        "slack": sum(w * gap for w, gap in zip(share, slack, strict=True)) if slack else None,
-        "method": ", ".join(sorted({item.method for item in matched})),
-    }
+    return Certificate(
+        cost=sum(w * item.cost for w, item in zip(share, matched, strict=True)),
+        slack=sum(w * gap for w, gap in zip(share, slack, strict=True)) if slack else None,
+        method=", ".join(sorted({item.method for item in matched})),
+    )

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from audits.flipset.options import FlipsetOptions
+from typing import TYPE_CHECKING, Any
+
+from audits.flipset.options import FlipsetOptions, seconds
 from audits.records import Audit
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    """Between the two largest groups of the first protected attribute."""
+    from audits.data.groups import two_largest
+
+    if not data.protected or not data.features:
+        return None
+    attribute = data.protected[0]
+    pair = two_largest(data, attribute)
+    return None if pair is None else {"source": {attribute: pair[0]}, "target": {attribute: pair[1]}}
+
 
 AUDIT = Audit(
     name="flipset",
@@ -18,6 +35,8 @@ AUDIT = Audit(
     ),
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",
-    runs="audits.flipset.audit:flipset_audit",
+    runs="audits.flipset.audit:flipset",
     presents="audits.flipset.exhibits:section",
+    seconds=seconds,
+    usual=_usual,
 )

@@ -7,11 +7,287 @@ from typing import Any
 
 import pandas as pd
 
-from audits.flipset.parts import Causal, FlipsetPart, Noise, Reverse, SameValue, Stratum
-from audits.results import plain, shown
-from audits.stats import Estimate, Verdict
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["FlipsetResult"]
+__all__ = [
+    "AboveChance",
+    "Causal",
+    "Certificate",
+    "Check",
+    "Conditional",
+    "FeatureDifference",
+    "FlipsetPart",
+    "FlipsetResult",
+    "Marginal",
+    "Noise",
+    "Reverse",
+    "SameValue",
+    "ScoreChange",
+    "Stratum",
+    "Validation",
+]
+
+
+@dataclass(frozen=True)
+class FeatureDifference:
+    """How flipped people differ from their counterparts in one feature (Definition 2).
+
+    Attributes
+    ----------
+    feature : str
+        Column, or ``column=value`` for one value of a categorical column (then differences are of shares).
+    mean_difference : Estimate
+        Person minus counterpart, in the feature's own unit; above 0: the flipped people have more of it.
+    mean_sign : Estimate
+        Share of flips in which the person has more, minus the share in which the person has less.
+    standardized_difference : float
+        `mean_difference` in standard deviations of the audited people; the report is sorted by its size.
+    deviation : float
+        That standard deviation, in the feature's own unit; 0 for a constant feature.
+    """
+
+    feature: str
+    column: str
+    mean_difference: Estimate
+    mean_sign: Estimate
+    standardized_difference: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """One feature's distribution in a flipset beside that of all source people.
+
+    Attributes
+    ----------
+    edges : tuple of float, optional
+        Bin edges of a numeric feature; values beyond the first and last edge are counted in the end bins.
+    categories : tuple of str, optional
+        Values of a categorical feature.
+    population, flipset : tuple of float
+        People per bin or value.
+    distance : float
+        Largest gap of the two cumulative distributions over the bins (numeric), or half the summed
+        difference of shares (categorical), in [0, 1].
+    adjusted_p : float or None
+        Holm-adjusted chance that as many people drawn at random differ as much; None for an empty flipset.
+    """
+
+    feature: str
+    edges: tuple[float, ...] | None
+    categories: tuple[str, ...] | None
+    population: tuple[float, ...]
+    flipset: tuple[float, ...]
+    distance: float
+    adjusted_p: float | None
+
+
+@dataclass(frozen=True)
+class FlipsetPart:
+    """One flipset: `size` in people (fractional where counterparts disagree), and who is in it."""
+
+    size: float
+    share: Estimate
+    expected_by_chance: Estimate | None
+    transparency: tuple[FeatureDifference, ...]
+    marginals: tuple[Marginal, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that a map's counterparts were held against: it passes with a value of at most `limit`."""
+
+    check: str
+    value: float
+    limit: float
+    passed: bool
+    serious: bool
+    trouble: str
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Target people beside the counterparts that source people got.
+
+    Attributes
+    ----------
+    ks : dict
+        Per feature the largest gap of the two cumulative distributions, in [0, 1]; 0 for an exact coupling.
+    mse_difference : dict
+        Per feature, mean squared error of a linear model of the target group, which predicts the feature from
+        the others, on counterparts minus on target people, in standardised units.
+    distance, exact_distance : float
+        Mean cost, and that of exact matching (for a map, of at most 2,000 people a group).
+    composition_error : float or None
+        Mean cost between people and where they land when mapped there and back, where that was fitted.
+    forward, reverse : dict or None
+        Shares of the flipsets that Appendix D holds against each other.
+    checks : tuple of Check
+        What a map was held against; none for exact transport, whose proof is its certificate.
+    trusted : bool
+        Whether no serious check failed.
+    """
+
+    ks: dict[str, float]
+    mse_difference: dict[str, float]
+    distance: float
+    exact_distance: float
+    composition_error: float | None
+    forward: dict[str, float] | None
+    reverse: dict[str, float] | None
+    checks: tuple[Check, ...] = ()
+    trusted: bool = True
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Mean cost of the matching, and the proof of its optimality.
+
+    The cost can lie at most `slack` above the least possible; None for a map, which has no such proof.
+    """
+
+    cost: float
+    slack: float | None
+    method: str
+
+
+@dataclass(frozen=True)
+class ScoreChange:
+    """How the score changes from person to counterpart: above 0 counterparts score better.
+
+    `quantiles` are over people and counterparts; `histogram` has ``edges`` of bins and ``people`` in each.
+    """
+
+    mean: float
+    quantiles: dict[str, float]
+    n: float
+    histogram: dict[str, list[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """Are people alike in the features decided alike, whatever their group?
+
+    Attributes
+    ----------
+    share : Estimate or None
+        At least so many people are decided otherwise than people alike of the other group.
+    p_value : float or None
+        Chance of so large a difference between people alike if decisions depended on their features alone;
+        None where the model can read nothing else, and where it was not tested.
+    power : float or None
+        Share of material differences planted in these very people (as many decisions turned either way)
+        that the test sees.
+    n : float
+        People behind it.
+    method : str
+        What was done, or why nothing had to be.
+    """
+
+    share: Estimate | None
+    p_value: float | None
+    power: float | None
+    n: float
+    method: str
+
+
+@dataclass(frozen=True)
+class AboveChance:
+    """What the larger flipset holds above chance, as a share of the source people.
+
+    Attributes
+    ----------
+    excess : Estimate
+        Share observed minus the mean share when membership is permuted, both among as many people.
+    observed, expected : float
+        Those two.
+    planted : float
+        What a material difference, planted in these very people, comes out as above chance.
+    net_p : float
+        Of the test for equal rates of the two groups.
+    conditional : Conditional
+        Whether people alike in the features are decided alike.
+    """
+
+    excess: Estimate
+    observed: float
+    expected: float
+    planted: float
+    net_p: float
+    conditional: Conditional
+
+
+@dataclass(frozen=True)
+class Causal:
+    """Flipsets of the true counterfactuals, and the share of people of whom transport says the same."""
+
+    positive: FlipsetPart
+    negative: FlipsetPart
+    agreement: Estimate
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Flips when groups do not differ: group membership permuted, people matched again.
+
+    `observed` and `null` are the larger of the two flip shares, both on the same subsample of
+    `n_source` and `n_target` people, with counterparts found by `method`; `p_value` cannot fall below
+    1 / (`permutations` + 1).
+    """
+
+    permutations: int
+    n_source: int
+    n_target: int
+    observed: float
+    null_quantiles: dict[str, float]
+    p_value: float
+    method: str = "matched exactly"
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The part of the audit within one value of the conditioning column.
+
+    `net` is the source's favourable share minus the target's within it, by Proposition 2 also the positive
+    minus the negative flipset; `adjusted_p` of equal rates in it, Holm-adjusted over the strata.
+    """
+
+    value: str
+    n_source: float
+    n_target: float
+    positive_size: float
+    negative_size: float
+    net: Estimate
+    cost: float
+    slack: float | None
+    adjusted_p: float | None = None
+
+
+@dataclass(frozen=True)
+class SameValue:
+    """The groups' rates compared among people who agree in one feature (section 5.5).
+
+    `difference` is the source's favourable share minus the target's, 0 where people with the same value are
+    decided alike; `coverage` the share of source people whose value occurs in both groups; `values` how
+    many values (or ranges) do.
+    """
+
+    feature: str
+    difference: Estimate
+    coverage: float
+    values: int
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """Flips of the target group's people towards the source."""
+
+    n: float
+    positive: Estimate
+    negative: Estimate
+    positive_size: float
+    negative_size: float
 
 
 @shown
@@ -23,16 +299,13 @@ class FlipsetResult:
     ----------
     positive, negative : FlipsetPart
         Decided favourably here but not at the counterpart; and the other way round.
+    judged : Judged
+        The verdict and the interval that it follows from: what the larger flipset holds above chance.
+    above_chance : AboveChance or None
+        That interval's parts, and the tests that have to agree; None where chance was not measured.
     net : Estimate
         Favourable share of the source minus that of the target; by Proposition 2 also the positive minus
         the negative flipset, as shares of the source. 0 means demographic parity.
-    validation : dict
-        ``ks`` and ``mse_difference`` per feature between target people and counterparts (0 for an exact
-        coupling), mean ``distance`` and the ``exact_distance`` it is held against; for a map also the
-        ``checks`` that it passed or failed and whether it can be ``trusted``: see `validate`.
-    certificate : dict
-        ``cost``; ``slack``, the proof of optimality (cost can lie at most this far above the optimum), None
-        for a map, which has none; method.
     people : DataFrame, indexed by the user's row number
         One row a source person: decision, score, flip shares, atom, nearest counterpart, distance.
     counterparts : DataFrame, indexed by the user's row number
@@ -55,8 +328,6 @@ class FlipsetResult:
     tie_range : tuple of float, or None
         Smallest and largest positive flipset, in people, over all couplings of least cost; the negative one
         moves along. None for maps, and where there are too many pairs to look into.
-    score_change : dict
-        How the score changes at the counterpart: mean, quantiles, histogram, people.
     classes : DataFrame
         For models of three classes or more: people by their own class and the counterparts'; empty else.
     training : tuple of dict
@@ -69,7 +340,7 @@ class FlipsetResult:
     source: str
     target: str
     outcome: str
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     n_source: float
@@ -80,12 +351,11 @@ class FlipsetResult:
     net: Estimate
     source_rate: Estimate
     target_rate: Estimate
-    people_needed: int | None
     noise: Noise | None
     strata: tuple[Stratum, ...]
     reverse: Reverse | None
-    validation: dict[str, Any]
-    certificate: dict[str, Any]
+    validation: Validation
+    certificate: Certificate
     people: pd.DataFrame
     counterparts: pd.DataFrame
     links: pd.DataFrame
@@ -96,15 +366,27 @@ class FlipsetResult:
     features: tuple[str, ...] = ()
     same_values: tuple[SameValue, ...] = ()
     disagreement: str | None = None
-    score_change: dict[str, Any] | None = None
+    score_change: ScoreChange | None = None
     causal: Causal | None = None
     tie_range: tuple[float, float] | None = None
     training: tuple[dict[str, str | float | None], ...] = ()
     unmatched: Estimate | None = None
+    above_chance: AboveChance | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict, which follows from ``judged.interval``."""
+        return self.judged.verdict
+
+    @property
+    def people_needed(self) -> int | None:
+        """About how many people in each group would settle insufficient evidence."""
+        return self.judged.people_needed
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        values = plain(self)
+        values = {**plain(self), **head(self)}
+        del values["judged"]
         parts = {name: values[name] for name in ("positive", "negative")}
         values["transparency"] = {name: part.pop("transparency") for name, part in parts.items()}
         values["marginals"] = {name: part.pop("marginals") for name, part in parts.items()}
@@ -115,6 +397,42 @@ class FlipsetResult:
                 "negative": {"size": self.reverse.negative_size, "share": values["reverse"]["negative"]},
             }
         return values
+
+    def above_chance_frame(self) -> pd.DataFrame:
+        """Return what lies above chance, and what people alike show, the verdict's own interval first."""
+        columns = ["what", "value", "low", "high", "p", "verdict rests on it", "method"]
+        if self.above_chance is None:
+            return pd.DataFrame(columns=columns)
+        alike = self.above_chance.conditional
+        p = None if self.noise is None else self.noise.p_value
+        rows = [("larger flipset<br>above chance", self.above_chance.excess, p)]
+        if alike.share is not None and alike.p_value is not None:
+            rows.append(("people alike<br>decided differently", alike.share, alike.p_value))
+        rows.sort(key=lambda row: row[1] != self.judged.interval)
+        return pd.DataFrame(
+            [
+                (what, found.value, found.low, found.high, p, found == self.judged.interval, found.method)
+                for what, found, p in rows
+            ],
+            columns=columns,
+        )
+
+    def strata_frame(self) -> pd.DataFrame:
+        """Return the flipsets within each value of the conditioning column, the largest difference first."""
+        shown = sorted(self.strata, key=lambda item: -abs(item.net.value or 0.0))
+        return pd.DataFrame(
+            {
+                "within": [item.value for item in shown],
+                "source people": [item.n_source for item in shown],
+                "target people": [item.n_target for item in shown],
+                "positive flipset": [item.positive_size / item.n_source for item in shown],
+                "negative flipset": [item.negative_size / item.n_source for item in shown],
+                "difference of rates": [item.net.value for item in shown],
+                "low": [item.net.low for item in shown],
+                "high": [item.net.high for item in shown],
+                "adjusted p": [item.adjusted_p for item in shown],
+            }
+        )
 
     def transparency_frame(self, part: str = "negative") -> pd.DataFrame:
         """Return the transparency report of ``"positive"`` or ``"negative"`` as a table."""
@@ -173,12 +491,12 @@ class FlipsetResult:
         return pd.DataFrame(
             [
                 {
-                    "check": item["check"],
-                    "value": item["value"],
-                    "at most": item["limit"],
-                    "passed": "yes" if item["passed"] else "no",
+                    "check": item.check,
+                    "value": item.value,
+                    "at most": item.limit,
+                    "passed": "yes" if item.passed else "no",
                 }
-                for item in self.validation["checks"]
+                for item in self.validation.checks
             ],
             columns=["check", "value", "at most", "passed"],
         )
@@ -223,17 +541,17 @@ class FlipsetResult:
 
     def score_change_frame(self) -> pd.DataFrame:
         """Return how the score changes at the counterpart as a table, one row a bin."""
-        found = (self.score_change or {}).get("histogram", {"edges": [], "people": []})
-        edges = found["edges"]
-        return pd.DataFrame({"from": edges[:-1], "to": edges[1:], "people": found["people"]})
+        found = {} if self.score_change is None else self.score_change.histogram
+        edges = found.get("edges", [])
+        return pd.DataFrame({"from": edges[:-1], "to": edges[1:], "people": found.get("people", [])})
 
     def fit_frame(self) -> pd.DataFrame:
         """Return how well each feature of the counterparts fits the target group's (Tables 1 and 3)."""
-        gaps = self.validation["mse_difference"]
+        gaps = self.validation.mse_difference
         return pd.DataFrame(
             [
                 {"feature": name, "KS distance": value, "difference in squared error": gaps[name]}
-                for name, value in self.validation["ks"].items()
+                for name, value in self.validation.ks.items()
             ],
             columns=["feature", "KS distance", "difference in squared error"],
         )

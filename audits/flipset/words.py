@@ -2,65 +2,147 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from audits.flipset.judging import Judgement
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.parts import FlipsetPart
-from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
-from audits.stats.words import count, percent, percent_interval
+from audits.flipset.people import Compared
+from audits.flipset.result import FlipsetPart, Validation
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.words import count, p_words, percent, percent_interval
 
-__all__ = ["DISTRUST", "distrust", "finding", "tie_words", "unmatched_words", "warnings_for"]
+__all__ = [
+    "DISTRUST",
+    "distrust",
+    "finding",
+    "interval_words",
+    "points",
+    "tie_words",
+    "unmatched_words",
+    "warnings_for",
+]
 
+_MOST_NAMED = 3
 DISTRUST = "This map cannot be trusted: "
 
 
 def finding(
-    source: str,
-    target: str,
-    outcome: str,
-    n: float,
-    positive: FlipsetPart,
-    negative: FlipsetPart,
-    judged: Judgement,
-    material: float,
+    compared: Compared, n: float, positive: FlipsetPart, negative: FlipsetPart, judgement: Judgement
 ) -> str:
-    """Say who flips, how many of how many, compared with whom, and how sure that is."""
+    """Say who flips, how far that is above chance, and which difference is in evidence."""
+    source, target = compared.chosen.source, compared.chosen.target
     more, less, way, other = negative, positive, "not ", ""  # rejected here, accepted there
     if round(positive.size) > round(negative.size):
         more, less, way, other = positive, negative, "", " not"
-    text = (
-        f"{_people(more.size)} of {count(n)} {source} people ({percent_interval(more.share)}) "
-        f"are {way}decided favorably ({outcome}) while their {target} counterparts are{other}; "
-        f"{_people(less.size)} the other way ({percent(less.share.value, n)})."
+    return " ".join(
+        (
+            f"{_people(more.size)} of {count(n)} {source} people ({percent(more.share.value, n)}) are "
+            f"{way}decided favorably ({compared.subject.outcome}) while their {target} counterparts "
+            f"are{other}; {_people(less.size)} the other way ({percent(less.share.value, n)}).",
+            *_above(judgement, n),
+            *_conditional(judgement),
+            *_strata(judgement, compared),
+            *_open(judgement, compared.options),
+        )
     )
-    noise = judged.noise
-    if noise is not None and n > noise.n_source:
-        text += (
-            f" Among {noise.n_source:,} of them the larger flipset holds {percent(noise.observed, 0)}; "
-            f"by chance alone it would hold about {percent(noise.null_quantiles['0.5'], 0)}."
-        )
-    elif more.expected_by_chance is not None and less.expected_by_chance is not None:
-        expected = [count(part.expected_by_chance.value or 0.0) for part in (more, less)]  # type: ignore[union-attr]
-        text += (
-            f" By chance alone: about {expected[0]} each way."
-            if expected[0] == expected[1]
-            else f" By chance alone: about {expected[0]} and {expected[1]}."
-        )
-    points = f"{100 * material:.3g}-point"
-    if judged.verdict == INSUFFICIENT and judged.people_needed is None:
-        return (
-            f"{text} So few permutations, or people in them, could not have seen a {points} difference: ask "
-            "for 199 permutations or more, then for more noise_people."
-        )
-    if judged.verdict == INSUFFICIENT:
-        needed = f"{judged.people_needed:,}"
-        return f"{text} About {needed} people in each group would be needed to see a {points} difference."
+
+
+def interval_words(judged: Judged) -> str:
+    """Word the one interval that the verdict follows from: badge, finding and report state it alike."""
+    value = judged.interval
+    if value.value is None:
+        return "level of chance not measured"
+    if value.low is None or value.high is None:
+        return f"{points(value.value)} above chance, no interval"
+    if value.method.startswith("above"):
+        return f"{points(value.value)} above chance, {points(value.low, '')} to {points(value.high)}"
+    return f"at least {percent_interval(value)} decided otherwise than people alike"
+
+
+def points(share: float, unit: str = " percentage points") -> str:
+    """Word a difference of shares: ``4.7 percentage points``."""
+    return f"{100 * share:.1f}".replace("-", "−") + unit
+
+
+def _above(judgement: Judgement, n: float) -> list[str]:
+    above, noise = judgement.above, judgement.noise
+    if above is None or noise is None:
+        return []
+    who = "" if n <= noise.n_source else f" among {noise.n_source:,} of them at a time"
+    found = above.excess
+    text = (
+        f"Chance alone gives the larger flipset {percent(above.expected, n)}{who}: what was seen lies "
+        f"{points(found.value or 0.0)} above that"
+    )
+    if found.low is not None and found.high is not None:
+        text += f" ({points(found.low, '')} to {points(found.high, '')})"
+    return [f"{text}."]
+
+
+def _conditional(judgement: Judgement) -> list[str]:
+    """Which of the two is in evidence: other treatment given the features, or features that differ."""
+    above, judged = judgement.above, judgement.judged
+    if above is None:
+        return []
+    alike = above.conditional
+    if alike.p_value is None:
+        if alike.share is None or judged.verdict != EVIDENCE:
+            return []
+        return ["The model reads the features alone, so the difference comes through features that differ."]
+    if judged.verdict == EVIDENCE and judged.interval == alike.share:
+        return [
+            f"People alike in the features are decided differently: at least {percent_interval(alike.share)} "
+            f"of them otherwise than the other group's (p {p_words(alike.p_value)})."
+        ]
     if judged.verdict != EVIDENCE:
-        return f"{text} A {points} difference would have been seen at this size."
-    return text
+        return []
+    if alike.p_value <= 0.5 * judgement.level and alike.share is not None:
+        return [f"People alike in the features are decided differently, too (p {p_words(alike.p_value)})."]
+    return [
+        "That people alike in the features are decided differently is not in evidence "
+        f"(p {p_words(alike.p_value)}): it may come through features that differ."
+    ]
+
+
+def _strata(judgement: Judgement, compared: Compared) -> list[str]:
+    """Name the strata in which the groups' rates differ, where people were matched within strata."""
+    options = compared.options
+    if len(judgement.strata) < 2:
+        return []
+    found = [
+        item
+        for item in judgement.strata
+        if item.adjusted_p is not None and item.adjusted_p <= options.level and item.net.value is not None
+    ]
+    if not found:
+        return []
+    named = sorted(found, key=lambda item: -abs(item.net.value or 0.0))[:_MOST_NAMED]
+    words = "; ".join(
+        f"{item.value} {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
+        for item in named
+    )
+    more = f"; and {len(found) - len(named)} more" if len(found) > len(named) else ""
+    return [
+        f"Within values of {options.condition_on} the groups' rates differ in {len(found)} of "
+        f"{len(judgement.strata)}, corrected for having looked at each: {words}{more}."
+    ]
+
+
+def _open(judgement: Judgement, options: FlipsetOptions) -> list[str]:
+    judged = judgement.judged
+    size = f"{100 * options.material:.3g}-point"
+    if judged.verdict == NO_MATERIAL:
+        return [f"A {size} difference is ruled out."]
+    if judged.verdict == EVIDENCE:
+        return []
+    if judged.reason:
+        return [f"{judged.reason[0].upper()}{judged.reason[1:]}."]
+    if judged.people_needed is None or judgement.above is None:
+        return []
+    return [
+        f"A {size} difference planted in these people comes out as {points(judgement.above.planted)} above "
+        f"chance: about {judged.people_needed:,} people in each group would be needed to tell."
+    ]
 
 
 def _people(size: float) -> str:
@@ -68,11 +150,11 @@ def _people(size: float) -> str:
     return count(size) if abs(size - round(size)) < 0.05 or size >= 100 else f"{size:.1f}"
 
 
-def distrust(validation: dict[str, Any]) -> tuple[str, ...]:
+def distrust(validation: Validation) -> tuple[str, ...]:
     """Say first of all why a map cannot be trusted, then what else is doubtful about it."""
-    failed = [check for check in validation["checks"] if not check["passed"]]
-    serious = [check["trouble"] for check in failed if check["serious"]]
-    doubts = [check["trouble"] for check in failed if not check["serious"]]
+    failed = [check for check in validation.checks if not check.passed]
+    serious = [check.trouble for check in failed if check.serious]
+    doubts = [check.trouble for check in failed if not check.serious]
     return (
         *(f"{DISTRUST}{trouble}." for trouble in serious),
         *(f"Beware: {trouble}." for trouble in doubts),
@@ -106,7 +188,7 @@ def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[
 
 
 def warnings_for(
-    judged: Judgement,
+    judgement: Judgement,
     options: FlipsetOptions,
     n: float,
     source_decisions: np.ndarray,
@@ -120,12 +202,12 @@ def warnings_for(
             f"The model decides {'favorably' if both.all() else 'unfavorably'} on everyone compared here, "
             "so nobody can flip: check the threshold."
         )
-    if judged.noise is not None and n > judged.noise.n_source:
+    if judgement.noise is not None and n > judgement.noise.n_source:
         found.append(
-            f"The level of chance was measured on {judged.noise.n_source:,} and "
-            f"{judged.noise.n_target:,} people; among all {count(n)} chance gives fewer flips than "
+            f"The level of chance was measured on {judgement.noise.n_source:,} and "
+            f"{judgement.noise.n_target:,} people; among all {count(n)} chance gives fewer flips than "
             "the grey range shows."
         )
-    if judged.noise is None and options.permutations == 0:
+    if judgement.noise is None and options.permutations == 0:
         found.append("The level of chance was not measured: flips that cancel out were not tested.")
     return tuple(found)

@@ -1,12 +1,13 @@
 from .audit import groups as groups
-from .audit import groups_audit as groups_audit
-from .audit import most_telling as most_telling
+from .by_probability import ProbableGroup as ProbableGroup
 from .changing import at_threshold as at_threshold
 from .changing import beside as beside
+from .judging import most_telling as most_telling
 from .ll144 import BiasTable as BiasTable
 from .ll144 import bias_tables as bias_tables
 from .metrics import METRICS as METRICS
 from .metrics import Counts as Counts
+from .metrics import Metric as Metric
 from .metrics import confusion_counts as confusion_counts
 from .metrics import rates as rates
 from .options import GroupsOptions as GroupsOptions

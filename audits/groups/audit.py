@@ -4,35 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.checks import build, generator, one_of
+from audits.checks import checked, generator, one_of
 from audits.data import group_name
 from audits.errors import InputError
+from audits.groups.by_probability import (
+    ASSUMPTION,
+    ProbableGroup,
+    compare_probable,
+    judged_of,
+    probability_columns,
+)
 from audits.groups.comparison import Sorted, compare, sort_people
+from audits.groups.judging import judge_audit, most_telling
+from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
-from audits.stats.words import count, percent_interval
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, worst_of
+from audits.stats.words import count, number, percent
 
-__all__ = ["LABEL", "groups", "groups_audit", "groups_from_people", "most_telling", "with_sign"]
+__all__ = ["LABEL", "groups", "groups_from_people", "with_sign"]
 
 LABEL = "favorable label"
 
 
 def groups(
     subject: Subject,
+    options: GroupsOptions | None = None,
     *,
-    by: tuple[str | tuple[str, ...], ...] | None = None,
-    reference: dict[str, Any] | None = None,
-    level: float = 0.05,
-    material: float = 0.10,
-    bootstrap: int = 1000,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> GroupsResult:
@@ -42,10 +46,10 @@ def groups(
     ----------
     subject : Subject
         Data, model and threshold under audit. Without a label only selection rates exist.
+    options : GroupsOptions
+        What the auditor chose; the defaults where it is left out.
     rng : Generator or int
         Decides the bootstrap's draws, and nothing else here.
-
-    Other parameters are those of `GroupsOptions`.
 
     Returns
     -------
@@ -57,20 +61,7 @@ def groups(
     InputError
         An attribute is not protected, the reference is unknown, or there are fewer than two groups.
     """
-    options = {
-        "by": by, "reference": reference, "level": level, "material": material, "bootstrap": bootstrap
-    }  # fmt: skip
-    return groups_audit(subject, build(GroupsOptions, options, "groups"), rng=rng, progress=progress)
-
-
-def groups_audit(
-    subject: Subject,
-    options: GroupsOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> GroupsResult:
-    """Run `groups` with checked options: what a spec's run calls."""
+    options = checked(GroupsOptions, options, "groups")
     data = subject.data
     progress(0.0, "Scoring people")
     people = pd.DataFrame(
@@ -84,6 +75,7 @@ def groups_audit(
     if data.y is not None:
         people[LABEL] = data.y
     people = people.join(data.groups.add_prefix("group: "))
+    people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
     result = groups_from_people(people, data.protected, options, subject.outcome, data.n, seed)
     return with_sign(result, subject.higher_is)
@@ -110,6 +102,7 @@ def groups_from_people(
     `seed` decides the bootstrap's draws, so that a moved threshold is the only thing that changes.
     """
     rng = np.random.default_rng(seed)
+    pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     attributes = _attributes(protected, options)
     score = people["score"].to_numpy(dtype=float)
     # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
@@ -120,21 +113,24 @@ def groups_from_people(
         sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges)
         for names in attributes
     ]
-    looks = sum(max(len(item.names) - 1, 0) for item in split) * (3 if y is not None else 1)
+    rates = METRICS.judged(labels=y is not None)
+    looks = sum(max(len(item.names) - 1, 0) for item in split) * len(rates)
+    looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng)
+        rows, spread = compare(item, options, options.level / looks, rng, pooling)
         table += rows
         spreads.append(spread)
-    verdict = _overall(table)
+    probable = _probable(people, options, options.level / looks, seed)
+    judged, finding = _judged(table, probable, outcome, options, looks)
     return GroupsResult(
         options=dataclasses.asdict(options),
         outcome=outcome,
-        verdict=verdict,
-        finding=_finding(table, outcome, verdict, options.material),
+        judged=judged,
+        finding=finding,
         warnings=tuple(_warnings(split, y)),
         rows={"audited": audited, "used": len(people), "left_out": {}},
         table=tuple(table),
@@ -143,6 +139,7 @@ def groups_from_people(
         people=people,
         bootstrap_seed=seed,
         simultaneous_level=options.level / looks,
+        probable=probable,
     )
 
 
@@ -155,81 +152,126 @@ def _attributes(protected: tuple[str, ...], options: GroupsOptions) -> list[tupl
         for name in names:
             one_of("groups.by", name, protected, what="a protected attribute")
     for name in options.reference or {}:
-        one_of("groups.reference", name, protected, what="a protected attribute")
+        known = (*protected, *options.by_probability)
+        one_of("groups.reference", name, known, what="a protected attribute")
     return found
 
 
-def _overall(table: list[GroupRow]) -> Verdict:
-    verdicts = {row.verdict for row in table}
-    for verdict in (EVIDENCE, INSUFFICIENT):
-        if verdict in verdicts:
-            return verdict
-    return NO_EVIDENCE
+def _probable(
+    people: pd.DataFrame, options: GroupsOptions, corrected: float, seed: int
+) -> tuple[ProbableGroup, ...]:
+    """Compare the groups that are known only by probability."""
+    rng = np.random.default_rng([seed, 1])  # moves no draw of the bootstrap
+    found: tuple[ProbableGroup, ...] = ()
+    for attribute, groups in options.by_probability.items():
+        reference = (options.reference or {}).get(attribute)
+        found += compare_probable(
+            people,
+            attribute,
+            groups,
+            reference=None if reference is None else str(reference),
+            proxy_error=options.proxy_error,
+            material=options.material,
+            level=options.level,
+            corrected=corrected,
+            rng=rng,
+        )
+    return found
 
 
-_WORDS = {
-    "selection_rate": "",
-    "true_positive_rate": " with a favorable label",
-    "false_positive_rate": " with an unfavorable label",
-}
+def _judged(
+    table: Sequence[GroupRow],
+    probable: Sequence[ProbableGroup],
+    outcome: str,
+    options: GroupsOptions,
+    looks: int,
+) -> tuple[Judged, str]:
+    """Return what the verdict rests on, among groups known and probable, and the finding on it."""
+    parts: list[tuple[Judged, str]] = []
+    if any(not row.is_reference for row in table):
+        known = judge_audit(table, options.material)
+        parts.append((known, _finding(table, outcome, known, options.material, looks)))
+    for group in probable:
+        if not group.is_reference:
+            reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)
+            parts.append(
+                (judged_of(group, options.material), _finding_probable(group, reference, options, looks))
+            )
+    worst = worst_of(judged for judged, _ in parts)
+    return next(part for part in parts if part[0] is worst)
 
 
-def _finding(table: list[GroupRow], outcome: str, verdict: Verdict, material: float) -> str:
-    low, high, rate = most_telling(table)
-    if (getattr(low, rate).value or 0.0) > (getattr(high, rate).value or 0.0):
-        low, high = high, low
-    text = f"{_share_of(low, rate)} are decided favorably ({outcome}), against {_share_of(high, rate)}."
-    seen = sum(row.verdict == EVIDENCE for row in table)
-    if verdict == EVIDENCE:
-        others = sum(not row.is_reference for row in table)
-        if others == 1:
-            return text
+def _finding_probable(
+    group: ProbableGroup, reference: ProbableGroup, options: GroupsOptions, looks: int
+) -> str:
+    """Say what the probabilities leave possible, and what they make of it on terms."""
+    assert group.difference is not None and group.difference_bounds is not None  # noqa: S101, PT018
+    low, high = (number(100 * (end or 0.0)) for end in (group.bounds.low, group.bounds.high))
+    text = (
+        f"Between {low} and {high} % of about {count(group.n)} {group.group} people are decided favorably, "
+        f"as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
+        f"{percent(group.selection_rate.value, group.n)}, against "
+        f"{percent(reference.selection_rate.value, reference.n)} of {reference.group} people."
+    )
+    ends = (group.difference_bounds.low, group.difference_bounds.high)
+    least, most = (number(100 * (end or 0.0)).replace("-", "−") for end in ends)
+    compared = f", corrected for {looks} comparisons" if looks > 1 else ""
+    text += f" The difference lies between {least} and {most} points{compared}."
+    if group.verdict == NO_MATERIAL:
+        return f"{text} That is within {100 * options.material:.3g} points for sure."
+    return text if not group.reason else f"{text} More people would not settle it: {group.reason}."
+
+
+def _finding(table: Sequence[GroupRow], outcome: str, judged: Judged, material: float, looks: int) -> str:
+    """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
+    row, reference, rate = most_telling(table)
+    gap = row.differences[rate].estimate
+    first, second = (row, reference) if (gap.value or 0.0) <= 0 else (reference, row)
+    text = f"{_share_of(first, rate)} are decided favorably ({outcome}), against {_share_of(second, rate)}."
+    if gap.value is not None:
+        compared = f", corrected for {looks} comparisons" if looks > 1 else ""
+        text += f" {row.group} minus {reference.group}: {points(gap)}{compared}."
+    others = [item for item in table if not item.is_reference]
+    if judged.verdict == EVIDENCE:
+        small = "" if judged.material else f" It is smaller than the {100 * material:.3g} that matter."
+        seen = sum(item.verdict == EVIDENCE for item in others)
+        if len(others) == 1:
+            return text + small
         differ = "differs from its" if seen == 1 else "differ from their"
-        return f"{text} {seen} of {others} groups {differ} reference."
-    row = high if low.is_reference else low
-    if verdict != INSUFFICIENT:
+        return f"{text}{small} {seen} of {len(others)} groups {differ} reference."
+    if judged.verdict == NO_MATERIAL:
+        every = "" if len(others) == 1 else f" All {len(others)} groups lie"
+        return f"{text}{every or ' It lies'} within {100 * material:.3g} points of the reference for sure."
+    if judged.reason:
+        return f"{text} More people would not settle it: {judged.reason}."
+    if judged.people_needed is None:
         return text
-    points = f"a {100 * material:.3g}-point difference"
-    needed = row.differences[rate].people_needed
-    if needed is not None:
-        return f"{text} About {needed:,} people in each group would be needed to see {points}."
-    small = [item for item in table if item.verdict == INSUFFICIENT]
-    needs = [gap.people_needed for item in small for gap in item.differences.values() if gap.people_needed]
-    others = sum(not item.is_reference for item in table)
-    few = f"{text} {len(small)} of {others} groups {'has' if len(small) == 1 else 'have'} too few people"
-    if not needs:
-        return f"{few} to be compared."
-    return f"{few}: about {max(needs):,} in each would be needed to see {points}."
+    settle = "an interval short enough to settle it"
+    return f"{text} About {judged.people_needed:,} such people, not {count(row.n)}, would give {settle}."
 
 
 def _share_of(row: GroupRow, rate: str) -> str:
-    estimate = getattr(row, rate)
+    estimate = row.metric(rate)
+    assert estimate is not None  # noqa: S101  (judged rates are always counted)
     name = row.group if " × " in row.attribute else group_name({row.attribute: row.group})
     return (
         f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {name} people"
-        f"{_WORDS[rate]} ({percent_interval(estimate)})"
+        f"{METRICS[rate].about} ({percent(estimate.value, estimate.n)})"
     )
 
 
-def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:
-    """Return the group and the rate that is furthest from the reference's for sure, and the reference.
+def points(gap: Estimate) -> str:
+    """Word a difference of shares with its interval, in percentage points.
 
-    Selection rates come first; error rates are told only where they alone differ for sure.
+    Examples
+    --------
+    >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95 %"))
+    '−27 points (−39 to −14)'
     """
-
-    def surely(row: GroupRow, rate: str) -> float:
-        gap = row.differences[rate].estimate
-        return -1.0 if gap.low is None or gap.high is None else max(gap.low, -gap.high)
-
-    others = [row for row in table if not row.is_reference]
-    rate, row = "selection_rate", max(others, key=lambda row: surely(row, "selection_rate"))
-    if surely(row, rate) <= 0:
-        pairs = [(name, item) for item in others for name in item.differences]
-        name, item = max(pairs, key=lambda pair: surely(pair[1], pair[0]))
-        if surely(item, name) > 0:
-            rate, row = name, item
-    reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
-    return row, reference, rate
+    value, low, high = (
+        number(None if end is None else 100 * end).replace("-", "−") for end in (gap.value, gap.low, gap.high)
+    )
+    return f"{value} points ({low} to {high})"
 
 
 def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:

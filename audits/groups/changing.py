@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from audits.checks import build
 from audits.errors import InputError
 from audits.groups.audit import LABEL, groups_from_people, with_sign
 from audits.groups.comparison import Sorted, sort_people
+from audits.groups.metrics import METRICS, Metric
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts
@@ -19,8 +20,6 @@ from audits.stats import Estimate
 from audits.stats.paired_shares import paired_difference
 
 __all__ = ["at_threshold", "beside"]
-
-_RATES = ("selection rate", "true positive rate", "false positive rate")
 
 
 def at_threshold(
@@ -91,13 +90,13 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
             raise InputError("the two results", "must compare the same attributes", row.attribute)
         item = groups[row.attribute]
         inside = item.group == item.names.index(row.group)
-        for rate in _RATES if LABEL in ours else _RATES[:1]:
-            name = rate.replace(" ", "_")
-            line = {"attribute": row.attribute, "group": row.group, "rate": rate}
+        for metric in METRICS.judged(labels=LABEL in ours):
+            name = metric.name
+            line: dict[str, Any] = {"attribute": row.attribute, "group": row.group, "rate": metric.words}
             for side, found in (("first", row), ("second", other[row.attribute, row.group])):
-                estimate = getattr(found, name)
+                estimate = found.metric(name) or Estimate(None, None, None, 0.0, "")
                 line |= {side: estimate.value, f"{side} low": estimate.low, f"{side} high": estimate.high}
-            change = _change(ours, theirs, inside & _asked(ours, rate), float(first.options["level"]))
+            change = _change(ours, theirs, inside & _asked(ours, metric), float(first.options["level"]))
             rows.append(line | {"change": change.value, "change low": change.low, "change high": change.high})
     return pd.DataFrame(rows)
 
@@ -119,12 +118,11 @@ def _sorted(people: pd.DataFrame, attribute: str) -> Sorted:
     return sort_people(columns, names, people, None, np.array([0.0, 1.0]))
 
 
-def _asked(people: pd.DataFrame, rate: str) -> np.ndarray:
-    """Who a rate is about: everyone, or those with (without) a favourable label."""
-    if rate == "selection rate":
-        return np.ones(len(people), dtype=bool)
-    favorable = people[LABEL].to_numpy(dtype=bool)
-    return favorable if rate == "true positive rate" else ~favorable
+def _asked(people: pd.DataFrame, metric: Metric) -> np.ndarray:
+    """Who a judged rate is about: everyone, or those with (without) a favourable label."""
+    labels = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
+    assert metric.share is not None  # noqa: S101  (only shares are judged)
+    return np.asarray(metric.share(labels, people["decision"].to_numpy(dtype=bool))[1])
 
 
 def _change(ours: pd.DataFrame, theirs: pd.DataFrame, inside: np.ndarray, level: float) -> Estimate:

@@ -9,32 +9,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from audits.data import group_name
 from audits.errors import InputError
-from audits.groups.metrics import Counts, confusion_counts, rates
+from audits.groups.judging import judge_difference, judge_row
+from audits.groups.metrics import METRICS, Counts, confusion_counts, estimates, rates
 from audits.groups.options import GroupsOptions
 from audits.groups.resampling import bootstrap_intervals
-from audits.groups.result import Calibration, Difference, GroupRow, Spread
-from audits.stats import (
-    EVIDENCE,
-    INSUFFICIENT,
-    NO_EVIDENCE,
-    Estimate,
-    Verdict,
-    people_needed,
-    power_of_difference,
-    verdict,
-    weighted_sum,
-    wilson,
-)
-from audits.stats.intervals import cautious_difference, largest_gap, percent_level, share_ratio
+from audits.groups.result import Calibration, GroupRow, Spread
+from audits.stats import Estimate, wilson
+from audits.stats.intervals import largest_gap, percent_level
+from audits.stats.pooling import pooled_shares
+from audits.stats.ratios import ratios_to_highest
 
 __all__ = ["Sorted", "compare", "joined_names", "sort_people"]
 
-_JUDGED = ("selection_rate", "true_positive_rate", "false_positive_rate")
 _CALIBRATION_BINS = 10
+_FEWEST_POOLED = 3
+_ODDS = ("true_positive_rate", "false_positive_rate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,66 +118,83 @@ def _codes(columns: pd.DataFrame) -> tuple[np.ndarray, list[tuple[str, ...]]]:
 
 
 def compare(
-    item: Sorted, options: GroupsOptions, level: float, rng: np.random.Generator
+    item: Sorted,
+    options: GroupsOptions,
+    level: float,
+    rng: np.random.Generator,
+    pooling: np.random.Generator,
 ) -> tuple[list[GroupRow], Spread]:
     """Rates of every group, judged against the reference at the corrected `level`."""
     k = len(item.names)
     reference = _reference(item, options)
     shares = rates(item.counts)
-    estimates = {
-        name: [wilson(float(a), float(b), level=options.level) for a, b in zip(*pair, strict=True)]
-        for name, pair in shares.items()
-    }
+    values = estimates(item.counts, level=options.level)
+    ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
     best = int(np.argmax(np.divide(*shares["selection_rate"])))
     resampled = bootstrap_intervals(item.counts, best, rng, draws=options.bootstrap, level=options.level)
+    judged = [metric.name for metric in METRICS if metric.judged and metric.name in shares]
+    pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     rows = []
     for j in range(k):
-        judged = [] if j == reference else [name for name in _JUDGED if name in shares]
-        differences = {name: _difference(shares[name], j, reference, options, level) for name in judged}
-        rates_of = {name: values[j] for name, values in estimates.items()}
-        shown: dict[str, Any] = {name: rates_of.get(name) for name in _FIELDS}
-        balanced = None
-        if "true_positive_rate" in rates_of:
-            balanced = weighted_sum(
-                [rates_of["true_positive_rate"], rates_of["true_negative_rate"]], [0.5, 0.5]
+        people = float(item.counts.n[j])
+        differences = {
+            name: judge_difference(
+                (float(shares[name][0][j]), float(shares[name][1][j])),
+                (float(shares[name][0][reference]), float(shares[name][1][reference])),
+                people,
+                material=options.material,
+                level=level,
             )
+            for name in (judged if j != reference else ())
+        }
+        verdict = judge_row(differences, options.material) if differences else None
+        of_group = {name: found[j] for name, found in values.items()}
+        own: dict[str, Any] = {metric.name: of_group.get(metric.name) for metric in METRICS}
+        added = {name: own.pop(name) for name in list(own) if not METRICS.own(name)}
         rows.append(
             GroupRow(
                 attribute=item.attribute,
                 group=item.names[j],
-                n=float(item.counts.n[j]),
+                n=people,
                 is_reference=j == reference,
-                **shown,
-                balanced_accuracy=balanced,
+                **own,
                 mean_score=_mean_score(item, j, options.level),
-                impact_ratio=_impact_ratio(item.counts, j, best, options.level),
-                verdict=None if j == reference else _worst(differences),
+                impact_ratio=ratios[j],
+                verdict=None if verdict is None else verdict.verdict,
+                material=None if verdict is None else verdict.material,
                 differences=differences,
                 calibration=_calibration(item, j, options.level),
                 score_counts=tuple(item.score_counts[j].tolist()),
                 bootstrap=resampled[j],
+                pooled={name: found[j] for name, found in pooled.items()},
+                added={name: found for name, found in added.items() if found is not None},
             )
         )
-    return rows, _spread(item, shares, reference, options.level)
+    return rows, _spread(item, shares, smallest, reference, options.level)
 
 
-_FIELDS = (
-    "selection_rate",
-    "true_positive_rate",
-    "false_positive_rate",
-    "true_negative_rate",
-    "false_negative_rate",
-    "precision",
-    "accuracy",
-    "base_rate",
-)
+def _pooled(
+    item: Sorted,
+    shares: dict[str, tuple[np.ndarray, np.ndarray]],
+    level: float,
+    rng: np.random.Generator,
+) -> dict[str, list[Estimate]]:
+    """Rates drawn towards what the attributes say of groups like each; nothing to draw on for two groups.
 
-
-def _impact_ratio(counts: Counts, j: int, best: int, level: float) -> Estimate:
-    n, selected = counts.n, counts.selected
-    if j == best and selected[best] > 0:
-        return Estimate(1.0, 1.0, 1.0, float(n[j]), "the highest rate by itself")
-    return share_ratio(float(selected[j]), float(n[j]), float(selected[best]), float(n[best]), level=level)
+    An intersection has its attributes' main effects; groups of one attribute are drawn to their common rate.
+    """
+    if len(item.names) < _FEWEST_POOLED:
+        return {}
+    columns: list[np.ndarray] = []
+    if len(item.attributes) > 1:
+        for values in zip(*item.values, strict=True):
+            levels = sorted(set(values))[1:]
+            columns += [np.array([value == level for value in values], dtype=float) for level in levels]
+    design = np.column_stack(columns) if columns else np.zeros((len(item.names), 0))
+    words = " and ".join(item.attributes) if columns else ""
+    return {
+        name: pooled_shares(*pair, design, rng, level=level, words=words) for name, pair in shares.items()
+    }
 
 
 def _reference(item: Sorted, options: GroupsOptions) -> int:
@@ -205,26 +215,6 @@ def _reference(item: Sorted, options: GroupsOptions) -> int:
     return item.values.index(values)
 
 
-def _difference(
-    pair: tuple[np.ndarray, np.ndarray], j: int, reference: int, options: GroupsOptions, level: float
-) -> Difference:
-    a, n = float(pair[0][j]), float(pair[1][j])
-    b, m = float(pair[0][reference]), float(pair[1][reference])
-    gap = cautious_difference(a, n, b, m, level=level)
-    if gap.low is None or gap.high is None:
-        return Difference(gap, INSUFFICIENT, None)
-    share = (a + b) / (n + m)
-    power = power_of_difference(share, options.material, n, m, level=level)
-    judged = verdict(excludes_no_difference=gap.low > 0 or gap.high < 0, power=power)
-    needed = people_needed(share, options.material, level=level) if judged == INSUFFICIENT else None
-    return Difference(gap, judged, needed)
-
-
-def _worst(differences: dict[str, Difference]) -> Verdict:
-    verdicts = {item.verdict for item in differences.values()}
-    return EVIDENCE if EVIDENCE in verdicts else INSUFFICIENT if INSUFFICIENT in verdicts else NO_EVIDENCE
-
-
 def _mean_score(item: Sorted, j: int, level: float) -> Estimate:
     mine = item.group == j
     weight, score = item.sizes[mine], item.score[mine]
@@ -234,7 +224,7 @@ def _mean_score(item: Sorted, j: int, level: float) -> Estimate:
     if n < 2:
         return Estimate(mean, None, None, n, "no interval for one person")
     spread = float(np.sqrt(weight @ (score - mean) ** 2 / (n - 1) / n))
-    reach = float(student.isf(level / 2, n - 1)) * spread
+    reach = float(-stdtrit(n - 1, level / 2)) * spread
     return Estimate(mean, mean - reach, mean + reach, n, method)
 
 
@@ -260,29 +250,22 @@ def _calibration(item: Sorted, j: int, level: float) -> Calibration | None:
 
 
 def _spread(
-    item: Sorted, shares: dict[str, tuple[np.ndarray, np.ndarray]], reference: int, level: float
+    item: Sorted,
+    shares: dict[str, tuple[np.ndarray, np.ndarray]],
+    ratio: Estimate,
+    reference: int,
+    level: float,
 ) -> Spread:
     selection = largest_gap(*shares["selection_rate"], level=level)
-    ratio = _smallest_ratio(*shares["selection_rate"], level=level)
     opportunity = odds = average = None
     if "true_positive_rate" in shares:
         # two spreads are looked at together
-        hits, alarms = (largest_gap(*shares[name], level=level / 2) for name in _JUDGED[1:])
+        hits, alarms = (largest_gap(*shares[name], level=level / 2) for name in _ODDS)
         opportunity = largest_gap(*shares["true_positive_rate"], level=level)
         method = f"simultaneous Newcombe {percent_level(level)}, both rates of all pairs"
         odds = replace(_larger(hits, alarms), method=method)
         average = replace(_mean(hits, alarms), method=method)
     return Spread(item.attribute, item.names[reference], selection, ratio, opportunity, odds, average)
-
-
-def _smallest_ratio(count: np.ndarray, n: np.ndarray, *, level: float) -> Estimate:
-    """Smallest selection rate divided by the largest, with the interval corrected for the pairs."""
-    share = count / n
-    low, high = int(np.argmin(share)), int(np.argmax(share))
-    pairs = len(n) * (len(n) - 1)
-    return share_ratio(
-        float(count[low]), float(n[low]), float(count[high]), float(n[high]), level=level / max(pairs, 1)
-    )
 
 
 def _larger(a: Estimate, b: Estimate) -> Estimate:

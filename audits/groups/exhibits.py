@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audits.groups import figures
+from audits.groups.by_probability import ASSUMPTION
 from audits.groups.result import GroupsResult
 from audits.records import Exhibit, Section
 from audits.stats.words import number
@@ -26,10 +27,24 @@ def section(result: GroupsResult) -> Section:
                 facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = (
                     f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}, {gap.method})"
                 )
+    known = [exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)]
+    probable = [_probable(result, name) for name in dict.fromkeys(item.attribute for item in result.probable)]
     return Section(
         title="Groups",
-        exhibits=tuple(exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)),
+        exhibits=(*known, *probable),
         facts=facts,
+    )
+
+
+def _probable(result: GroupsResult, attribute: str) -> Exhibit:
+    """Return the exhibit of an attribute of which each person has only probabilities."""
+    return Exhibit(
+        f"probable_{attribute}",
+        f"Selection rates by {attribute}, known only by probability",
+        "Thin lines: where the rate can lie at all, given the probabilities. Dots with thick lines: the rate "
+        f"if {ASSUMPTION}. Nobody was put into a group.",
+        lambda: figures.probable(result, attribute),
+        lambda: result.probable_frame(attribute),
     )
 
 
@@ -63,6 +78,19 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
             lambda: result.scores_frame(attribute),
         ),
     ]
+    pooled = result.pooled_frame(attribute)
+    if len(pooled):
+        found.append(
+            Exhibit(
+                f"pooled_{attribute}",
+                f"Rates by {attribute}, small groups drawn to what groups like them say",
+                "Raw rates, and beside them partially pooled ones: of few people they say more, and hold on "
+                "average over groups. A group that differs from all that is like it is drawn too far. "
+                f"Verdicts rest on the raw rates.{drawn}",
+                lambda: figures.pooled(result, attribute),
+                lambda: pooled,
+            )
+        )
     calibration = result.calibration_frame(attribute)
     if len(calibration):
         found.append(

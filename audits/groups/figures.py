@@ -9,19 +9,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, distinct, empty, finish
-from audits.groups import Difference, GroupRow, GroupsResult
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Estimate
+from audits.groups.metrics import METRICS
+from audits.groups.result import Difference, GroupRow, GroupsResult
+from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
 from audits.stats.words import count, percent
 
-__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "rates", "scores"]
+__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "pooled", "probable", "rates", "scores"]
 
-_PANELS = {
-    "selection_rate": "selection rate",
-    "true_positive_rate": "true positive rate",
-    "false_positive_rate": "false positive rate",
-    "precision": "precision",
-    "accuracy": "accuracy",
-}
 FOUR_FIFTHS = 0.8
 MOST_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
@@ -38,8 +32,8 @@ def rates(
     rows = result.of(attribute)[:most][::-1]
     names = [
         name
-        for name in (metrics or tuple(_PANELS)[:3])
-        if any(getattr(row, name) is not None for row in rows)
+        for name in (metrics or tuple(metric.name for metric in METRICS if metric.judged))
+        if any(row.metric(name) is not None for row in rows)
     ]
     if not rows or not names:
         return empty("There is no group to compare.")
@@ -52,11 +46,11 @@ def rates(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[_PANELS.get(name, name.replace("_", " ")) for name in names],
+        subplot_titles=[METRICS[name].words for name in names],
     )
     for panel, name in enumerate(names, start=1):
         for row, label in zip(rows, labels, strict=True):
-            estimate: Estimate | None = getattr(row, name)
+            estimate = row.metric(name)
             if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
                 continue
             colour, symbol = _mark(row)
@@ -107,7 +101,7 @@ def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS
     The intervals are those of the verdicts: all of them hold together.
     """
     rows = [row for row in result.of(attribute)[:most] if row.differences][::-1]
-    names = [name for name in _PANELS if any(name in row.differences for row in rows)]
+    names = [metric.name for metric in METRICS if any(metric.name in row.differences for row in rows)]
     if not names:
         return empty("There is no group to compare.")
     figure = make_subplots(
@@ -115,12 +109,12 @@ def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[_PANELS[name] for name in names],
+        subplot_titles=[METRICS[name].words for name in names],
     )
     labels = distinct([row.group for row in rows])
     for panel, name in enumerate(names, start=1):
         known = [(label, row.differences[name]) for label, row in zip(labels, rows, strict=True)]
-        for verdict in (EVIDENCE, NO_EVIDENCE, INSUFFICIENT):
+        for verdict in VERDICTS:
             part = [(label, gap) for label, gap in known if gap.verdict == verdict]
             part = [(label, gap) for label, gap in part if gap.estimate.low is not None]
             if part:
@@ -135,6 +129,97 @@ def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS
         f"together; {seen} groups differ for sure."
     )
     return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
+
+
+def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+    """Draw raw rates and partially pooled ones: one row a group, one panel a rate, both with intervals."""
+    table = result.pooled_frame(attribute)
+    if table.empty:
+        return empty("Two groups have nothing to be drawn towards.")
+    groups = list(dict.fromkeys(table["group"]))[:most][::-1]
+    kept = table[table["group"].isin(groups)]
+    panels = list(dict.fromkeys(kept["rate"]))
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=panels
+    )
+    labels = distinct(groups)
+    for panel, name in enumerate(panels, start=1):
+        part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
+        for side, colour, symbol, shift in (
+            ("raw", INK, "diamond", 0.14),
+            ("pooled", ACCENT, "circle", -0.14),
+        ):
+            known = part[part[side].notna()]
+            points = go.Scatter(
+                x=(100 * known[side]).tolist(),
+                y=[place + shift for place in known.index],
+                mode="markers",
+                marker={"color": colour, "symbol": symbol, "size": 8},
+                error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
+                name=side,
+                legendgroup=side,
+                showlegend=panel == 1,
+                hovertemplate="%{x:.1f} %<extra></extra>",
+            )
+            figure.add_trace(points, row=1, col=panel)
+        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
+    figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[-0.6, len(labels) - 0.4])
+    apart = (kept["pooled"] - kept["raw"]).abs().max()
+    alt = (
+        f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the farthest that one was "
+        f"drawn is {100 * apart:.1f} points."
+    )
+    return finish(figure, height=130 + 36 * len(groups), alt=alt).update_layout(
+        margin={**_room(labels), "t": 60}
+    )
+
+
+def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+    """Draw where the rates of groups known by probability can lie, and the estimates on their assumption."""
+    items = [item for item in result.probable if item.attribute == attribute][:most][::-1]
+    if not items:
+        return empty("No group is known by probability.")
+    labels = distinct([item.group for item in items])
+    figure = go.Figure()
+    for what, ends, colour, width in (
+        ("possible", [item.bounds for item in items], GREY, 1.5),
+        ("if the assumption holds", [item.selection_rate for item in items], ACCENT, 4.0),
+    ):
+        frame = pd.DataFrame(
+            [(end.value, end.low, end.high) for end in ends], columns=["value", "low", "high"]
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=(100 * frame["value"]).tolist(),
+                y=labels,
+                mode="markers",
+                marker={"color": colour, "size": 1 if what == "possible" else 9},
+                error_x=_reach(frame["value"], frame["low"], frame["high"], width),
+                name=what,
+                customdata=[end.method for end in ends],
+                hovertemplate="%{x:.1f} %<br>%{customdata}<extra>%{y}</extra>",
+            )
+        )
+    figure.update_xaxes(title="decided favorably (%)", range=[0, 100])
+    alt = "; ".join(
+        f"{item.group} between {percent(item.bounds.low, 0)} and {percent(item.bounds.high, 0)}"
+        for item in items
+    )
+    return finish(
+        figure, height=130 + 36 * len(items), alt=f"Possible selection rates: {alt}."
+    ).update_layout(margin={**_room(labels), "t": 60})
+
+
+def _reach(value: pd.Series, low: pd.Series, high: pd.Series, thickness: float) -> dict[str, object]:
+    """Lines to both ends of intervals of shares, in per cent."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": (100 * (high - value)).tolist(),
+        "arrayminus": (100 * (value - low)).tolist(),
+        "thickness": thickness,
+        "width": 0,
+    }
 
 
 def beside(
@@ -172,14 +257,7 @@ def beside(
                     y=[place + shift for place in known.index],
                     mode="markers",
                     marker={"color": colour, "symbol": symbol, "size": 8},
-                    error_x={
-                        "type": "data",
-                        "symmetric": False,
-                        "array": (100 * (known[f"{side} high"] - known[side])).tolist(),
-                        "arrayminus": (100 * (known[side] - known[f"{side} low"])).tolist(),
-                        "thickness": 1.6,
-                        "width": 0,
-                    },
+                    error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
                     name=describe(label, longest=60),
                     legendgroup=side,
                     showlegend=panel == 1,

@@ -6,7 +6,7 @@ the share of its people decided favourably; its *scoring rate* the share with a 
 all scores; the *impact ratio* a category's rate divided by the highest category's. Categories under 2 % of
 the people are left out of the impact ratios, with their numbers and rates still shown (§ 5-301 (d)), and
 people of unknown category are counted (§ 5-301 (b) (5), (c) (5)). The intervals are ours: the rules ask for
-none.
+none. Those of a table's impact ratios hold together, whichever of its categories truly has the highest rate.
 
 An aid, not legal advice: whether the data are those that the rules require is for the auditor to judge.
 """
@@ -24,7 +24,8 @@ from audits.checks import one_of
 from audits.errors import InputError
 from audits.groups.comparison import joined_names
 from audits.groups.result import GroupsResult
-from audits.stats import Estimate, share_ratio, wilson
+from audits.stats import Estimate, wilson
+from audits.stats.ratios import ratios_to_highest
 from audits.stats.words import people
 
 __all__ = ["SMALL_SHARE", "BiasTable", "bias_tables", "protected_of", "suggested_columns"]
@@ -158,25 +159,17 @@ def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> B
 
 
 def _ratios(found: pd.DataFrame, part: str, level: float) -> list[Estimate]:
-    """Return each category's impact ratio; none for those under 2 %, which set no highest rate either."""
+    """Return each category's impact ratio; none for those under 2 %, which set no highest rate either.
+
+    The intervals of a table hold together, whichever of its categories truly has the highest rate.
+    """
     count, n = (found[name].to_numpy(dtype=float) for name in (part, "people"))
     small = found["under 2 %"].to_numpy(dtype=bool)
-    share = np.where(small, -1.0, count / np.where(small, 1.0, n))
-    best = int(np.argmax(share))
-    return [_ratio(count, n, k, best, share[best], level, small=bool(small[k])) for k in range(len(n))]
-
-
-def _ratio(
-    count: np.ndarray, n: np.ndarray, k: int, best: int, highest: float, level: float, *, small: bool
-) -> Estimate:
-    people = float(n[k])
-    if small:
-        return Estimate(None, None, None, people, "category under 2 %")
-    if highest <= 0:
-        return Estimate(None, None, None, people, "no highest rate to divide by")
-    if k == best:
-        return Estimate(1.0, 1.0, 1.0, people, "the highest rate by itself")
-    return share_ratio(float(count[k]), people, float(count[best]), float(n[best]), level=level)
+    ratios, _ = ratios_to_highest(np.where(small, 0.0, count), np.where(small, 0.0, n), level=level)
+    return [
+        Estimate(None, None, None, float(people), "category under 2 %") if left_out else ratio
+        for ratio, people, left_out in zip(ratios, n, small, strict=True)
+    ]
 
 
 def _ends(name: str, estimate: Estimate) -> dict[str, float | None]:

@@ -1,24 +1,173 @@
-"""Counts per group and the rates they give; all groups at once."""
+"""The table of group metrics: each a function of labels and decisions, evaluated for all groups at once.
+
+Labels and decisions are two-valued, so a group is four numbers of people, and a metric is what its function
+says of four kinds of people, each standing for so many. Others may be added, as in Fairlearn's MetricFrame.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
-__all__ = ["METRICS", "Counts", "confusion_counts", "rates"]
+from audits.checks import one_of
+from audits.errors import InputError
+from audits.stats import Estimate, weighted_sum, wilson
+from audits.stats.intervals import percent_level
 
-METRICS = (
-    "selection_rate",
-    "true_positive_rate",
-    "false_positive_rate",
-    "true_negative_rate",
-    "false_negative_rate",
-    "precision",
-    "accuracy",
-    "base_rate",
+__all__ = ["GROUP", "METRICS", "Counts", "Metric", "Metrics", "confusion_counts", "estimates", "rates"]
+
+GROUP = "evenhand.metrics"
+"""Entry points of installed packages that name a `Metric`."""
+
+# labels and decisions of the four kinds of people: true and false positives, true and false negatives
+_LABELS = np.array([True, False, False, True])
+_DECISIONS = np.array([True, True, False, False])
+
+Share = Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A figure of a group. Exactly one of `share`, `function` and `mean_of` says what it is.
+
+    Attributes
+    ----------
+    name : str
+        As results.json has it: ``"selection_rate"``.
+    words : str
+        As a reader sees it: ``"selection rate"``.
+    share : callable
+        ``share(labels, decisions)`` returns who is counted and of whom, bool arrays: intervals are Wilson's.
+    function : callable
+        ``function(labels, decisions, people)`` returns a number, as scikit-learn's metrics do when `people`
+        is passed as ``sample_weight``: intervals are by the jackknife.
+    mean_of : tuple of str
+        Two other metrics whose mean it is.
+    needs_label : bool
+        Whether there is nothing to tell of data without labels.
+    judged : bool
+        Whether verdicts look at its differences between groups; only shares can be judged.
+    about : str
+        Whom it is about, after "people": ``" with a favorable label"``.
+    """
+
+    name: str
+    words: str
+    share: Share | None = None
+    function: Callable[[np.ndarray, np.ndarray, np.ndarray], float] | None = None
+    mean_of: tuple[str, ...] = ()
+    needs_label: bool = True
+    judged: bool = False
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if sum((self.share is not None, self.function is not None, bool(self.mean_of))) != 1:
+            raise InputError(f"metric {self.name!r}", "must be a share, a function or a mean of others")
+        if self.judged and self.share is None:
+            raise InputError(f"metric {self.name!r}", "must be a share for verdicts to look at it")
+
+
+def _everyone(decisions: np.ndarray) -> np.ndarray:
+    return np.ones_like(decisions, dtype=bool)
+
+
+_OURS = (
+    Metric(
+        name="selection_rate",
+        words="selection rate",
+        share=lambda _, d: (d, _everyone(d)),
+        needs_label=False,
+        judged=True,
+    ),
+    Metric(
+        name="true_positive_rate",
+        words="true positive rate",
+        share=lambda y, d: (y & d, y),
+        judged=True,
+        about=" with a favorable label",
+    ),
+    Metric(
+        name="false_positive_rate",
+        words="false positive rate",
+        share=lambda y, d: (~y & d, ~y),
+        judged=True,
+        about=" with an unfavorable label",
+    ),
+    Metric(name="true_negative_rate", words="true negative rate", share=lambda y, d: (~y & ~d, ~y)),
+    Metric(name="false_negative_rate", words="false negative rate", share=lambda y, d: (y & ~d, y)),
+    Metric(name="precision", words="precision", share=lambda y, d: (y & d, d)),
+    Metric(name="accuracy", words="accuracy", share=lambda y, d: (y == d, _everyone(d))),
+    Metric(
+        name="balanced_accuracy",
+        words="balanced accuracy",
+        mean_of=("true_positive_rate", "true_negative_rate"),
+    ),
+    Metric(name="base_rate", words="base rate", share=lambda y, d: (y, _everyone(d))),
 )
-"""Shares of people, in the order they are shown."""
+
+
+class Metrics:
+    """The metrics that a comparison states, in the order they are shown; `add` makes it state one more.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import f1_score
+    >>> METRICS.add(Metric(name="f1", words="F1", function=lambda y, d, n: f1_score(y, d, sample_weight=n)))
+    >>> METRICS["f1"].words
+    'F1'
+    >>> METRICS.remove("f1")
+    """
+
+    def __init__(self) -> None:
+        self._added: dict[str, Metric] = {}
+
+    def __iter__(self) -> Iterator[Metric]:
+        yield from _OURS
+        yield from {**_brought(), **self._added}.values()
+
+    def __getitem__(self, name: str) -> Metric:
+        found = {metric.name: metric for metric in self}
+        return found[one_of("metric", name, found, what="the name of a metric")]
+
+    def judged(self, *, labels: bool) -> tuple[Metric, ...]:
+        """Return those whose differences verdicts look at, with or without labels in the data."""
+        return tuple(metric for metric in self if metric.judged and (labels or not metric.needs_label))
+
+    def own(self, name: str) -> bool:
+        """Whether a metric is ours: results have a field of their own for it."""
+        return any(metric.name == name for metric in _OURS)
+
+    def add(self, metric: Metric) -> None:
+        """Have this process state one more metric.
+
+        Raises
+        ------
+        InputError
+            If the name is taken.
+        """
+        if any(metric.name == each.name for each in self):
+            raise InputError("metric", "must have a name of its own", metric.name)
+        self._added[metric.name] = metric
+
+    def remove(self, name: str) -> None:
+        """Forget a metric that `add` added."""
+        del self._added[name]
+
+
+@cache
+def _brought() -> dict[str, Metric]:
+    found = (entry.load() for entry in entry_points(group=GROUP))
+    return {metric.name: metric for metric in found}
+
+
+METRICS = Metrics()
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +188,13 @@ class Counts:
     false_positive: np.ndarray | None
     true_negative: np.ndarray | None
     false_negative: np.ndarray | None
+
+    @property
+    def cells(self) -> np.ndarray:
+        """People of the four kinds, (k, 4); without labels favourably decided and others, (k, 2)."""
+        parts = (self.true_positive, self.false_positive, self.true_negative, self.false_negative)
+        known = [part for part in parts if part is not None]
+        return np.stack(known if known else [self.selected, self.n - self.selected], 1)
 
 
 def confusion_counts(
@@ -70,18 +226,59 @@ def confusion_counts(
 
 
 def rates(counts: Counts) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return each metric's numerator and denominator (k,), both in people; 0 / 0 stays undefined."""
-    found = {"selection_rate": (counts.selected, counts.n)}
-    if counts.true_positive is None:
-        return found
-    tp, fp, tn, fn = counts.true_positive, counts.false_positive, counts.true_negative, counts.false_negative
-    assert fp is not None and tn is not None and fn is not None  # noqa: S101, PT018  (counted together)
-    return found | {
-        "true_positive_rate": (tp, tp + fn),
-        "false_positive_rate": (fp, fp + tn),
-        "true_negative_rate": (tn, fp + tn),
-        "false_negative_rate": (fn, tp + fn),
-        "precision": (tp, tp + fp),
-        "accuracy": (tp + tn, counts.n),
-        "base_rate": (tp + fn, counts.n),
+    """Return each share's numerator and denominator (k,), both in people; 0 / 0 stays undefined."""
+    labels = counts.true_positive is not None
+    kinds = (_LABELS, _DECISIONS) if labels else (None, np.array([True, False]))
+    found = {}
+    for metric in METRICS:
+        if metric.share is not None and (labels or not metric.needs_label):
+            part, whole = metric.share(*kinds)
+            found[metric.name] = counts.cells @ part, counts.cells @ whole
+    return found
+
+
+def estimates(counts: Counts, *, level: float) -> dict[str, list[Estimate]]:
+    """Return every metric that these data allow, by name, with its interval for each of k groups."""
+    found = {
+        name: [wilson(float(a), float(b), level=level) for a, b in zip(*pair, strict=True)]
+        for name, pair in rates(counts).items()
     }
+    for metric in METRICS:
+        if metric.function is not None and (counts.true_positive is not None or not metric.needs_label):
+            found[metric.name] = [_by_jackknife(metric, cells, level) for cells in counts.cells]
+    for metric in METRICS:
+        if metric.mean_of and all(name in found for name in metric.mean_of):
+            weights = [1 / len(metric.mean_of)] * len(metric.mean_of)
+            parts = zip(*(found[name] for name in metric.mean_of), strict=True)
+            found[metric.name] = [weighted_sum(list(part), weights) for part in parts]
+    return found
+
+
+def _by_jackknife(metric: Metric, cells: np.ndarray, level: float) -> Estimate:
+    """Value and jackknife interval: people of one kind are alike, so one of each is left out.
+
+    References
+    ----------
+    Efron, Tibshirani (1993), An Introduction to the Bootstrap, chapter 11.
+    """
+    kinds = (_LABELS, _DECISIONS) if len(cells) == 4 else (np.zeros(2, bool), np.array([True, False]))
+
+    def value(people: np.ndarray) -> float:
+        return float(metric.function(*kinds, people))  # type: ignore[misc]
+
+    n = float(cells.sum())
+    method = f"jackknife {percent_level(level)}"
+    here = value(cells)
+    if not math.isfinite(here):
+        return Estimate(None, None, None, n, method)
+    there = np.flatnonzero(cells >= 1)
+    if n < 2 or not len(there):
+        return Estimate(here, None, None, n, "no interval for one person")
+    without = np.array([value(cells - (np.arange(len(cells)) == kind)) for kind in there])
+    if not np.isfinite(without).all():
+        return Estimate(here, None, None, n, "no interval: without one person it has no value")
+    times = cells[there]
+    mean = float(times @ without / times.sum())
+    spread = math.sqrt((n - 1) / n * float(times @ (without - mean) ** 2))
+    reach = float(student.isf(level / 2, n - 1)) * spread
+    return Estimate(here, here - reach, here + reach, n, method)

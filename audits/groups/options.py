@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from audits.options import Level, Material, option
 
 __all__ = ["GroupsOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupsOptions:
-    """Options of the groups audit, as a spec names them.
-
-    Attributes
-    ----------
-    by : list of str or of lists, optional
-        What to group by: an attribute, or a list of attributes for their intersection
-        (``["race", ["race", "sex"]]``). By default every protected attribute, and the intersection of
-        all where there are several.
-    reference : dict, optional
-        Attribute to the value that the others are held against; the largest group where not given.
-    level : float
-        Error rate, shared by all comparisons.
-    material : float
-        Smallest difference of rates that matters to the auditor.
-    bootstrap : int
-        Resamples for the second interval of impact ratios and balanced accuracies; 0 for none.
-    """
+    """Options of the groups audit, as a spec names them."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
-    by: tuple[str | tuple[str, ...], ...] | None = None
-    reference: dict[str, Any] | None = None
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    material: Annotated[float, Field(gt=0, lt=1)] = 0.10
-    bootstrap: Annotated[int, Field(strict=True, ge=0, le=100_000)] = 1000
+    by: Annotated[
+        tuple[str | tuple[str, ...], ...] | None,
+        option(
+            "What to group by: an attribute, or a list of attributes for their intersection; by default "
+            "every protected attribute, and the intersection of all where there are several."
+        ),
+    ] = None
+    reference: Annotated[
+        dict[str, Any] | None,
+        option("Attribute to the value that the others are held against; the largest group by default."),
+    ] = None
+    by_probability: Annotated[
+        dict[str, dict[str, str]],
+        option(
+            "Groups that are known only by probability: attribute to group to the column of each person's "
+            "probability of belonging to it."
+        ),
+    ] = field(default_factory=dict)
+    proxy_error: Annotated[
+        float,
+        option(
+            "How far those probabilities may be from the true ones, each way.",
+            unit="as a share",
+            ge=0,
+            lt=0.5,
+        ),
+    ] = 0.0
+    level: Level = 0.05
+    material: Material = 0.10
+    bootstrap: Annotated[
+        int,
+        option(
+            "Resamples for the second interval of impact ratios and balanced accuracies; 0 for none.",
+            strict=True,
+            ge=0,
+            le=100_000,
+        ),
+    ] = 1000

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.groups.options import GroupsOptions
 from audits.records import Audit
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    return {} if data.protected else None
+
 
 AUDIT = Audit(
     name="groups",
@@ -17,6 +27,8 @@ AUDIT = Audit(
     ),
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
-    runs="audits.groups.audit:groups_audit",
+    runs="audits.groups.audit:groups",
     presents="audits.groups.exhibits:section",
+    usual=_usual,
+    about_words=True,
 )

@@ -4,6 +4,7 @@ The intervals recovered from Wilson's (MOVER) are the ones that verdicts and fig
 groups and at 0. The bootstrap assumes less about how the parts combine, and the two beside each other show
 where it matters; with all people of a group decided alike it collapses to a point, which MOVER does not.
 Spreads between groups (largest minus smallest) have none: resampled, they are too large where the truth is 0.
+Nor has a ratio with fewer than ten people selected in one of its groups: there it covers far too rarely.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from audits.stats import Estimate
 from audits.stats.cell_bootstrap import percentile_interval, redraw
 
 __all__ = ["bootstrap_intervals"]
+
+FEWEST_EVENTS = 10
+"""People selected in each of two groups from which the bootstrap of their ratio is stated."""
 
 
 def bootstrap_intervals(
@@ -52,14 +56,21 @@ def bootstrap_intervals(
         n = float(counts.n[j])
         own = {}
         if j != best and share[best] > 0:
-            pair = n + float(counts.n[best])
-            own["impact_ratio"] = percentile_interval(
-                float(share[j] / share[best]), ratios[:, j], pair, level=level
-            )
+            own["impact_ratio"] = _ratio_interval(counts, share, j, best, ratios[:, j], level)
         if balanced is not None and np.isfinite(value[j]):
             own["balanced_accuracy"] = percentile_interval(float(value[j]), balanced[:, j], n, level=level)
         found.append(own)
     return found
+
+
+def _ratio_interval(
+    counts: Counts, share: np.ndarray, j: int, best: int, drawn: np.ndarray, level: float
+) -> Estimate:
+    value, n = float(share[j] / share[best]), float(counts.n[j] + counts.n[best])
+    if min(counts.selected[j], counts.selected[best]) < FEWEST_EVENTS:
+        few = f"no bootstrap: fewer than {FEWEST_EVENTS} people selected in one of the two groups"
+        return Estimate(value, None, None, n, few)
+    return percentile_interval(value, drawn, n, level=level)
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

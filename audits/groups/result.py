@@ -8,19 +8,35 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain, shown
-from audits.stats import Estimate, Verdict
+from audits.groups.by_probability import ProbableGroup
+from audits.groups.metrics import METRICS
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["Calibration", "Difference", "GroupRow", "GroupsResult", "Spread"]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One rate of a group minus the reference group's; 0 is fair, below 0 the group has less of it."""
+    """One rate of a group minus the reference group's; 0 is fair, below 0 the group has less of it.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        With the interval that the verdict follows from: all of them hold together.
+    people_needed : int or None
+        People in the group, its reference growing alike, from which insufficient evidence is settled.
+    material : bool or None
+        Of evidence: whether the difference is as large as the auditor calls material.
+    reason : str
+        Why more people would not settle it.
+    """
 
     estimate: Estimate
     verdict: Verdict
     people_needed: int | None
+    material: bool | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,13 +60,22 @@ class GroupRow:
     n : float
         People in the group.
     impact_ratio : Estimate
-        Selection rate divided by that of the most selected group; below 0.8 breaks the four-fifths rule.
+        Selection rate divided by that of the most selected group; below 0.8 breaks the four-fifths rule. The
+        intervals of all groups hold together.
+    verdict : Verdict or None
+        Follows from the interval of one of the differences; None for the reference.
+    material : bool or None
+        Of evidence: whether that difference is as large as the auditor calls material.
     differences : dict
         Rate to its difference from the reference group; empty for the reference itself.
     score_counts : tuple of float
         People per bin of the score, bins as in the result's `score_edges`.
     bootstrap : dict
         ``impact_ratio`` and ``balanced_accuracy`` again, with an interval by the bootstrap.
+    added : dict
+        Metrics beside ours, by name.
+    pooled : dict
+        Rates again, drawn towards what the attributes say of groups like this one.
     """
 
     attribute: str
@@ -73,6 +98,13 @@ class GroupRow:
     calibration: Calibration | None
     score_counts: tuple[float, ...]
     bootstrap: dict[str, Estimate] = field(default_factory=dict)
+    material: bool | None = None
+    added: dict[str, Estimate] = field(default_factory=dict)
+    pooled: dict[str, Estimate] = field(default_factory=dict)
+
+    def metric(self, name: str) -> Estimate | None:
+        """Return a metric by its name; None where these data do not allow it."""
+        return self.added.get(name) if name not in self.__dataclass_fields__ else getattr(self, name)
 
 
 @dataclass(frozen=True)
@@ -111,11 +143,13 @@ class GroupsResult:
         Of the bootstrap's draws.
     simultaneous_level : float
         Error rate of each difference, so that all of them hold together.
+    probable : tuple of ProbableGroup
+        Groups known only by each person's probability of belonging.
     """
 
     options: dict[str, Any]
     outcome: str
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
@@ -125,6 +159,12 @@ class GroupsResult:
     people: pd.DataFrame
     bootstrap_seed: int = 0
     simultaneous_level: float | None = None
+    probable: tuple[ProbableGroup, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval in `judged`."""
+        return self.judged.verdict
 
     @property
     def widest(self) -> Spread:
@@ -133,9 +173,12 @@ class GroupsResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; headline differences are those of the widest attribute."""
-        values = plain(self)
-        widest = values["spreads"][self.spreads.index(self.widest)]
+        values = head(self) | plain(self)
+        del values["judged"]
         names = ("demographic_parity_difference", "equalized_odds_difference", "average_odds_difference")
+        if not self.spreads:
+            return values | dict.fromkeys((*names, "widest_attribute"))
+        widest = values["spreads"][self.spreads.index(self.widest)]
         return values | {name: widest[name] for name in names} | {"widest_attribute": widest["attribute"]}
 
     def to_frame(self) -> pd.DataFrame:
@@ -143,22 +186,12 @@ class GroupsResult:
         rows = []
         for item in self.table:
             row: dict[str, Any] = {"attribute": item.attribute, "group": item.group, "people": item.n}
-            for name in (
-                "selection_rate",
-                "true_positive_rate",
-                "false_positive_rate",
-                "true_negative_rate",
-                "false_negative_rate",
-                "precision",
-                "accuracy",
-                "balanced_accuracy",
-                "base_rate",
-                "mean_score",
-                "impact_ratio",
-            ):
-                estimate = getattr(item, name)
+            metrics = {metric.words: item.metric(metric.name) for metric in METRICS}
+            for words, estimate in (
+                metrics | {"mean score": item.mean_score, "impact ratio": item.impact_ratio}
+            ).items():
                 if estimate is not None:
-                    row |= _ends(name.replace("_", " "), estimate)
+                    row |= _ends(words, estimate)
             needs = [gap.people_needed for gap in item.differences.values() if gap.people_needed]
             row |= {"verdict": item.verdict or "reference", "people needed": max(needs, default=None)}
             rows.append(row)
@@ -172,7 +205,7 @@ class GroupsResult:
         """Return how each group's rates differ from the reference's, one row a group and rate.
 
         The intervals hold for all groups, rates and attributes of the audit together. ``people needed``: in
-        each of two groups, to see a material difference, where there were too few.
+        the group, its reference growing alike, for an interval short enough to settle it.
         """
         rows = [
             {
@@ -180,11 +213,48 @@ class GroupsResult:
                 "rate": name.replace("_", " "),
                 **_ends("difference", gap.estimate),
                 "verdict": gap.verdict,
+                "material": gap.material,
                 "people needed": gap.people_needed,
             }
             for row in self.of(attribute)
             for name, gap in row.differences.items()
         ]
+        return pd.DataFrame(rows)
+
+    def probable_frame(self, attribute: str | None = None) -> pd.DataFrame:
+        """Return the groups known by probability: estimates on terms beside bounds without them."""
+        return pd.DataFrame(
+            [
+                {
+                    "attribute": item.attribute,
+                    "group": item.group,
+                    "people expected": item.n,
+                    **_ends("selection rate if", item.selection_rate),
+                    "at least": item.bounds.low,
+                    "at most": item.bounds.high,
+                    **({} if item.difference is None else _ends("difference if", item.difference)),
+                    "difference at least": item.difference_bounds and item.difference_bounds.low,
+                    "difference at most": item.difference_bounds and item.difference_bounds.high,
+                    "verdict": item.verdict or "reference",
+                }
+                for item in self.probable
+                if attribute in (None, item.attribute)
+            ]
+        )
+
+    def pooled_frame(self, attribute: str) -> pd.DataFrame:
+        """Return raw rates and partially pooled ones beside them, one row a group and rate.
+
+        Empty for two groups, which have nothing to be drawn towards.
+        """
+        rows = []
+        for row in self.of(attribute):
+            for name, again in row.pooled.items():
+                raw = row.metric(name)
+                if raw is not None:
+                    pooled = _ends("pooled", again)
+                    line = {"group": row.group, "rate": METRICS[name].words, "people": raw.n}
+                    rows.append(line | _ends("raw", raw) | pooled)
         return pd.DataFrame(rows)
 
     def bootstrap_frame(self, attribute: str) -> pd.DataFrame:

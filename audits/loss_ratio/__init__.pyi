@@ -1,5 +1,4 @@
 from .audit import loss_ratio as loss_ratio
-from .audit import loss_ratio_audit as loss_ratio_audit
 from .flow import Flow as Flow
 from .flow import gradient_flow as gradient_flow
 from .flow import step_sizes as step_sizes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from audits.loss_ratio import LossRatioResult
 from audits.loss_ratio import figures as figures
 from audits.records import Exhibit, Section
-from audits.stats.words import count, number, p_words
+from audits.stats.words import count, number, p_words, percent
 
 __all__ = ["section"]
 
@@ -62,14 +62,29 @@ def section(result: LossRatioResult) -> Section:
     facts = {
         "Loss": str(result.options["loss"]).replace("_", "-"),
         "Moved by": result.method,
-        "Fair metric": f"{result.metric['source']}: {result.metric['dimensions']} of "
-        f"{result.metric['encoded']} encoded directions are free",
+        "Fair metric": f"{result.metric.source}: {result.metric.dimensions} of "
+        f"{result.metric.encoded} encoded directions are free",
         "Intervals": f"{result.statistic.method}; {result.error_ratio.statistic.method}",
-        "By the paper's own formulas": f"T {number(result.paper['lower_bound'])}; of error rates "
-        f"{number(result.paper['error_lower_bound'])}",
+        "By the paper's own formulas": f"T {number(result.paper.lower_bound)}; of error rates "
+        f"{number(result.paper.error_lower_bound)}",
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
     }
+    for each in result.metric.told:
+        facts[f"Told in people held out: {each.attribute}"] = f"p {p_words(each.p_value)}" + (
+            "" if each.told else ", so no direction is tied to it"
+        )
+    if result.search is not None:
+        facts["How far the search went"] = (
+            f"{result.search.steps} steps, then {2 * result.search.steps}: from a mean ratio of "
+            f"{number(result.search.first)} to {number(result.search.whole)}; "
+            + (
+                "numbers within the observed ranges"
+                if result.search.within_range
+                else f"{percent(result.search.outside, result.statistic.n)} of the people end outside the "
+                "observed range of some number"
+            )
+        )
     if result.p_value is not None:
         facts["Test at the tolerance"] = f"p {p_words(result.p_value)}"
     for row in result.comparison:

@@ -269,7 +269,7 @@ def heat_map(result: LossRatioResult, angle: float = 0.0, tolerance: float | Non
     grid = table[table["metric angle (degrees)"] == angle].pivot(
         index="theta2", columns="theta1", values="lower bound"
     )
-    names, own = list(result.metric["weights"]), list(result.metric["weights"].values())
+    names, own = list(result.metric.weights), list(result.metric.weights.values())
     figure = go.Figure(
         go.Heatmap(
             x=grid.columns.tolist(),

@@ -6,6 +6,10 @@ of the original and the final points are computed in float64, so that a loss of 
 rounding; the flow itself runs in float32, in chunks of people, and keeps nothing of the steps but the
 losses at the steps asked for. Where a path slides along a kink of a ReLU, another order of the same sums
 can put a person a step's length elsewhere: of 9,045 people a few end up so, whoever computes it.
+
+Losses are the same formula in the flow and in the ratio. The gradient of linear layers and ReLUs is written
+out: autograd gives the same numbers, but builds a graph at every step and computes losses that nobody asked
+for.
 """
 
 from __future__ import annotations
@@ -19,8 +23,6 @@ import numpy as np
 
 from audits.checks import finite, one_of
 from audits.errors import InputError
-from audits.loss_ratio.layers import LayerGradient, layers_of
-from audits.loss_ratio.losses import Loss, loss_function, softplus
 from audits.loss_ratio.metrics import FairMetric
 from audits.progress import Progress, silent
 from audits.stats.words import people
@@ -28,7 +30,126 @@ from audits.stats.words import people
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Flow", "Schedule", "gradient_flow", "step_sizes"]
+__all__ = [
+    "LEAST_LOSS",
+    "Flow",
+    "LayerGradient",
+    "Loss",
+    "Schedule",
+    "gradient_flow",
+    "layers_of",
+    "loss_function",
+    "loss_ratios",
+    "probability_losses",
+    "softplus",
+    "step_sizes",
+]
+
+
+Loss = Literal["cross_entropy", "logistic", "squared"]
+
+LEAST_LOSS = float(np.finfo(float).eps)
+"""What a loss of exactly 0 counts as: one rounding step of a probability away from certainty."""
+
+
+def loss_function(loss: Loss, y: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return the function from a network's outputs to losses (m,) against the labels `y` (m,).
+
+    One output is the log-odds of label 1, k outputs are logits of the classes 0 to k - 1; under the
+    squared loss one output is the prediction itself.
+    """
+    import torch
+
+    one_of("loss", loss, ("cross_entropy", "logistic", "squared"))
+    sign = 1.0 - 2.0 * y.to(torch.float32) if loss != "squared" else y
+
+    def function(output: torch.Tensor) -> torch.Tensor:
+        if output.ndim == 2 and output.shape[1] == 1:
+            output = output.squeeze(1)
+        if loss == "squared":
+            if output.ndim == 2:
+                hot = torch.nn.functional.one_hot(y.long(), output.shape[1])
+                return (output - hot).square().sum(1)
+            return (output - y.to(output.dtype)).square()
+        if output.ndim == 2:
+            return torch.nn.functional.cross_entropy(output, y.long(), reduction="none")
+        return softplus(sign.to(output.dtype) * output)
+
+    return function
+
+
+def softplus(x: torch.Tensor) -> torch.Tensor:
+    """log(1 + e^x), with the digits of tiny values; beyond 20 torch's own switches to a straight line."""
+    import torch
+
+    return torch.nn.functional.softplus(x, threshold=40.0)
+
+
+def probability_losses(p: np.ndarray, loss: Loss) -> np.ndarray:
+    """Losses (n,) of the probability `p` (n,) that the model gives to the person's own label."""
+    if loss == "squared":
+        return np.square(1.0 - p)
+    return -np.log(np.clip(p, LEAST_LOSS, 1.0))
+
+
+def loss_ratios(before: np.ndarray, after: np.ndarray, floor: float = 0.0) -> np.ndarray:
+    """Ratios (n,) of the losses after and before, each counted as at least `floor` > 0 or a rounding step.
+
+    Examples
+    --------
+    >>> loss_ratios(np.array([0.5, 0.0]), np.array([1.0, 0.0])).tolist()
+    [2.0, 1.0]
+    """
+    least = max(floor, LEAST_LOSS)
+    return np.maximum(after, least) / np.maximum(before, least)
+
+
+def layers_of(network: Any) -> list[torch.nn.Linear] | None:
+    """Return the layers of a network of linear ones with ReLUs between them and one output, else None."""
+    from torch import nn
+
+    flat: list[nn.Module] = []
+    waiting = [network]
+    while waiting:
+        part = waiting.pop(0)
+        if isinstance(part, nn.Sequential):
+            waiting = [*part, *waiting]
+        else:
+            flat.append(part)
+    linear, bends = flat[::2], flat[1::2]
+    plain = len(flat) % 2 == 1 and all(type(part) is nn.Linear for part in linear)
+    if not plain or not all(type(part) is nn.ReLU for part in bends) or linear[-1].out_features != 1:
+        return None
+    return linear  # type: ignore[return-value]
+
+
+class LayerGradient:
+    """Gradients (m, d) of the losses at points (m, d); `sign` (m,) is -1 for people of label 1, else 1."""
+
+    def __init__(self, layers: list[torch.nn.Linear], sign: torch.Tensor) -> None:
+        self.weights = [layer.weight.detach() for layer in layers]
+        self.biases = [None if layer.bias is None else layer.bias.detach() for layer in layers]
+        self.sign = sign
+        self.last = self.weights[-1][0]
+
+    def __call__(self, at: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the gradients, and the log-odds (m,) of a wrong decision."""
+        import torch
+
+        hidden: list[torch.Tensor] = []
+        values = at
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            values = torch.nn.functional.linear(values, weight, bias).relu_()
+            hidden.append(values)
+        logits = torch.mv(values, self.last)
+        if self.biases[-1] is not None:
+            logits += self.biases[-1]
+        logits *= self.sign
+        gradient = torch.outer(torch.sigmoid(logits).mul_(self.sign), self.last)
+        for weight, above in zip(self.weights[-2::-1], hidden[::-1], strict=True):
+            gradient = torch.ops.aten.threshold_backward(gradient, above, 0) @ weight
+        return gradient, logits
+
 
 Schedule = Literal["constant", "decreasing"]
 _Slope = Callable[["torch.Tensor", bool], "tuple[torch.Tensor, torch.Tensor | None]"]

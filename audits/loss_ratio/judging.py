@@ -8,13 +8,15 @@ from typing import Any
 
 from scipy.stats import norm
 
-from audits.stats import INSUFFICIENT, Estimate, Verdict, verdict
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, Verdict, judge
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
 from audits.stats.verdicts import POWER
 from audits.stats.words import number, p_words, people
 
-__all__ = ["Standing", "Tested", "stand"]
+__all__ = ["Grounds", "Standing", "Tested", "judge_ratio", "stand"]
+
+_ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95 % confidence
 
 
 @dataclass(frozen=True)
@@ -44,20 +46,46 @@ class Tested:
 
 
 @dataclass(frozen=True)
+class Grounds:
+    """What verdict and finding rest on beside the two tests.
+
+    Attributes
+    ----------
+    directions : str
+        In which directions people are moved.
+    nothing : str
+        Why there is nothing to move along, a clause; empty otherwise.
+    estimated : str
+        Why the ratio may be too small, a clause; empty where gradients are exact.
+    told_p : float
+        That no direction is tied to any attribute (see `Metrics.p_value`).
+    """
+
+    directions: str
+    nothing: str = ""
+    estimated: str = ""
+    told_p: float = 0.0
+
+
+@dataclass(frozen=True)
 class Standing:
     """Verdict and finding at one tolerance."""
 
     loss: Tested
     errors: Tested
-    verdict: Verdict
-    people_needed: int | None
+    judged: Judged
     finding: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the mean ratio."""
+        return self.judged.verdict
 
 
 def stand(
     loss_test: MeanTest,
     error_test: PairedRatio,
-    words: dict[str, Any],
+    grounds: Grounds,
     *,
     tolerance: float,
     level: float,
@@ -67,19 +95,61 @@ def stand(
 
     Parameters
     ----------
-    words : dict
-        The ``directions`` in which people are moved, for the finding.
     material : float
-        Silence counts only if a mean ratio of `material` times the tolerance would have been seen.
+        A mean ratio below `material` times the tolerance is no material difference.
     """
     loss = _tested(loss_test, tolerance, level)
     errors = _tested(error_test, tolerance, level)
-    power, needed = _power(loss_test, tolerance, level, material)
-    judged = verdict(excludes_no_difference=loss.reject, power=power)
-    people = needed if judged == INSUFFICIENT else None
-    return Standing(
-        loss, errors, judged, people, _finding(loss, errors, words, level, material, people, judged)
+    judged = judge_ratio(loss_test, grounds, tolerance=tolerance, level=level, material=material)
+    return Standing(loss, errors, judged, _finding(loss, errors, grounds, material, judged))
+
+
+def judge_ratio(
+    test: MeanTest, grounds: Grounds, *, tolerance: float, level: float, material: float
+) -> Judged:
+    """Return the verdict on a mean ratio: no difference up to the tolerance, material from some times it.
+
+    What a search without gradient found is a ratio that people do reach, so it can be evidence; that it found
+    no more cannot show that there is no more. Where nothing tells the attributes there is no verdict.
+    """
+    interval, p = test.interval(level), test.p_value(tolerance)
+    if grounds.nothing:
+        return _judge(interval, tolerance, material, level, p, only_estimated=grounds.nothing)
+    p = None if p is None else max(p, grounds.told_p)
+    if not test.enough:
+        reason = f"{people(test.n)} are too few for an interval"
+        return _judge(interval, tolerance, material, level, p, reason=reason)
+    if test.deviation == 0 and test.n < _ALIKE:
+        reason = f"all {people(test.n)} have one and the same ratio, which says little of others"
+        return _judge(interval, tolerance, material, level, p, only_estimated=reason)
+    needed = _needed(interval, tolerance, material * tolerance, level)
+    judged = _judge(interval, tolerance, material, level, p, people_needed=needed)
+    if grounds.estimated and judged.verdict != EVIDENCE:
+        return _judge(interval, tolerance, material, level, p, only_estimated=grounds.estimated)
+    return judged
+
+
+def _judge(
+    interval: Estimate, tolerance: float, material: float, level: float, p: float | None, **told: Any
+) -> Judged:
+    none, immaterial = (-math.inf, tolerance), (-math.inf, material * tolerance)
+    return judge(interval, none=none, immaterial=immaterial, p_value=p, level=level, **told)
+
+
+def _needed(interval: Estimate, tolerance: float, material: float, level: float) -> int | None:
+    """People with whom the interval would leave out the tolerance or what is material, in 80 of 100 samples.
+
+    Its ends come nearer with the root of the people; None where neither would do.
+    """
+    if interval.value is None or interval.low is None or interval.high is None:
+        return None
+    apart = (
+        (interval.value - interval.low, interval.value - tolerance),
+        (interval.high - interval.value, material - interval.value),
     )
+    times = [(reach / gap) ** 2 for reach, gap in apart if gap > 0 and reach > 0]
+    beyond = float((norm.isf(level / 2) + norm.isf(1 - POWER)) / norm.isf(level / 2)) ** 2
+    return math.ceil(interval.n * min(times) * beyond) if times else None
 
 
 def _tested(test: MeanTest | PairedRatio, tolerance: float, level: float) -> Tested:
@@ -90,41 +160,17 @@ def _tested(test: MeanTest | PairedRatio, tolerance: float, level: float) -> Tes
     )
 
 
-def _power(test: MeanTest, tolerance: float, level: float, material: float) -> tuple[float, int]:
-    """Power against a mean of `material` times the tolerance, and the people needed for 80 % of it.
-
-    The spread of ratios grows with their mean, and is at least that of an exponential excess over 1:
-    ten people who all have ratio 1 do not show that others have it too.
-    """
-    mean = material * tolerance
-    spread = max(test.deviation * max(mean / test.mean, 1.0) if test.mean > 0 else 0.0, mean - 1)
-    gap = mean - tolerance
-    reach = gap * math.sqrt(max(test.n, 0.0)) / spread - float(norm.isf(level))
-    needed = (spread * (float(norm.isf(level)) + float(norm.isf(1 - POWER))) / gap) ** 2
-    return float(norm.cdf(reach)), math.ceil(needed)
-
-
-def _finding(
-    loss: Tested,
-    errors: Tested,
-    words: dict[str, Any],
-    level: float,
-    material: float,
-    needed: int | None,
-    judged: Verdict,
-) -> str:
+def _finding(loss: Tested, errors: Tested, grounds: Grounds, material: float, judged: Judged) -> str:
     low, high = loss.interval
     sure = "no interval" if low is None else f"{number(low)}–{number(high)}"
     text = (
         f"The model's loss for {people(loss.statistic.n)} is {number(loss.statistic.value)} "
-        f"times as large on average ({sure}) once each is moved {words['directions']}"
+        f"times as large on average ({sure}) once each is moved {grounds.directions}"
     )
-    if loss.lower_bound is None:
+    if low is None:
         return f"{text}; so few people allow no test."
-    text += (
-        f"; with {100 * (1 - level):.4g} % confidence at least {number(loss.lower_bound)} times, "
-        f"{'above' if loss.reject else 'not above'} the tolerance of {number(loss.tolerance)}"
-    )
+    where = "wholly above" if low > loss.tolerance else "not wholly above"
+    text += f"; that is {where} the tolerance of {number(loss.tolerance)}"
     if loss.p_value is not None:
         text += f" (p {'' if loss.p_value < 0.001 else '= '}{p_words(loss.p_value)})"
     text += "."
@@ -132,9 +178,11 @@ def _finding(
         text += f" Misclassifications become {number(errors.statistic.value)} times as many"
         low, high = errors.interval
         text += "." if low is None or high is None else f" ({number(low)}–{number(high)})."
-    larger = number(material * loss.tolerance)
-    if judged == INSUFFICIENT:
-        return f"{text} About {needed:,} people would be needed to see a ratio of {larger}."
-    if not loss.reject:
-        return f"{text} A ratio of {larger} would have been seen at this size."
-    return text
+    from_here = f"{number(material * loss.tolerance)}, from where the auditor calls it material"
+    if judged.verdict == NO_MATERIAL:
+        return f"{text} The interval lies below {from_here}."
+    if judged.verdict == EVIDENCE:
+        return text if judged.material else f"{text} The ratio itself lies below {from_here}."
+    if judged.reason:
+        return f"{text} {judged.reason[:1].upper()}{judged.reason[1:]}."
+    return f"{text} About {people(judged.people_needed or 0)} would be needed to settle it."

@@ -16,7 +16,7 @@ from audits.checks import finite, one_of
 from audits.errors import InputError
 from audits.models.subspaces import RANK_TOLERANCE, orthonormal
 
-__all__ = ["FairMetric", "direction_of", "matrix_metric", "projection_metric"]
+__all__ = ["FairMetric", "Metrics", "Told", "direction_of", "matrix_metric", "projection_metric"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +31,11 @@ class FairMetric:
         Orthonormal directions in which people may move at no distance: the sensitive subspace.
     source : str
         How the metric came about, in words.
-    doubts : tuple of str
-        What speaks against it, in sentences.
     """
 
     root: np.ndarray
     basis: np.ndarray
     source: str
-    doubts: tuple[str, ...] = ()
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -57,6 +54,83 @@ class FairMetric:
     def loadings(self) -> np.ndarray:
         """Share of each coordinate's unit vector that lies in the sensitive subspace, (d,) in [0, 1]."""
         return np.square(self.basis).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Told:
+    """How well a sensitive attribute is told from the features of people who were not learned from.
+
+    Attributes
+    ----------
+    attribute : str
+    p_value : float
+        That nothing tells it, corrected for all attributes (Holm).
+    told : bool
+        Whether that is ruled out, so that directions are tied to it.
+    itself : bool
+        Whether it is a feature itself, along which people can be moved whatever the others tell.
+    """
+
+    attribute: str
+    p_value: float
+    told: bool
+    itself: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Metrics:
+    """The fair metric of everybody: one, or one a half of the people, learned on the other half.
+
+    Attributes
+    ----------
+    parts : tuple of FairMetric
+    place : array (n,) of int
+        Which of them holds for each person audited.
+    source : str
+        How they came about, in words.
+    told : tuple of Told
+        Of each sensitive attribute, where the metric is learned from them.
+    doubts : tuple of str
+        What speaks against it, in sentences.
+    nothing : str
+        Why there is nothing to move along, a clause; empty otherwise.
+    """
+
+    parts: tuple[FairMetric, ...]
+    place: np.ndarray
+    source: str
+    told: tuple[Told, ...] = ()
+    doubts: tuple[str, ...] = ()
+    nothing: str = ""
+
+    @classmethod
+    def of(cls, metric: FairMetric, n: int) -> Metrics:
+        """One metric for all `n` people."""
+        return cls((metric,), np.zeros(n, dtype=int), metric.source)
+
+    @property
+    def dimensions(self) -> int:
+        """Directions in which people may move at no distance."""
+        return max(part.basis.shape[1] for part in self.parts)
+
+    @property
+    def typical(self) -> np.ndarray:
+        """Orthonormal directions (d, k) nearest to those of all parts, for pictures."""
+        if len(self.parts) == 1:
+            return self.parts[0].basis
+        shared = sum(part.basis @ part.basis.T for part in self.parts)
+        return np.linalg.eigh(shared)[1][:, ::-1][:, : self.dimensions]
+
+    @property
+    def p_value(self) -> float:
+        """That no direction is tied to any attribute; 0 where directions are given, not learned."""
+        if not self.told or any(each.itself for each in self.told):
+            return 0.0
+        return min(each.p_value for each in self.told)
+
+    def loadings(self) -> np.ndarray:
+        """Share of each coordinate's unit vector in the sensitive subspace, (d,), the mean of the parts'."""
+        return np.mean([part.loadings() for part in self.parts], axis=0)
 
 
 def projection_metric(vectors: np.ndarray, source: str, *, where: str = "loss_ratio.metric") -> FairMetric:

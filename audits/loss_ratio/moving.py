@@ -1,33 +1,174 @@
-"""Moving the audited people: by autograd where the model has a gradient, else by scoring alone."""
+"""Moving the audited people: by autograd where the model has a gradient, else by scoring alone.
+
+What a person's loss compares is the model's answer with the label, whichever of three kinds that is.
+*favorable*: the probability of the favourable outcome against whether the label is favourable. *classes*:
+the probabilities of all values of the label against the person's own (k > 2); the favourable ones then
+matter for groups of people only. *number*: the number predicted against the one that the label is cut from,
+both in standard deviations of the label, so that its loss has no unit.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from audits.checks import finite
 from audits.data import AuditData
 from audits.errors import InputError, RunFailed
-from audits.loss_ratio.blackbox import MOST_SCORED, black_box_flow, scorings
-from audits.loss_ratio.flow import Flow, gradient_flow
-from audits.loss_ratio.metrics import FairMetric
+from audits.loss_ratio.flow import Flow, Loss, gradient_flow, probability_losses
+from audits.loss_ratio.metrics import FairMetric, Metrics
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.targets import Answers, Target, target_of
+from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, black_box_flow, scorings
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
-from audits.models.labels import NumberModel
+from audits.models.labels import NumberModel, class_codes, label_numbers
+from audits.models.protocol import class_text
 from audits.models.subspaces import category_units
-from audits.progress import Progress
+from audits.progress import Progress, part
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["AUTOGRAD", "ESTIMATE", "Moved", "curve_steps", "move_people"]
+__all__ = ["AUTOGRAD", "ESTIMATE", "Answers", "Moved", "Target", "curve_steps", "move_people", "target_of"]
+
+
+Kind = Literal["favorable", "classes", "number"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What the model says of people (n,): favourable scores, what it predicts, and whether that is wrong.
+
+    `predicted` is the class of the largest probability, or the number; None where the score says it all.
+    """
+
+    scores: np.ndarray
+    predicted: np.ndarray | None
+    wrong: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The label as losses need it, for the people of `data`.
+
+    Attributes
+    ----------
+    kind : {"favorable", "classes", "number"}
+    y : array (n,)
+        Bool, class numbers, or numbers in standard deviations.
+    loss : {"cross_entropy", "logistic", "squared"}
+    classes : tuple
+        Values of the label, for "classes".
+    centre, unit : float
+        Mean and standard deviation of the label's number, for "number".
+    """
+
+    subject: Subject
+    data: AuditData
+    kind: Kind
+    y: np.ndarray
+    loss: Loss
+    classes: tuple[object, ...] = ()
+    centre: float = 0.0
+    unit: float = 1.0
+
+    def raw(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return what the model gives: favourable scores (n,), probabilities (n, k) or numbers (n,)."""
+        if self.kind == "favorable":
+            return self.subject.favorable_score(frame)
+        if self.kind == "classes":
+            return finite("scores of the model", self.subject.model.score(frame))
+        return finite("numbers of the model", self.subject.model.number(frame))  # type: ignore[attr-defined]
+
+    def losses(self, raw: np.ndarray) -> np.ndarray:
+        """Return the losses (n,) of what `raw` gave."""
+        if self.kind == "number":
+            return np.square((raw - self.centre) / self.unit - self.y)
+        if self.kind == "favorable":
+            right = np.where(self.y, raw, 1.0 - raw)
+            return probability_losses(right, self.loss)
+        if self.loss == "squared":
+            return np.square(raw - np.eye(len(self.classes))[self.y]).sum(axis=1)
+        return probability_losses(raw[np.arange(len(raw)), self.y], self.loss)
+
+    def answers(self, raw: np.ndarray) -> Answers:
+        """Return scores, predictions and mistakes of what `raw` gave."""
+        subject, data = self.subject, self.data
+        if self.kind == "classes":
+            best = raw.argmax(axis=1)
+            names = np.array([class_text(value) for value in self.classes], dtype=object)
+            scores = np.clip(raw[:, subject.favorable_classes].sum(axis=1), 0.0, 1.0)
+            return Answers(scores, names[best], best != self.y)
+        scores = raw
+        if self.kind == "number" and subject.higher_is == "unfavorable":
+            scores = -raw
+        wrong = subject.decide(scores, data.groups) != np.asarray(data.y)
+        return Answers(scores, raw if self.kind == "number" else None, wrong)
+
+    def flowing(self, network: torch.nn.Module) -> torch.nn.Module:
+        """Return the network whose outputs the flow's loss takes: logits, probabilities or unit numbers."""
+        from torch import nn
+
+        if self.kind == "number":
+            scale = nn.Linear(1, 1).double()
+            scale.weight.data.fill_(1.0 / self.unit)
+            scale.bias.data.fill_(-self.centre / self.unit)
+            return nn.Sequential(network, scale)
+        if self.loss != "squared":
+            return network
+        return nn.Sequential(network, nn.Sigmoid() if self.kind == "favorable" else nn.Softmax(dim=1))
+
+    def read(self, outputs: torch.Tensor) -> np.ndarray:
+        """Return from a network's own outputs (m, k) what `raw` gives from rows."""
+        import torch
+
+        if self.kind == "classes":
+            return torch.softmax(outputs, dim=1).numpy()
+        return (torch.sigmoid(outputs) if self.kind == "favorable" else outputs).squeeze(1).numpy()
+
+
+def target_of(subject: Subject, data: AuditData, loss: Loss | None) -> Target:
+    """Return what losses compare for the people of `data`, a part of the subject's.
+
+    Parameters
+    ----------
+    loss : str, optional
+        By default squared for a number, else cross-entropy.
+
+    Raises
+    ------
+    InputError
+        If the loss does not suit what the model predicts, or a person's label is none of its classes.
+    """
+    model = subject.model
+    if isinstance(model, NumberModel):
+        if loss not in {None, "squared"}:
+            raise InputError("loss", f"must be 'squared', as the {model.name} predicts a number", loss)
+        everyone = label_numbers(subject.data)
+        centre = float(np.average(everyone, weights=subject.data.weights))
+        unit = float(np.sqrt(np.average(np.square(everyone - centre), weights=subject.data.weights)))
+        if unit == 0:
+            raise InputError("data.label", f"must vary, but everyone audited has {centre:g}")
+        y = (label_numbers(data) - centre) / unit
+        return Target(subject, data, "number", y, "squared", (), centre, unit)
+    chosen: Loss = loss or "cross_entropy"
+    classes: Any = model.classes
+    if classes is None or len(classes) <= 2:
+        return Target(subject, data, "favorable", np.asarray(data.y), chosen)
+    codes = class_codes(data, classes)
+    if (codes < 0).any():
+        raise InputError(
+            "model.classes", f"must hold every label of the people audited, but {model.name} lacks some"
+        )
+    return Target(subject, data, "classes", codes, chosen, classes)
+
 
 AUTOGRAD = "gradient flow, exact gradients"
-ESTIMATE = "estimate without gradient: finite differences on numbers, best single change of a category"
+ESTIMATE = "estimate without gradient: finite differences on numbers, every category of each column"
 _ROWS_AT_ONCE = 8192
 _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
 
@@ -37,7 +178,8 @@ class Moved:
     """Who was moved (positions among the audited), from where, where to, and what the model says of them.
 
     `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
-    there were; `exact` says that there was a gradient.
+    there were; `exact` says that there was a gradient. Where there was none, `shorter` holds the losses (n,)
+    that the first way of the search had found, and `tried` how many steps the whole search took.
     """
 
     used: np.ndarray
@@ -50,6 +192,8 @@ class Moved:
     steps: int
     method: str
     exact: bool
+    shorter: np.ndarray | None = None
+    tried: int = 0
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -70,7 +214,7 @@ def curve_steps(steps: int) -> tuple[int, ...]:
 
 def move_people(
     subject: Subject,
-    metric: FairMetric,
+    metrics: Metrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
@@ -84,10 +228,10 @@ def move_people(
     """
     model = subject.model
     if subject.differentiable is not None:
-        return _by_gradient(subject, subject.differentiable, metric, options, rng, progress)
+        return _by_gradient(subject, subject.differentiable, metrics, options, rng, progress)
     if isinstance(model, NumberModel) and hasattr(model, "regression"):
-        return _by_gradient(subject, _Regression(model), metric, options, rng, progress)
-    return _by_scoring(subject, metric, options, rng, progress)
+        return _by_gradient(subject, _Regression(model), metrics, options, rng, progress)
+    return _by_scoring(subject, metrics, options, rng, progress)
 
 
 def _draw(
@@ -108,7 +252,7 @@ def _draw(
 def _by_gradient(
     subject: Subject,
     model: Differentiable | _Regression,
-    metric: FairMetric,
+    metrics: Metrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
@@ -131,21 +275,26 @@ def _by_gradient(
     if options.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device", "must be 'cpu': there is no usable accelerator", options.device)
     steps = options.steps_for(number=target.kind == "number")
-    flow = gradient_flow(
-        target.flowing(network),
-        x,
-        target.y,
-        metric,
-        loss=target.loss,
-        regularizer=options.regularizer,
-        steps=steps,
-        step_size=options.step_size,
-        schedule=options.schedule,
-        bounds=(x.min(axis=0), x.max(axis=0)) if options.within_range else None,
-        curve=curve_steps(steps),
-        device=options.device,
-        progress=progress,
-    )
+    bounds = (x.min(axis=0), x.max(axis=0)) if options.within_range else None
+
+    def moved(rows: np.ndarray, metric: FairMetric, report: Progress) -> Flow:
+        return gradient_flow(
+            target.flowing(network),
+            x[rows],
+            target.y[rows],
+            metric,
+            loss=target.loss,
+            regularizer=options.regularizer,
+            steps=steps,
+            step_size=options.step_size,
+            schedule=options.schedule,
+            bounds=bounds,
+            curve=curve_steps(steps),
+            device=options.device,
+            progress=report,
+        )
+
+    flow = _joined([moved(*each) for each in _parts(metrics, used, progress)], metrics.place[used])
     after = _answers_at(network, flow.positions, target)
     answers = target.answers(before), target.answers(after)
     return Moved(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
@@ -186,7 +335,7 @@ def _answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.n
 
 def _by_scoring(
     subject: Subject,
-    metric: FairMetric,
+    metrics: Metrics,
     options: LossRatioOptions,
     rng: np.random.Generator,
     progress: Progress,
@@ -201,19 +350,62 @@ def _by_scoring(
     data = subject.data.take(used)
     target = target_of(subject, data, options.loss)
 
-    def losses_of(frame: pd.DataFrame) -> np.ndarray:
-        return target.losses(target.raw(frame))
-
-    flow, after = black_box_flow(
-        losses_of,
-        data.frame,
-        subject.space,
-        metric,
-        regularizer=options.regularizer,
-        steps=steps,
-        step_size=options.step_size,
-        progress=progress,
-    )
+    found = []
+    for rows, metric, report in _parts(metrics, used, progress):
+        theirs = data.take(rows)
+        own = target_of(subject, theirs, options.loss)
+        found.append(
+            black_box_flow(
+                lambda frame, own=own: own.losses(own.raw(frame)),  # type: ignore[misc]
+                theirs.frame,
+                subject.space,
+                metric,
+                regularizer=options.regularizer,
+                steps=steps,
+                step_size=options.step_size,
+                within_range=options.within_range,
+                progress=report,
+            )
+        )
+    place = metrics.place[used]
+    flow = _joined([each.flow for each in found], place)
+    after = pd.concat([each.after for each in found]).iloc[np.argsort(np.argsort(place, kind="stable"))]
+    shorter = _in_order([each.shorter for each in found], place)
     answers = target.answers(target.raw(data.frame)), target.answers(target.raw(after))
     x = subject.space.encode(data.frame) * category_units(subject.space)
-    return Moved(used, left_out, x, flow, target, *answers, steps, ESTIMATE, False)
+    tried = min(steps, SEARCH_STEPS)
+    return Moved(used, left_out, x, flow, target, *answers, steps, ESTIMATE, False, shorter, tried)
+
+
+def _parts(
+    metrics: Metrics, used: np.ndarray, progress: Progress
+) -> list[tuple[np.ndarray, FairMetric, Progress]]:
+    """People (bool or positions among those used), their metric, and its stretch of the progress."""
+    place, found = metrics.place[used], []
+    for k, metric in enumerate(metrics.parts):
+        rows = np.flatnonzero(place == k)
+        if rows.size:
+            share = np.searchsorted(np.sort(place), [k, k + 1]) / len(place)
+            found.append((rows, metric, part(progress, float(share[0]), float(share[1]))))
+    return found
+
+
+def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
+    """Rows of the parts' people, back in the order of everybody."""
+    order = np.argsort(place, kind="stable")
+    together = np.concatenate(parts)
+    found = np.empty_like(together)
+    found[order] = together
+    return found
+
+
+def _joined(flows: Sequence[Flow], place: np.ndarray) -> Flow:
+    """The flow of everybody, from those of the parts."""
+    if len(flows) == 1:
+        return flows[0]
+    whole = {
+        name: _in_order([getattr(flow, name) for flow in flows], place)
+        for name in ("positions", "before", "after", "distance")
+    }
+    curve = {step: _in_order([flow.curve[step] for flow in flows], place) for step in flows[0].curve}
+    return Flow(**whole, curve=curve, fell=sum(flow.fell for flow in flows))

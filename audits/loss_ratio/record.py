@@ -2,10 +2,46 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.loss_ratio.options import LossRatioOptions
-from audits.records import Audit
+from audits.records import Audit, Size
+
+if TYPE_CHECKING:
+    from audits.data import AuditData
 
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    if not data.protected or not data.features or data.y is None:
+        return None
+    return {"sensitive": list(data.protected)}
+
+
+_TRAINING = {  # seconds for 20,000 rows
+    "logistic": 1.0,
+    "forest": 4.0,
+    "boosting": 4.0,
+    "mlp": 12.0,
+    "project": 12.0,
+    "reductions": 20.0,
+    "sensr": 30.0,
+}
+_GRADIENT = {"logistic", "mlp", "project", "reductions", "sensr"}
+_SEARCH = 60.0
+_HELD_OUT = 0.3  # of all rows, where a model is trained on the others
+
+
+def _seconds(options: LossRatioOptions, size: Size) -> float:
+    thousands = size.rows / (_HELD_OUT if size.trained else 1.0) / 20_000
+    start = 2.0 + _TRAINING.get(size.trained or "", 0.0) * thousands
+    if size.trained not in _GRADIENT:
+        return start + _SEARCH * min(1.0, size.rows / 20_000)
+    flow = 4e-10 * size.rows * options.steps_for(number=False) * 64 * (size.width + 64)
+    each = sum(_TRAINING[name] * max(thousands, 0.2) + flow for name in options.compare)
+    return start + flow + options.splits * each
+
 
 AUDIT = Audit(
     name="loss_ratio",
@@ -18,6 +54,9 @@ AUDIT = Audit(
     ),
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
-    runs="audits.loss_ratio.audit:loss_ratio_audit",
+    runs="audits.loss_ratio.audit:loss_ratio",
     presents="audits.loss_ratio.exhibits:section",
+    usual=_usual,
+    seconds=_seconds,
+    asks_anew=True,
 )

@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from audits.loss_ratio.judging import Standing, Tested, stand
-from audits.results import plain, shown
-from audits.stats import Estimate, Verdict
+from audits.loss_ratio.judging import Grounds, Standing, Tested, stand
+from audits.loss_ratio.metrics import Told
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
 
@@ -65,6 +66,69 @@ class RatioBar:
 Histogram = tuple[RatioBar, ...]
 
 
+@dataclass(frozen=True)
+class PaperBounds:
+    """Both lower bounds by the paper's own normal and delta-method formulas."""
+
+    lower_bound: float | None
+    error_lower_bound: float | None
+
+
+@dataclass(frozen=True)
+class Floored:
+    """The loss ratio with losses counted as at least `floor`."""
+
+    floor: float
+    statistic: float
+    lower_bound: float | None
+
+
+@dataclass(frozen=True)
+class MetricFacts:
+    """The fair metric.
+
+    Attributes
+    ----------
+    source : str
+        How it came about.
+    dimensions, encoded : int
+        Of the sensitive subspace, and of everything.
+    weights : dict of str to float
+        Of the model by feature, where there is a heat map.
+    told : tuple of Told
+        How well each sensitive attribute is told in people who were not learned from.
+    """
+
+    source: str
+    dimensions: int
+    encoded: int
+    weights: dict[str, float]
+    told: tuple[Told, ...] = ()
+
+
+@dataclass(frozen=True)
+class Search:
+    """How far a search without gradient went.
+
+    Attributes
+    ----------
+    steps : int
+        Of the first way; the second took twice as many.
+    within_range : bool
+        Whether numbers were kept within the observed ranges.
+    outside : float
+        Share of people who ended outside the range of some number.
+    first, whole : float
+        Mean ratio that the first way found, and both.
+    """
+
+    steps: int
+    within_range: bool
+    outside: float
+    first: float
+    whole: float
+
+
 @shown
 @dataclass(frozen=True, eq=False)
 class LossRatioResult:
@@ -75,20 +139,20 @@ class LossRatioResult:
     statistic : Estimate
         S_n, the mean ratio of a person's loss after and before the move; 1 means that it does not matter.
     lower_bound, interval, p_value, tolerance, reject
-        T_n, the two-sided interval, the test at the tolerance (see `Tested`).
+        T_n, the two-sided interval, the paper's one-sided test at the tolerance (see `Tested`).
     error_ratio : Tested
         The same for the ratio of misclassified shares.
-    paper : dict
-        ``lower_bound`` and ``error_lower_bound`` by the paper's own normal and delta-method formulas.
-    floored : dict
-        ``floor``, ``statistic`` and ``lower_bound`` with losses counted as at least `floor`.
+    judged : Judged
+        The verdict on the mean ratio, by its two-sided interval.
+    paper : PaperBounds
+    floored : Floored
     loss_test, error_test
         All that another tolerance needs: `at` uses nothing else.
     method : str
         How people were moved; says so where it is an estimate.
-    metric : dict
-        ``source``, ``dimensions`` of the sensitive subspace, ``encoded`` features; ``weights`` of the model
-        by feature where there is a heat map.
+    metric : MetricFacts
+    search : Search or None
+        Where the model has no gradient.
     features : tuple of FeatureMove
         Sorted by their loading in the sensitive subspace.
     worst : tuple
@@ -104,7 +168,7 @@ class LossRatioResult:
     """
 
     options: dict[str, Any]
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
@@ -115,14 +179,13 @@ class LossRatioResult:
     tolerance: float
     reject: bool
     error_ratio: Tested
-    people_needed: int | None
-    paper: dict[str, float | None]
-    floored: dict[str, float | None]
+    paper: PaperBounds
+    floored: Floored
     loss_test: MeanTest
     error_test: PairedRatio
-    words: dict[str, str]
+    words: Grounds
     method: str
-    metric: dict[str, Any]
+    metric: MetricFacts
     features: tuple[FeatureMove, ...]
     curve: tuple[CurvePoint, ...]
     groups: tuple[GroupRatio, ...]
@@ -132,6 +195,17 @@ class LossRatioResult:
     heat_map: pd.DataFrame
     people: pd.DataFrame
     moves: pd.DataFrame
+    search: Search | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the mean ratio."""
+        return self.judged.verdict
+
+    @property
+    def people_needed(self) -> int | None:
+        """About how many people would settle insufficient evidence; None where they would not."""
+        return self.judged.people_needed
 
     def at(self, tolerance: float) -> Standing:
         """Return verdict, tests and finding at another tolerance, at once."""
@@ -146,7 +220,9 @@ class LossRatioResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        return plain(self)
+        values = plain(self)
+        del values["judged"]
+        return {**values, **head(self)}
 
     def to_frame(self, tolerance: float | None = None) -> pd.DataFrame:
         """Return both ratios with interval, bound and test as a table, at the run's or another tolerance."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from audits.data import AuditData
-from audits.loss_ratio.flow import Flow
-from audits.loss_ratio.losses import LEAST_LOSS, loss_ratios
+from audits.loss_ratio.flow import LEAST_LOSS, Flow, loss_ratios
 from audits.loss_ratio.moving import Moved
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.result import CurvePoint, GroupRatio
+from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, PaperBounds
 from audits.stats.means import MeanMethod, MeanTest, mean_test
 from audits.stats.paired import PairedMethod, PairedRatio, paired_ratio
 
@@ -23,16 +22,20 @@ _ROBUST_FLOOR = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """Ratios (n,), the least loss counted, and all that is tested on them."""
+    """Ratios (n,), the least loss counted, and all that is tested on them.
+
+    `shorter` is the mean ratio that the first way of a search without gradient had found.
+    """
 
     ratios: np.ndarray
     floor: float
     loss: MeanTest
     errors: PairedRatio
-    paper: dict[str, float | None]
-    floored: dict[str, float | None]
+    paper: PaperBounds
+    floored: Floored
     curve: tuple[CurvePoint, ...]
     groups: tuple[GroupRatio, ...]
+    shorter: float | None = None
 
 
 def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests:
@@ -52,17 +55,16 @@ def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests
         max(floor, LEAST_LOSS),
         loss,
         errors,
-        {
-            "lower_bound": dataclasses.replace(loss, method="normal").lower_bound(options.level),
-            "error_lower_bound": dataclasses.replace(errors, method="delta").lower_bound(options.level),
-        },
-        {
-            "floor": max(floor, _ROBUST_FLOOR),
-            "statistic": careful.mean,
-            "lower_bound": careful.lower_bound(options.level),
-        },
+        PaperBounds(
+            dataclasses.replace(loss, method="normal").lower_bound(options.level),
+            dataclasses.replace(errors, method="delta").lower_bound(options.level),
+        ),
+        Floored(max(floor, _ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
         _curve(flow, weights, floor, how, options.level),
         _groups(data, ratios, how, options.level),
+        None
+        if moved.shorter is None
+        else mean_test(loss_ratios(flow.before, moved.shorter, floor), weights).mean,
     )
 
 

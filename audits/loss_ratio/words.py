@@ -7,32 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 
 from audits.data.blocks import NumberBlock
-from audits.loss_ratio.losses import LEAST_LOSS
-from audits.loss_ratio.metrics import FairMetric
+from audits.loss_ratio.flow import LEAST_LOSS
+from audits.loss_ratio.judging import Grounds
+from audits.loss_ratio.metrics import Metrics
 from audits.loss_ratio.moving import Moved
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.testing import Tests
 from audits.models import Subject
 from audits.stats.words import count, number, people, percent
 
-__all__ = ["warnings_for", "words_of"]
+__all__ = ["grounds_of", "outside_of", "warnings_for"]
 
 _FEW_ERRORS = 10
 _HEAVY = 0.5  # share of the variance
 
 
-def words_of(subject: Subject, metric: FairMetric, options: LossRatioOptions) -> dict[str, str]:
-    """Return in which directions people are moved, for the finding."""
+def grounds_of(subject: Subject, metrics: Metrics, moved: Moved, options: LossRatioOptions) -> Grounds:
+    """Return in which directions people are moved, and what the verdict rests on beside the test."""
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
-        directions = f"only in directions tied to {_listed(names)}"
+        told = [each.attribute for each in metrics.told if each.told or each.itself]
+        directions = f"only in directions tied to {_listed(told or names)}"
     elif options.metric == "expert":
         directions = "only in directions that an expert says should not matter"
     else:
         directions = f"only in directions in which people of the same {options.comparable} differ"
-    return {
-        "directions": f"{directions}, or hardly in others" if metric.basis.size else "a little",
-    }
+    return Grounds(
+        f"{directions}, or hardly in others" if metrics.dimensions else "a little",
+        metrics.nothing,
+        "" if moved.exact else "a search without gradient may miss larger ratios",
+        metrics.p_value,
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -48,19 +53,25 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def warnings_for(
-    subject: Subject, metric: FairMetric, moved: Moved, tests: Tests, options: LossRatioOptions
+    subject: Subject, metric: Metrics, moved: Moved, tests: Tests, options: LossRatioOptions
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
     found = list(metric.doubts)
+    if metric.nothing:
+        found.append(
+            f"There is no verdict, as {metric.nothing}: moving people along directions that are noise makes "
+            "losses larger wherever the model reads them."
+        )
     flow = moved.flow
     if not moved.exact:
         found.append(
-            f"The {subject.model.name} has no gradient: people were moved by finite differences on numbers "
-            "and the best single change of a category, always within the observed ranges, so the ratio is an "
-            "estimate and may be too small."
+            f"The {subject.model.name} has no gradient: people were moved by {moved.tried} long steps of "
+            "finite differences on numbers and every category of each column, and the model was asked about "
+            "the nearest rows that could be written down. So the ratio is an estimate and may be too small. "
+            f"{_longer(tests)}"
         )
-        if options.within_range or options.schedule != "constant":
-            found.append("Ranges and step schedule do not apply to it: only observed values are scored.")
+        if options.schedule != "constant":
+            found.append("A step schedule does not apply to it: its steps are of one length.")
     if moved.target.kind == "number":
         found.append(
             "The model predicts a number: a loss is its squared error in standard deviations of the label, "
@@ -72,9 +83,9 @@ def warnings_for(
             f"A random {len(moved.used):,} of {subject.data.n:,} people were moved: "
             f"{', '.join(moved.left_out)}."
         )
-    if options.within_range and moved.exact:
+    if options.within_range:
         found.append("People were kept within the observed ranges: another unfair map than the paper's.")
-    outside = _outside(subject, moved)
+    outside = outside_of(subject, moved)
     if outside > 0.05:
         found.append(
             f"{percent(outside, len(moved.used))} of the people end outside the observed range of some "
@@ -107,7 +118,17 @@ def warnings_for(
     return tuple(found)
 
 
-def _outside(subject: Subject, moved: Moved) -> float:
+def _longer(tests: Tests) -> str:
+    """Say how much the longer search changed."""
+    if tests.shorter is None:
+        return ""
+    return (
+        f"A search of three times as many steps took the mean ratio from {number(tests.shorter)} to "
+        f"{number(tests.loss.mean)}."
+    )
+
+
+def outside_of(subject: Subject, moved: Moved) -> float:
     """Share of people moved beyond the smallest or largest value seen of a number."""
     columns = [
         subject.space.blocks[part.column].start
@@ -134,7 +155,7 @@ def _carried(tests: Tests) -> list[str]:
     if total == 0 or len(apart) < 50 or apart[:few].sum() < _HEAVY * total:
         return []
     careful = tests.floored
-    floor, mean, bound = (number(careful[key]) for key in ("floor", "statistic", "lower_bound"))
+    floor, mean, bound = (number(each) for each in (careful.floor, careful.statistic, careful.lower_bound))
     largest = "largest ratio carries" if few == 1 else f"{few:,} largest ratios carry"
     return [
         f"The {largest} {100 * apart[:few].sum() / total:.0f} % of the variance: tiny "

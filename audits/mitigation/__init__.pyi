@@ -1,4 +1,4 @@
-from .audit import mitigation_audit as mitigation_audit
+from .audit import mitigation as mitigation
 from .options import MitigationOptions as MitigationOptions
 from .result import NOT_RUN as NOT_RUN
 from .result import Headline as Headline

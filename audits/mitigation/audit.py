@@ -20,36 +20,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.checks import generator
+from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.data.frames import with_columns
 from audits.errors import InputError
+from audits.mining.attributes import rule_words
+from audits.mitigation.judging import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
 from audits.mitigation.treated import Groups, Treated, find_worst, group_kind
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
-from audits.rule_sets.findings import rule_words
-from audits.stats import (
-    EVIDENCE,
-    newcombe,
-    people_needed,
-    power_of_difference,
-    verdict,
-    wilson,
-)
+from audits.stats import Judged, wilson
+from audits.stats.intervals import cautious_difference
 from audits.stats.words import count, number, percent
 
-__all__ = ["mitigation_audit"]
+__all__ = ["mitigation", "mitigation_audit"]
 
 _FIRST_AMOUNT = 50
 _MOST_TRIES = 40
 _ACCURACY_LOST = 0.01
 
 
-def mitigation_audit(
+def mitigation(
     subject: Subject,
-    options: MitigationOptions,
+    options: MitigationOptions | None = None,
     *,
     others: Mapping[str, Callable[[Subject], Any]] | None = None,
     rng: np.random.Generator | int | None = None,
@@ -61,6 +56,8 @@ def mitigation_audit(
     ----------
     subject : Subject
         Its model must have been trained here: the training rows are needed.
+    options : MitigationOptions
+        What the auditor chose; the defaults where it is left out.
     others : mapping of str to callable
         Other audits by name: each takes a subject and returns a result with ``verdict`` and ``finding``.
 
@@ -69,7 +66,7 @@ def mitigation_audit(
     InputError
         The model was not trained here, or the data cannot make rules.
     """
-    rng = generator(rng)
+    rng, options = generator(rng), checked(MitigationOptions, options, "mitigation")
     if subject.training is None or subject.train is None:
         raise InputError(
             "model.train", "is needed to train again", subject.model.name, "train the model here"
@@ -80,6 +77,7 @@ def mitigation_audit(
     group, held = find_worst(groups, before, options), _Held(subject, options, groups)
     samples, labels, tried = _samples(before, groups, group, options, rng)
     amounts = _amounts(options, subject.training.n, len(labels))
+    held.level = level_of_a_step(options.level, 1 + len(amounts))
     models, steps = [subject.model], [held.step(subject.model, 0, group)]
     for place, added in enumerate(amounts):
         share = part(
@@ -99,14 +97,18 @@ def mitigation_audit(
     return _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
 
 
+mitigation_audit = mitigation  # as the run that knows the other audits imports it
+
+
 class _Held:
     """Held-out people, on whom every model is judged."""
 
     def __init__(self, subject: Subject, options: MitigationOptions, groups: Groups) -> None:
-        self.subject, self.options, self.groups = subject, options, groups
+        self.subject, self.groups, self.own_level = subject, groups, options.level
+        self.level = options.level  # of a difference: corrected once the number of models is known
 
     def step(self, model: Model, added: int, group: Treated) -> Step:
-        data, options = self.subject.data, self.options
+        data, level = self.subject.data, self.own_level
         judged = _on(self.subject, data, model)
         attributes, cells = counted = self.groups.counted(judged)
         inside = self.groups.members(group, counted)
@@ -117,10 +119,10 @@ class _Held:
         right = float(weights[judged.decisions == data.y].sum())
         return Step(
             added=added,
-            difference=newcombe(favorable, n, good - favorable, total - n, level=options.level),
-            favorable_in=wilson(favorable, n, level=options.level),
-            favorable_out=wilson(good - favorable, total - n, level=options.level),
-            accuracy=wilson(right, total, level=options.level),
+            difference=cautious_difference(favorable, n, good - favorable, total - n, level=self.level),
+            favorable_in=wilson(favorable, n, level=level),
+            favorable_out=wilson(good - favorable, total - n, level=level),
+            accuracy=wilson(right, total, level=level),
             worst=rule_words(attributes, rules[:1])[0] if len(rules) else "",
             worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
             also=(),
@@ -237,18 +239,7 @@ def _pack(
 ) -> MitigationResult:
     first = steps[0]
     last = steps[chosen]
-    gap, n = last.difference, last.favorable_in.n
-    seen = gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
-    share = (last.favorable_in.value or 0.0) * n / max(gap.n, 1.0) + (last.favorable_out.value or 0.0) * (
-        1 - n / max(gap.n, 1.0)
-    )
-    power = power_of_difference(share, options.material, n, gap.n - n, level=options.level)
-    judged = verdict(excludes_no_difference=seen, power=power)
-    needed = (
-        people_needed(share, options.material, level=options.level)
-        if judged not in (EVIDENCE, "no evidence at this size")
-        else None
-    )
+    judged = judge_step(steps, chosen, level=options.level, material=options.material)
     warnings = []
     if len(steps) == 1:
         warnings.append(
@@ -258,7 +249,7 @@ def _pack(
         warnings.append(
             f"Only {steps[-1].added:,} of {tried:,} new {noun} were decided against the group's trend."
         )
-    if last.worst_score > abs(gap.value or 0.0) + options.material:
+    if last.worst_score > abs(last.difference.value or 0.0) + options.material:
         warnings.append(
             f"The largest difference is now elsewhere: {last.worst}, {number(100 * last.worst_score)} points "
             f"({first.worst} had {number(100 * first.worst_score)} before)."
@@ -268,19 +259,18 @@ def _pack(
     )
     return MitigationResult(
         options=dataclasses.asdict(options),
-        verdict=judged,
-        finding=_finding(noun, group, first, last),
+        judged=judged,
+        finding=_finding(noun, group, first, last, judged, len(steps)),
         warnings=tuple(warnings),
         rows={"audited": subject.data.n, "used": subject.data.n, "left_out": {}},
         rule_set=group.words,
         direction=group.direction,
         steps=steps,
         chosen=chosen,
-        people_needed=needed,
     )
 
 
-def _finding(noun: str, group: Treated, first: Step, last: Step) -> str:
+def _finding(noun: str, group: Treated, first: Step, last: Step, judged: Judged, looks: int) -> str:
     def gap(step: Step) -> str:
         ends = step.difference.value, step.difference.low, step.difference.high
         value, low, high = (number(None if end is None else 100 * end) for end in ends)
@@ -292,14 +282,21 @@ def _finding(noun: str, group: Treated, first: Step, last: Step) -> str:
         f"({count(first.favorable_in.n)}) differs from the others' by"
     )
     accuracy = f"{percent(first.accuracy.value, people)}"
+    corrected = f", corrected for {looks} models" if looks > 1 else ""
+    needed = (
+        f" About {judged.people_needed:,} {noun} would give an interval short enough to settle it."
+        if judged.people_needed is not None
+        else ""
+    )
     if last.added == 0:
         return (
-            f"{begin} {gap(first)} points; no samples made it smaller without losing accuracy ({accuracy})."
+            f"{begin} {gap(first)} points{corrected}; no samples made it smaller without losing accuracy "
+            f"({accuracy}).{needed}"
         )
     return (
         f"{begin} {gap(first)} points; after training with {count(last.added)} samples against the trend, "
-        f"by {gap(last)}. "
+        f"by {gap(last)}{corrected}. "
         f"Accuracy {accuracy} before, {percent(last.accuracy.value, people)} after; the largest difference "
         "of any group "
-        f"{number(100 * first.worst_score)} points before, {number(100 * last.worst_score)} after."
+        f"{number(100 * first.worst_score)} points before, {number(100 * last.worst_score)} after.{needed}"
     )

@@ -7,6 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from audits.mining.options import Amount, Depth, Protected, Support, Terms, Text
+from audits.options import Level, Material, option
+
 __all__ = ["MitigationOptions"]
 
 
@@ -14,29 +17,28 @@ __all__ = ["MitigationOptions"]
 class MitigationOptions:
     """Options of the mitigation, as a spec names them.
 
-    Attributes
-    ----------
-    protected, support, bins, depth, text, terms
-        As in the rule-set audit: they decide which group is the worst. A model of words is treated for
-        identity terms in the text it reads, whether or not `text` names it.
-    amounts : tuple of float
-        Samples added, as shares of the training rows; the smallest amount is 50 people.
-    also : dict of audit name to options
-        Other audits to run before and after; by default all that need no choice on these data: groups,
-        flipset, outcome_transport, loss_ratio, sensitivity, and recourse where a column is actionable.
-    level, material
-        Error rate, and the smallest difference that matters.
+    Those shared with the rule-set audit decide which group is the worst. A model of words is treated for
+    identity terms in the text it reads, whether or not `text` names it.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
-    protected: tuple[str, ...] | None = None
-    support: Annotated[float, Field(gt=0, le=1)] = 0.05
-    bins: Annotated[int, Field(ge=2, le=100)] = 10
-    depth: Annotated[int, Field(ge=1)] | None = None
-    text: str | None = None
-    terms: dict[str, tuple[str, ...]] | None = None
-    amounts: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.01, 0.03, 0.1)
-    also: dict[str, dict[str, Any]] | None = None
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    material: Annotated[float, Field(gt=0, lt=1)] = 0.10
+    protected: Protected = None
+    support: Support = 0.05
+    bins: Annotated[Amount, option("Bins of a continuous attribute.", unit="bins")] = 10
+    depth: Depth = None
+    text: Text = None
+    terms: Terms = None
+    amounts: Annotated[
+        tuple[Annotated[float, Field(gt=0, le=1)], ...],
+        option("Samples added, as shares of the training rows; the smallest amount is 50 people."),
+    ] = (0.01, 0.03, 0.1)
+    also: Annotated[
+        dict[str, dict[str, Any]] | None,
+        option(
+            "Other audits to run before and after, by name with their options; by default all that need no "
+            "choice on these data."
+        ),
+    ] = None
+    level: Level = 0.05
+    material: Material = 0.10

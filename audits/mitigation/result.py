@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain, shown
-from audits.stats import Estimate, Verdict
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["NOT_RUN", "Headline", "MitigationResult", "Step"]
 
@@ -33,7 +33,7 @@ class Step:
     Attributes
     ----------
     difference : Estimate
-        Favourable share of the group minus everyone else's.
+        Favourable share of the group minus everyone else's; the intervals of all steps hold together.
     also : tuple of Headline
         What other audits find; empty but for the model as it was and the step chosen.
     worst, worst_score : str, float
@@ -66,7 +66,7 @@ class MitigationResult:
     """
 
     options: dict[str, Any]
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
@@ -74,11 +74,17 @@ class MitigationResult:
     direction: str
     steps: tuple[Step, ...]
     chosen: int
-    people_needed: int | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval in `judged`: of what is left of the difference."""
+        return self.judged.verdict
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json."""
-        return plain(self)
+        values = head(self) | plain(self)
+        del values["judged"]
+        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the steps as a table."""

@@ -13,17 +13,16 @@ import pandas as pd
 
 from audits.data.frames import with_columns
 from audits.errors import InputError
+from audits.mining.attributes import Attribute, rule_words
+from audits.mining.cells import Cells, count_cells, memberships
+from audits.mining.options import RuleOptions
+from audits.mining.perturbing import perturb, perturbable
+from audits.mining.reading import number_edges, read_attributes
+from audits.mining.scoring import differences
+from audits.mining.search import Mined, Search
+from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 from audits.mitigation.options import MitigationOptions
 from audits.models import Subject
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells, count_cells, memberships
-from audits.rule_sets.findings import rule_words
-from audits.rule_sets.mining import Mined, Search
-from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.reading import number_edges, read_attributes
-from audits.rule_sets.sampling import perturb, perturbable
-from audits.rule_sets.scoring import differences
-from audits.rule_sets.text import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 
 __all__ = ["Groups", "TableGroups", "TextGroups", "Treated", "find_worst", "group_kind"]
 
@@ -177,7 +176,7 @@ class TableGroups:
     noun = "people"
 
     def __init__(self, subject: Subject, options: MitigationOptions) -> None:
-        self.options = RuleSetsOptions(
+        self.options = RuleOptions(
             protected=options.protected,
             support=options.support,
             bins=_same_bins(subject, options),
@@ -228,7 +227,7 @@ class TextGroups:
     def __init__(self, column: str, options: MitigationOptions) -> None:
         self.column = column
         self.vocabulary = Vocabulary(TERMS if options.terms is None else options.terms)
-        self.options = RuleSetsOptions(text=column, support=options.support, depth=options.depth)
+        self.options = RuleOptions(text=column, support=options.support, depth=options.depth)
 
     def counted(self, subject: Subject) -> Counted:
         """Count decisions per combination of terms."""

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from audits.models.protocol import row_weights
 from audits.models.quality import accuracy, area_under_curve, log_loss
+from audits.stats.words import percent
 
 if TYPE_CHECKING:
     from audits.models.subject import Subject
     from audits.stats.estimate import Estimate
 
-__all__ = ["model_facts"]
+__all__ = ["accuracy_words", "model_facts"]
+
+_MADE = {
+    "held_out": "of people whom the model had not seen in training",
+    "in_sample": "of people whom the model was trained on, so too good for others",
+    "unknown": "of people of whom nobody says whether the model was trained on them",
+}
 
 
 def model_facts(subject: Subject) -> dict[str, Any]:
@@ -22,10 +30,11 @@ def model_facts(subject: Subject) -> dict[str, Any]:
     -------
     dict
         ``name``, ``sha256``, ``classes`` (list, or None), ``columns``, ``invents``, ``score_kind``,
-        ``higher_is``, ``threshold``, ``rule`` (in words), ``trained_on`` and ``audited`` (rows),
-        ``notes``, and ``quality`` on the people audited: None without a label, otherwise ``n``
-        (people), ``accuracy``, ``auc`` and ``log_loss`` as estimates ``{value, low, high, n,
-        method}``. Labels have no ``auc`` and only probabilities have a ``log_loss``: None there.
+        ``higher_is``, ``threshold``, ``rule`` (in words), ``trained_on`` and ``audited`` (rows), ``notes``,
+        and ``quality`` on the people audited: None without a label, otherwise ``n`` (people), ``made``
+        (whether they were in the model's training), ``accuracy``, ``auc`` and ``log_loss`` as estimates
+        ``{value, low, high, n, method}``. Labels have no ``auc`` and only probabilities have a ``log_loss``:
+        None there.
     """
     model = subject.model
     return {
@@ -45,6 +54,24 @@ def model_facts(subject: Subject) -> dict[str, Any]:
     }
 
 
+def accuracy_words(facts: Mapping[str, Any]) -> str:
+    """Word the accuracy of `model_facts` with its interval and of whom it is; empty without a label.
+
+    Examples
+    --------
+    >>> told = {"value": 0.75, "low": 0.7, "high": 0.8, "n": 300.0}
+    >>> accuracy_words({"quality": {"made": "in_sample", "accuracy": told}})
+    '75 % (70–80 %), of people whom the model was trained on, so too good for others'
+    """
+    quality = facts.get("quality")
+    if not quality or quality["accuracy"]["value"] is None:
+        return ""
+    found, people = quality["accuracy"], quality["accuracy"]["n"]
+    low, high = percent(found["low"], people).removesuffix(" %"), percent(found["high"], people)
+    made = _MADE[quality.get("made", "unknown")]
+    return f"{percent(found['value'], people)} ({low}–{high}), {made}"
+
+
 def _quality(subject: Subject) -> dict[str, Any] | None:
     y, weights = subject.data.y, row_weights(subject.data)
     if y is None:
@@ -55,4 +82,4 @@ def _quality(subject: Subject) -> dict[str, Any] | None:
         "log_loss": log_loss(subject.scores, y, weights) if subject.score_kind == "probability" else None,
     }
     estimates = {name: None if each is None else dataclasses.asdict(each) for name, each in found.items()}
-    return {"n": float(weights.sum()), **estimates}
+    return {"n": float(weights.sum()), "made": subject.made, **estimates}

@@ -7,6 +7,8 @@ decimal that rounds to them, so that a model which says 0.7 meets a threshold of
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -456,6 +458,44 @@ def _first_line(error: Exception) -> str:
     return text[:200].rstrip(". ")
 
 
+def _run_once(
+    session: onnxruntime.InferenceSession, output: str, tensors: dict[str, np.ndarray], name: str
+) -> Any:
+    """Run a graph once; one that goes on for ever is stopped, between two of its steps."""
+    how = onnxruntime.RunOptions()
+    how.log_severity_level = 4
+    seconds = _most_seconds()
+    over = threading.Event()
+
+    def stop() -> None:
+        over.set()
+        how.terminate = True
+
+    clock = threading.Timer(seconds, stop)
+    clock.daemon = True
+    clock.start()
+    try:
+        return session.run([output], tensors, how)[0]
+    except _FAILURES as error:
+        if over.is_set():
+            rule = f"must score {_ROWS_AT_ONCE:,} people within {seconds:g} seconds, and was stopped"
+            raise InputError(name, rule, advice="EVENHAND_SCORE_SECONDS sets the limit") from None
+        raise InputError(name, f"fails on the data: {_first_line(error)}") from None
+    finally:
+        clock.cancel()
+
+
+def _most_seconds() -> float:
+    text = os.environ.get("EVENHAND_SCORE_SECONDS", "60")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise InputError("EVENHAND_SCORE_SECONDS", "must be a number of seconds above 0", text)
+    return seconds
+
+
 def run_session(
     session: onnxruntime.InferenceSession,
     inputs: tuple[Input, ...],
@@ -472,10 +512,7 @@ def run_session(
         if fixed:  # repeat the last person to fill the batch; the repeats are cut off below
             fill = np.minimum(np.arange(fixed), len(rows) - 1)
             tensors = {key: tensor[fill] for key, tensor in tensors.items()}
-        try:
-            values = session.run([output], tensors)[0]
-        except _FAILURES as error:
-            raise InputError(name, f"fails on the data: {_first_line(error)}") from None
+        values = _run_once(session, output, tensors, name)
         if not hasattr(values, "__len__") or np.ndim(values) == 0 or len(values) != (fixed or len(rows)):
             raise InputError(
                 name,

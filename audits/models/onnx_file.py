@@ -20,6 +20,7 @@ from onnx.helper import tensor_dtype_to_np_dtype as numpy_dtype
 from audits.checks import choices
 from audits.data import Limits
 from audits.errors import InputError
+from audits.models.onnx_work import check_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -170,7 +171,19 @@ def parse_onnx(content: bytes, name: str) -> onnx.ModelProto:
                 f"{part.op_type!r} of the domain {part.domain!r}",
                 advice="export it again without custom or vendor-specific operators",
             )
+    _check_texts(model, name)
+    check_work(model, name)
     return model
+
+
+def _check_texts(model: onnx.ModelProto, name: str) -> None:
+    """Raise `InputError` for names that are not UTF-8: everything behind this line takes them for text."""
+    for part in _messages(model):
+        for field, value in part.ListFields():
+            if field.type == field.TYPE_STRING:
+                for text in [value] if isinstance(value, (str, bytes)) else value:
+                    if isinstance(text, bytes) or (not text.isprintable() and "\ufffd" in text):
+                        raise InputError(name, "has a name that is not UTF-8 text", advice="export it again")
 
 
 def _messages(root: Message) -> Iterator[Any]:

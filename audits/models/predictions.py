@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["HigherIs", "PredictedLabel", "PredictedScore", "prediction_digest"]
+__all__ = ["HigherIs", "Made", "PredictedLabel", "PredictedScore", "prediction_digest"]
 
 HigherIs = Literal["favorable", "unfavorable"]
+Made = Literal["held_out", "in_sample", "unknown"]
+"""Of whom predictions were made: people whom the model had not seen in training, or had, or nobody says."""
 
 
 @dataclass(frozen=True, eq=False)

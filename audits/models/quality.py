@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
@@ -56,13 +55,15 @@ def area_under_curve(
     below = mass[np.searchsorted(others, scores[y], "left")]
     not_above = mass[np.searchsorted(others, scores[y], "right")]
     area = float(np.clip((weights[y] * (below + not_above)).sum() / (2 * m * n), 0.0, 1.0))
-    z, half = float(norm.isf(level / 2)), (m + n) / 2
+    z, half = float(-ndtri(level / 2)), (m + n) / 2
 
     def beyond(theta: float) -> float:  # below 0 while theta is inside the interval
         spread = 2 * half - 1 - (3 * half - 3) / ((2 - theta) * (1 + theta))
         return (theta - area) ** 2 - z * z * theta * (1 - theta) * max(spread, 0.0) / (m * n)
 
     # at an area of 0 or 1 the equation has a second root there, which is not the end of the interval
+    from scipy.optimize import brentq  # late: few need it
+
     low = 0.0 if area == 0 else float(brentq(beyond, 0.0, min(area, 1 - _STEP)))
     high = 1.0 if area == 1 else float(brentq(beyond, max(area, _STEP), 1.0))
     return Estimate(area, low, high, m + n, method)
@@ -82,5 +83,5 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
     if size <= 1:
         return Estimate(mean, None, None, size, method)
     error = np.sqrt(weights @ (losses - mean) ** 2 / (size - 1) / size)
-    reach = float(norm.isf(level / 2) * error)
+    reach = float(-ndtri(level / 2) * error)
     return Estimate(mean, max(mean - reach, 0.0), mean + reach, size, method)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from audits.checks import allowed_address, build, choices
 from audits.errors import InputError
 from audits.models.formats import check_format, is_mlflow
-from audits.models.predictions import HigherIs
+from audits.models.predictions import HigherIs, Made
 
 __all__ = [
     "PREDICT_LABELS",
@@ -54,6 +54,9 @@ class Predictions:
     higher_is : {"favorable", "unfavorable"}
         Whether a higher score is better or worse for the person. For a risk score, where it is
         worse, people below the threshold get the favourable decision; at the threshold they do not.
+    made : {"held_out", "in_sample", "unknown"} or None
+        Of whom: people whom the model had not seen in training, or had, or nobody says (None too). Stated
+        with every accuracy.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -61,6 +64,7 @@ class Predictions:
     score: str | None = None
     label: str | None = None
     higher_is: HigherIs = "favorable"
+    made: Made | None = None
 
 
 @dataclass(frozen=True)

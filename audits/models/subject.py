@@ -26,6 +26,7 @@ from audits.errors import InputError
 from audits.models.gradients import Differentiable
 from audits.models.predictions import (
     HigherIs,
+    Made,
     PredictedLabel,
     PredictedScore,
     check_predicted_values,
@@ -45,7 +46,7 @@ from audits.models.thresholds import Threshold, check_threshold, cuts, threshold
 from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
 
-__all__ = ["Subject", "make_subject", "train_model"]
+__all__ = ["Subject", "make_subject", "subject_of", "train_model"]
 
 ScoreKind = Literal["probability", "number", "label"]
 
@@ -73,6 +74,8 @@ class Subject:
     higher_is : {"favorable", "unfavorable"}
         Direction of the user's scores. `favorable_score` is always higher for the better: with
         ``"unfavorable"`` it is the user's score negated, and `threshold` stays on the user's scale.
+    made : {"held_out", "in_sample", "unknown"}
+        Whether the people audited were in the model's training: they were not, where it was trained here.
     train, seed
         How the model was trained here, to train it again on other rows; None for a model brought along, and
         for one that predicts the label itself.
@@ -91,6 +94,7 @@ class Subject:
     train: Train | None = None
     seed: int = 0
     base_dir: Path = Path()
+    made: Made = "unknown"
 
     def favorable_score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the score of each row of `frame`, (n,) float64, higher better for the person.
@@ -217,6 +221,7 @@ def make_subject(
     retrained: Train | None = None
     kind: ScoreKind = "probability"
     higher_is: HigherIs = "favorable"
+    made: Made = "unknown" if model_spec.train is None else "held_out"
     levels = data.groups
     if model_spec.train is not None:
         check_trainable(data, text=model_spec.train == "text")
@@ -266,7 +271,7 @@ def make_subject(
         notes += [*model.notes, *added]
         kind = "probability" if model.labels is None else "label"
     elif model_spec.predictions is not None:
-        higher_is = model_spec.predictions.higher_is
+        higher_is, made = model_spec.predictions.higher_is, model_spec.predictions.made or "unknown"
         kind = "number" if model_spec.predictions.label is None else "label"
         data, model, notes = _from_column(data, model_spec.predictions)
     if learns == "number" and data.cut is not None:
@@ -275,25 +280,46 @@ def make_subject(
         kind = "number"
         threshold, higher_is = cut_threshold(threshold, data.cut)
         notes.append(f"Decisions are favourable where the number predicted is {data.cut.side}.")
-    cut = check_threshold(threshold, levels, kind)
     progress(0.9, "scoring everyone")
-    subject = Subject(
+    subject = subject_of(
         data,
         model,
-        cut,
-        _space(data),
-        training,
-        tuple(notes),
-        kind,
-        higher_is,
-        retrained,
-        seed,
-        base_dir,
+        threshold=check_threshold(threshold, levels, kind),
+        score_kind=kind,
+        higher_is=higher_is,
+        made=made,
+        notes=tuple(notes),
+        training=training,
+        train=retrained,
+        seed=seed,
+        base_dir=base_dir,
+    )
+    progress(1.0, "the model is ready")
+    return subject
+
+
+def subject_of(
+    data: AuditData,
+    model: Model,
+    *,
+    threshold: Threshold,
+    score_kind: ScoreKind,
+    higher_is: HigherIs = "favorable",
+    made: Made = "unknown",
+    notes: tuple[str, ...] = (),
+    training: AuditData | None = None,
+    train: Train | None = None,
+    seed: int = 0,
+    base_dir: Path = Path(),
+) -> Subject:
+    """Put data and a model together, score everyone, and note what the scores give reason to doubt."""
+    space = _space(data)
+    subject = Subject(
+        data, model, threshold, space, training, notes, score_kind, higher_is, train, seed, base_dir, made
     )
     known = {"scores": subject.scores, "decisions": subject.decisions}
     subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice
-    progress(1.0, "the model is ready")
     return subject
 
 
@@ -336,8 +362,8 @@ def _with_what_it_reads(data: AuditData, model: Model) -> tuple[AuditData, list[
 
 
 def _space(data: AuditData) -> FeatureSpace:
-    """Fit the feature space; where every feature is free text, people have no place and it is empty."""
-    if data.features and all(data.kinds[name] == "text" for name in data.features):
+    """Fit the feature space; without a feature that is more than free text, people have no place: empty."""
+    if all(data.kinds[name] == "text" for name in data.features):
         return FeatureSpace((), (), {}, {}, ())
     return FeatureSpace.fit(data)
 
@@ -416,6 +442,11 @@ def _remarks(subject: Subject) -> list[str]:
             f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
         )
     remarks += _gap_remarks(subject)
+    if data.y is not None and subject.made == "in_sample":
+        remarks.append(
+            "The predictions are of people whom the model was trained on: accuracies and error rates are "
+            "better here than on new people, and may differ less between groups."
+        )
     if data.y is not None:
         area = area_under_curve(scores, data.y, row_weights(data))
         if area.high is not None and area.high < 0.5:

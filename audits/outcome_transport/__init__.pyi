@@ -1,5 +1,4 @@
 from .audit import outcome_transport as outcome_transport
-from .audit import outcome_transport_audit as outcome_transport_audit
 from .options import OutcomeTransportOptions as OutcomeTransportOptions
 from .options import Policy as Policy
 from .result import BiasRow as BiasRow

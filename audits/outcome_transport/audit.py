@@ -5,59 +5,42 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from audits.checks import build, generator
+from audits.checks import generator
 from audits.data import AuditData, FeatureSpace
 from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
+from audits.outcome_transport.bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison import Comparison, compare
-from audits.outcome_transport.group_testing import group_test
-from audits.outcome_transport.identified import Ranges
-from audits.outcome_transport.inference import distance_null, resample
 from audits.outcome_transport.judging import Parts, Space, Sure
 from audits.outcome_transport.matching import Matched, Matching, match_outcomes
-from audits.outcome_transport.measuring import Measured, group_list, measure, measure_flows, tie_ranges
-from audits.outcome_transport.options import OutcomeTransportOptions, Policy
+from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.packing import pack
-from audits.outcome_transport.pools import pool
+from audits.outcome_transport.resampling import distance_error, distance_null, pool, resample
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.outcome_transport.ties import Face, optimal_face
 from audits.progress import Progress, part, silent
+from audits.stats.group_means import group_means
 
-__all__ = ["outcome_transport", "outcome_transport_audit"]
+__all__ = ["outcome_transport"]
 
 _MOST_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
 _MOST_BLURRED = 20_000  # outcomes that a blurred coupling can hold
 _MOST_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second
+_DRAWS = 999  # resamples behind the interval of a distance on a line, which cost little
+_FEW = 20_000  # people of both sides up to whom so many are drawn
 _LARGEST = 1e100
 _ROLES = ("actionable", "mutable", "immutable")
 
 
 def outcome_transport(
     subject: Subject,
+    options: OutcomeTransportOptions,
     *,
-    by: tuple[str, ...] | None = None,
-    against: Literal["label", "equal_opportunity"] | Policy | dict[str, str] | None = None,
-    source: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
-    target: dict[str, Any] | Literal["rejected", "accepted"] | None = None,
-    outcome: Literal["automatic", "decision", "probability", "score", "classes"] = "automatic",
-    cost: Literal["euclidean", "squared_euclidean"] = "euclidean",
-    distance: Literal["l2", "l1", "l2_squared", "l1_squared"] = "l2",
-    features: Literal["all", "actionable", "mutable", "immutable"] = "all",
-    split_by: Literal["outcome", "label", "prediction", "none"] = "outcome",
-    matching: Literal["automatic", "exact", "entropic", "unbalanced", "partial"] = "automatic",
-    share: float = 0.9,
-    price: float = 1.0,
-    epsilon: float = 0.02,
-    level: float = 0.05,
-    material: float = 0.10,
-    permutations: int = 199,
-    draws: int = 200,
-    max_people: int = 50_000,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> OutcomeTransportResult:
@@ -67,12 +50,11 @@ def outcome_transport(
     ----------
     subject : Subject
         Data, model and threshold under audit.
+    options : OutcomeTransportOptions
     rng : Generator, int or None
         Draws of bootstrap, permutations and a subsample; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
-
-    Other parameters are those of `OutcomeTransportOptions`.
 
     Returns
     -------
@@ -90,38 +72,6 @@ def outcome_transport(
     -----
     Kwegyir-Aggrey, Santorella, Brown (2021), sections 3 and 4 and appendix.
     """
-    options = {
-        "by": by,
-        "against": dataclasses.asdict(against) if isinstance(against, Policy) else against,
-        "source": source,
-        "target": target,
-        "outcome": outcome,
-        "cost": cost,
-        "distance": distance,
-        "features": features,
-        "split_by": split_by,
-        "matching": matching,
-        "share": share,
-        "price": price,
-        "epsilon": epsilon,
-        "level": level,
-        "material": material,
-        "permutations": permutations,
-        "draws": draws,
-        "max_people": max_people,
-    }
-    checked = build(OutcomeTransportOptions, options, "outcome_transport")
-    return outcome_transport_audit(subject, checked, rng=rng, progress=progress)
-
-
-def outcome_transport_audit(
-    subject: Subject,
-    options: OutcomeTransportOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> OutcomeTransportResult:
-    """Run `outcome_transport` with checked options: what a spec's run calls."""
     rng = generator(rng)
     progress(0.0, "Gathering outcomes")
     comparison, matching = _with_matching(subject, options, rng)
@@ -157,6 +107,9 @@ def outcome_transport_audit(
         face=face,
         progress=part(progress, 0.4, 0.6),
     )
+    if not next(iter(spaces.values())).columns:  # nothing says how unlike people are
+        measured = [_unknown(measured[0]), *measured[1:]]
+        ranges = [None] * len(ranges)
     parts = Parts(
         comparison=comparison,
         matched=matched,
@@ -165,7 +118,7 @@ def outcome_transport_audit(
         measured=measured,
         ranges=ranges,
         cells=measure_flows(comparison, matched),
-        sure=Sure(None, None, None, None),
+        sure=Sure(),
         a=a,
         b=b,
     )
@@ -229,7 +182,7 @@ def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: Comp
     spaces = {}
     for name, columns in chosen.items():
         space = subject.space if name == "all" else FeatureSpace.fit(data, columns)
-        encoded = space.encode(data.frame)
+        encoded = space.encode(data.frame) if columns else np.zeros((data.n, 1))
         spaces[name] = Space(
             columns, encoded[comparison.source.positions], encoded[comparison.target.positions]
         )
@@ -272,6 +225,15 @@ def _measure(
     return found
 
 
+def _unknown(measured: Measured) -> Measured:
+    """Return a measurement of which no number is known."""
+    names = ("value", "normalised", "least", "most", "parts")
+    blank: dict[str, Any] = {
+        name: np.full_like(getattr(measured, name), np.nan, dtype=float) for name in names
+    }
+    return dataclasses.replace(measured, **blank)
+
+
 def _infer(
     parts: Parts,
     couple: Callable[..., Matched],
@@ -295,12 +257,20 @@ def _infer(
             rng=rng,
             progress=part(progress, 0.0, 0.7),
         )
+    sides = {"a": parts.a, "b": parts.b}
+    errors: dict[str, np.ndarray] = {}
+    if options.draws and not parts.alone:
+        apart = rng.spawn(1)[0]  # so that other draws stay what they were
+        both = parts.matched.on_a_line
+        many = max(options.draws, _DRAWS if both and len(parts.a) + len(parts.b) <= _FEW else 0)
+        for ground in ("euclidean", "squared_euclidean") if both else (options.cost,):
+            errors[ground] = distance_error(comparison, **sides, ground=ground, draws=many, rng=apart)
+    progress(0.7, "Measuring what chance alone gives")
     observed, null = None, None
     if options.permutations:
         observed, null = distance_null(
             comparison,
-            a=parts.a,
-            b=parts.b,
+            **sides,
             ground=options.cost,
             permutations=options.permutations,
             rng=rng,
@@ -308,35 +278,14 @@ def _infer(
         )
     bias, mass = parts.measured[0].value, parts.mass
     known = np.isfinite(bias) & (mass > 0)
-    mean = float(np.average(bias[known], weights=mass[known]))
-    tested = group_test(
+    if not known.any():
+        return Sure(resampled, errors, None, observed, null)
+    tested = group_means(
         np.where(known, bias, np.nan),
         mass,
         comparison.source.group,
-        material=options.material * mean,
         level=options.level,
         permutations=options.permutations,
         rng=rng,
-        ranges=_group_ranges(parts, bias),
     )
-    return Sure(resampled, tested, observed, null)
-
-
-def _group_ranges(parts: Parts, bias: np.ndarray) -> Ranges | None:
-    """Ranges of groups' mean bias over all optimal couplings; None for a blurred coupling, which is unique.
-
-    Anything is possible where the range of an exact coupling is not known.
-    """
-    if not parts.matched.exact:
-        return None
-    low, high = [], []
-    for k, level in enumerate(parts.groups.levels):
-        if level != "group":
-            continue
-        ends, members = parts.ranges[k], parts.groups.members[k]
-        known = members & np.isfinite(bias) & (parts.mass > 0)
-        value = float(np.average(bias[known], weights=parts.mass[known])) if known.any() else 0.0
-        far = float(parts.measured[0].bias.farthest.max())
-        low.append(0.0 if ends is None else min(ends[0], value))  # rounding must not shut the even one out
-        high.append(far if ends is None else max(ends[1], value))
-    return np.array(low), np.array(high)
+    return Sure(resampled, errors, tested, observed, null)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
@@ -15,6 +15,13 @@ def section(result: OutcomeTransportResult) -> Section:
     flows = result.flows_frame()
     table = result.to_frame()
     exhibits = [
+        Exhibit(
+            "judged",
+            "What the verdict rests on",
+            "The interval that the verdict follows from, and how much is said not to matter.",
+            lambda: figures.judged(result),
+            result.judged_frame,
+        ),
         Exhibit(
             "flows",
             "Flows",
@@ -29,16 +36,19 @@ def section(result: OutcomeTransportResult) -> Section:
             lambda: figures.flow_matrix(result),
             lambda: flows,
         ),
-        Exhibit(
-            "bias",
-            "Bias by group",
-            "Mean bias by group: the thick bar is the sampling interval, the thin one holds every optimal "
-            "coupling's value.",
-            lambda: figures.bias(result),
-            lambda: table[table["level"] != "subgroup"],
-        ),
     ]
-    if any(row.level == "subgroup" for row in result.bias):
+    if any(row.mean.value is not None for row in result.bias):
+        exhibits.append(
+            Exhibit(
+                "bias",
+                "Bias by group",
+                "Mean bias by group: the thick bar is the sampling interval, the thin one holds every "
+                "optimal coupling's value.",
+                lambda: figures.bias(result),
+                lambda: table[table["level"] != "subgroup"],
+            )
+        )
+    if any(row.level == "subgroup" and row.mean.value is not None for row in result.bias):
         exhibits.append(
             Exhibit(
                 "subgroup_bias",

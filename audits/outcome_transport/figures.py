@@ -7,10 +7,11 @@ import plotly.graph_objects as go
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
-from audits.outcome_transport import BiasRow, OutcomeTransportResult, TieRange
+from audits.outcome_transport.result import BiasRow, OutcomeTransportResult, TieRange
+from audits.outcome_transport.words import interval_words
 from audits.stats.words import count, number, percent
 
-__all__ = ["bias", "blue_college", "flow_matrix", "roles", "sankey"]
+__all__ = ["bias", "blue_college", "flow_matrix", "judged", "roles", "sankey"]
 
 
 _FEW = 10  # people below which an interval may go beyond the figure
@@ -138,47 +139,95 @@ def _between(result: OutcomeTransportResult, r: int, c: int) -> str:
 
 def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
     """Draw mean bias by group: sampling interval as a thick bar, range when optimal as a thin one."""
-    rows = [row for row in result.bias if row.level in {"all", level} and row.mean is not None]
+    rows = [row for row in result.bias if row.level in {"all", level} and row.mean.value is not None]
     if not rows:
         return empty("Nobody is matched, so there is no bias to draw.")
     ranges = {(item.level, item.group): item for item in result.tie_range}
-    rows.sort(key=lambda row: (row.level != "all", -(row.mean or 0.0)), reverse=True)
+    rows.sort(key=lambda row: (row.level != "all", -(row.mean.value or 0.0)), reverse=True)
     names = distinct([row.group for row in rows], longest=28 if level == "group" else 36)
     figure = go.Figure()
     for k, row in enumerate(rows):
         tie = ranges.get((row.level, row.group))
         if tie is not None:
             figure.add_trace(_bar(names[k], tie.low, tie.high, GREY, 3, "all optimal couplings", k))
-        if row.low is not None and row.high is not None:
-            figure.add_trace(_bar(names[k], row.low, row.high, ACCENT, 9, "sampling interval", k))
+        if row.mean.low is not None and row.mean.high is not None:
+            figure.add_trace(_bar(names[k], row.mean.low, row.mean.high, ACCENT, 9, "sampling interval", k))
     figure.add_trace(
         go.Scatter(
-            x=[row.mean for row in rows],
+            x=[row.mean.value for row in rows],
             y=names,
             mode="markers",
             marker={
-                "color": ["#FFFFFF" if row.low is None else INK for row in rows],
+                "color": ["#FFFFFF" if row.mean.low is None else INK for row in rows],
                 "line": {"color": INK, "width": 1.5},
                 "size": 9,
             },
-            customdata=[[count(row.n), number(row.mean)] for row in rows],
+            customdata=[[count(row.n), number(row.mean.value)] for row in rows],
             name="even coupling",
             hovertemplate="%{y}: %{customdata[1]} (%{customdata[0]} people)<extra></extra>",
         )
     )
     figure.update_xaxes(title="mean distance to those<br>with the same outcome", rangemode="tozero")
     edge = 1.1 * max(_reach(row, ranges.get((row.level, row.group))) for row in rows)
-    if edge > 0 and any((row.high or 0.0) > edge for row in rows):
+    if edge > 0 and any((row.mean.high or 0.0) > edge for row in rows):
         figure.update_xaxes(range=[0, edge])  # else the interval of two or three people is all one sees
-    top = max((row for row in rows if row.level != "all"), key=lambda row: row.mean or 0.0, default=rows[0])
-    alt = f"Mean bias by {level} with intervals and ranges; largest for {top.group}, {number(top.mean)}."
+    top = max(
+        (row for row in rows if row.level != "all"), key=lambda row: row.mean.value or 0.0, default=rows[0]
+    )
+    alt = (
+        f"Mean bias by {level} with intervals and ranges; largest for {top.group}, {number(top.mean.value)}."
+    )
     return finish(figure, height=110 + 34 * len(rows), alt=alt)
+
+
+def judged(result: OutcomeTransportResult) -> go.Figure:
+    """Draw what the verdict rests on: each interval that was judged, and what is said not to matter."""
+    rows = [(row.group, row.difference) for row in result.bias if row.difference is not None]
+    groups = bool(rows)
+    rows = rows or [("distance", result.judged)]
+    rows = [(name, one) for name, one in rows if one.interval.value is not None]
+    if not rows:
+        return empty("Nothing was judged.")
+    rows.sort(key=lambda row: row[1].interval.value or 0.0)
+    names = distinct([name for name, _ in rows])
+    figure = go.Figure()
+    for k, (_, one) in enumerate(rows):
+        if one.interval.low is not None and one.interval.high is not None:
+            words = "over samples and all optimal couplings" if groups else "interval"
+            figure.add_trace(_bar(names[k], one.interval.low, one.interval.high, ACCENT, 5, words, k))
+    figure.add_trace(
+        go.Scatter(
+            x=[one.interval.value for _, one in rows],
+            y=names,
+            mode="markers",
+            marker={"color": INK, "size": 9},
+            name="even coupling" if groups else "distance",
+            customdata=[[one.verdict] for _, one in rows],
+            hovertemplate="%{y}: %{x:.3g}, %{customdata[0]}<extra></extra>",
+        )
+    )
+    material = rows[0][1].immaterial_high
+    if material is not None:
+        figure.add_vrect(
+            x0=-material if groups else 0.0,
+            x1=material,
+            fillcolor=GREY,
+            opacity=0.12,
+            line_width=0,
+            annotation_text="does not matter",
+            annotation_position="top left",
+        )
+    figure.add_vline(x=0.0, line={"color": CONTRAST, "dash": "dot", "width": 1})
+    figure.update_xaxes(title="mean bias minus<br>that of the others" if groups else "Wasserstein distance")
+    interval = result.judged.interval
+    alt = f"What the verdict rests on: {number(interval.value)}{interval_words(interval)}, {result.verdict}."
+    return finish(figure, height=150 + 34 * len(rows), alt=alt)
 
 
 def _reach(row: BiasRow, tie: TieRange | None) -> float:
     """How far a group's marks go to the right; of few people, without the interval."""
-    ends = [row.mean or 0.0, tie.high if tie is not None else 0.0]
-    return max(*ends, row.high or 0.0) if row.n >= _FEW else max(ends)
+    ends = [row.mean.value or 0.0, tie.high if tie is not None else 0.0]
+    return max(*ends, row.mean.high or 0.0) if row.n >= _FEW else max(ends)
 
 
 def _bar(name: str, low: float, high: float, colour: str, width: int, words: str, k: int) -> go.Scatter:

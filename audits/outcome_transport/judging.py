@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from scipy.stats import norm
 
+from audits.outcome_transport.bias import Cells, Groups, Measured
 from audits.outcome_transport.comparison import Comparison
-from audits.outcome_transport.group_testing import GroupTest
-from audits.outcome_transport.inference import Resampled
 from audits.outcome_transport.matching import Matched
-from audits.outcome_transport.measuring import Cells, Groups, Measured
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.outcome_transport.pools import effective, whole
-from audits.outcome_transport.words import Judged
-from audits.stats import INSUFFICIENT, Estimate, p_value, verdict
+from audits.outcome_transport.resampling import Resampled, effective, whole
+from audits.stats import Estimate, Judged, judge, p_value, worst_of
+from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level
 
-__all__ = ["Parts", "Space", "Sure", "distances", "judge"]
+__all__ = ["Findings", "Parts", "Space", "Sure", "distances", "judge_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,17 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Sure:
-    """What inference found; None for what was not asked for."""
+    """What inference found; None or empty for what was not asked for.
 
-    resampled: Resampled | None
-    tested: GroupTest | None
-    observed: float | None
-    null: np.ndarray | None
+    `errors` holds, by cost, how far distances can lie from the truth in each resample; `tested` compares
+    groups' mean bias in the even coupling; `observed` and `null` are the distance and those by chance.
+    """
+
+    resampled: Resampled | None = None
+    errors: Mapping[str, np.ndarray] = field(default_factory=dict)
+    tested: GroupMeans | None = None
+    observed: float | None = None
+    null: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,12 @@ class Parts:
         return self.a * self.matched.matched_share[self.matched.source.of]
 
     @property
+    def people(self) -> float:
+        """People of both sides, counted once."""
+        n, m = float(self.a.sum()), float(self.b.sum())
+        return n if self.comparison.same_people else n + m
+
+    @property
     def alone(self) -> bool:
         """Whether a side is one person, of whose like nothing is known."""
         return bool(min(self.a.sum(), self.b.sum()) < 2)
@@ -73,32 +84,73 @@ class Parts:
         """Why there is no interval, where people were not resampled."""
         return f"no interval: {'one person alone on a side' if self.alone else 'not resampled'}"
 
+    @property
+    def distance_p(self) -> float | None:
+        """Chance of a distance at least as large if outcomes did not depend on the side."""
+        if self.sure.null is None or self.sure.observed is None:
+            return None
+        return p_value(self.sure.observed, self.sure.null)
 
-def distances(
-    parts: Parts, options: OutcomeTransportOptions, n: float
-) -> tuple[Estimate, dict[str, Estimate | None]]:
+
+_ORDERS = {"order_1": "euclidean", "order_2": "squared_euclidean"}
+_OPEN = "other optimal couplings leave it open, so more people would not settle it"
+
+
+def distances(parts: Parts, options: OutcomeTransportOptions) -> tuple[Estimate, dict[str, Estimate | None]]:
     """Distance of the chosen cost, and of both orders: on a line one exact coupling serves both."""
     matched = parts.matched
     values = {
         "order_1": matched.mean_cost("euclidean"),
         "order_2": float(np.sqrt(matched.mean_cost("squared_euclidean"))),
     }
-    chosen = "order_1" if options.cost == "euclidean" else "order_2"
+    chosen = next(name for name, cost in _ORDERS.items() if cost == options.cost)
     both = matched.on_a_line and matched.exact
+    exactly = {
+        name: _bounded(parts, options, value, _ORDERS[name])
+        if matched.exact
+        else _blurred(parts, options, value, k)
+        for k, (name, value) in enumerate(values.items())
+        if both or name == chosen
+    }
+    return exactly[chosen], {name: exactly.get(name) for name in _ORDERS}
+
+
+def _bounded(parts: Parts, options: OutcomeTransportOptions, value: float, cost: str) -> Estimate:
+    """An exact distance with its interval, which touches 0 unless the permutation test rejects."""
+    n = parts.people
+    error = parts.sure.errors.get(cost)
+    if error is None:
+        return Estimate(value, None, None, n, parts.no_interval)
+    p, kept = parts.distance_p, cost
+    outcomes = np.unique(np.concatenate([parts.matched.x, parts.matched.y]))
+    two = cost == "squared_euclidean" and parts.matched.on_a_line and len(outcomes) == 2
+    if two:  # all mass that moves moves as far: the square is the distance of order 1, times that far
+        kept, far = "euclidean", float(outcomes[1] - outcomes[0])
+    reach = float(np.quantile(parts.sure.errors[kept], 1 - options.level, method="higher"))
+    centre = value**2 / far if two else value
+    low, high = max(centre - reach, 0.0), centre + reach
+    if two:
+        low, high = float(np.sqrt(low * far)), float(np.sqrt(high * far))
+    if p is not None and p > options.level:
+        low = 0.0
+    method = f"norm of the resampled error, {percent_level(options.level)}"
+    return Estimate(value, low, high, n, method)
+
+
+def _blurred(parts: Parts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:
+    """The mean cost of a blurred coupling, which is no distance."""
+    resampled = parts.sure.resampled
+    if resampled is None:
+        return Estimate(value, None, None, parts.people, parts.no_interval)
     reach = float(norm.isf(options.level / 2))
-    found = {}
-    for k, (name, value) in enumerate(values.items()):
-        if parts.sure.resampled is None:
-            found[name] = Estimate(value, None, None, n, parts.no_interval)
-            continue
-        spread = reach * float(parts.sure.resampled.distance[k])
-        upward = spread if k else max(spread, reach * _largest_error(parts))
-        excess = float(parts.sure.resampled.excess[k])
-        people = f"{parts.sure.resampled.pool:,} people"
-        what = "" if matched.exact else f"mean cost of the {options.matching} coupling; "
-        method = f"{what}bootstrap of {people}, coupled again, {percent_level(options.level)}"
-        found[name] = Estimate(value, max(value - excess - spread, 0.0), value + upward, n, method)
-    return found[chosen], {name: found[name] if both or name == chosen else None for name in found}
+    spread = reach * float(resampled.distance[k])
+    upward = spread if k else max(spread, reach * _largest_error(parts))
+    excess = float(resampled.excess[k])
+    method = (
+        f"mean cost of the {options.matching} coupling; bootstrap of {resampled.pool:,} people, coupled "
+        f"again, {percent_level(options.level)}"
+    )
+    return Estimate(value, max(value - excess - spread, 0.0), value + upward, parts.people, method)
 
 
 def _largest_error(parts: Parts) -> float:
@@ -117,48 +169,102 @@ def _largest_error(parts: Parts) -> float:
     return float(np.sqrt(variance))
 
 
-def judge(parts: Parts, options: OutcomeTransportOptions) -> Judged:
+@dataclass(frozen=True)
+class Findings:
+    """All that was judged: the one that the verdict rests on, and groups' differences in bias by name.
+
+    `even` are the same differences in the even coupling alone, which says nothing of the others.
+    """
+
+    judged: Judged
+    groups: Mapping[str, Judged] = field(default_factory=dict)
+    even: Mapping[str, Judged] = field(default_factory=dict)
+
+
+def judge_all(parts: Parts, options: OutcomeTransportOptions, distance: Estimate) -> Findings:
     """Two groups are judged by the distance of their outcomes, two policies by how groups' bias differs.
 
     The distance is the same in all optimal couplings. Bias is not, so there a verdict has to hold in all.
     """
-    sure, level = parts.sure, options.level
-    distance_p = None if sure.null is None or sure.observed is None else p_value(sure.observed, sure.null)
-    group_p = None if sure.tested is None else sure.tested.p_value
-    if parts.comparison.same_people:
-        if sure.tested is None:
-            return Judged(INSUFFICIENT, distance_p, group_p, None)
-        return _of_groups(sure.tested, distance_p, level)
-    if sure.null is None or distance_p is None:
-        return Judged(INSUFFICIENT, distance_p, group_p, None)
+    if not parts.comparison.same_people:
+        return Findings(_of_distance(parts, options, distance))
+    tested = parts.sure.tested
+    if tested is None:
+        nothing = Estimate(None, None, None, parts.people, "groups' bias was not compared")
+        why = "" if options.permutations else "chance was not measured: permutations is 0"
+        unknown = "the data name no features" if np.isnan(parts.measured[0].value).all() else ""
+        why = why or unknown or "there is one group only"
+        return Findings(judge(nothing, immaterial=(0.0, 0.0), reason=why))
+    bias, mass = parts.measured[0].value, parts.mass
+    known = np.isfinite(bias) & (mass > 0)
+    material = options.material * float(np.average(bias[known], weights=mass[known]))
+    even = judge_groups(tested, material=material)
+    ranges = _difference_ranges(parts, tested)
+    everywhere = (
+        even if ranges is None else judge_groups(tested, material=material, ranges=ranges, open_reason=_OPEN)
+    )
+    names = parts.comparison.source.groups
+    found, alone = (
+        {name: one for name, one in zip(names, each, strict=True) if one is not None}
+        for each in (everywhere, even)
+    )
+    # of mirrored differences, the larger bias is the one to name
+    first = sorted(found.values(), key=lambda one: -(one.interval.value or 0.0))
+    return Findings(worst_of(first), found, alone)
+
+
+def _of_distance(parts: Parts, options: OutcomeTransportOptions, distance: Estimate) -> Judged:
     material = options.material * _unit(parts)
-    # chance gives distances that fall with the square root of the people
-    critical = float(np.quantile(sure.null, 1 - level))
-    error = (
-        0.0 if sure.resampled is None else float(sure.resampled.distance[int(options.cost != "euclidean")])
+    if not parts.matched.exact and parts.sure.observed is not None:
+        distance = _bounded(parts, options, parts.sure.observed, options.cost)
+    p, why = parts.distance_p, ""
+    if p is None:
+        why = "chance was not measured: permutations is 0"
+    elif distance.low is None:
+        why = distance.method
+    needed = None
+    if not why and distance.value is not None and distance.high is not None:
+        # an interval that is half as long as what matters either excludes 0 or lies within it
+        reach = distance.high - distance.value
+        small = min(float(parts.a.sum()), float(parts.b.sum()))
+        needed = max(small + 1, np.ceil(small * (2 * reach / material) ** 2)) if material > 0 else np.inf
+    return judge(
+        distance,
+        immaterial=(-math.inf, material),
+        p_value=p,
+        level=options.level,
+        people_needed=None if needed is None or needed > 1e12 else int(needed),
+        reason=why,
+        only_estimated=why if p is None else "",
     )
-    error = max(error, float(sure.null.std()), 1e-300)
-    able = 1 / (len(sure.null) + 1) <= level
-    power = float(norm.cdf((material - critical) / error)) if able else 0.0
-    judged = verdict(excludes_no_difference=distance_p <= level, power=power)
-    small = min(parts.a.sum(), parts.b.sum())
-    needed = _people(float(small * ((critical + norm.isf(0.2) * error) / material) ** 2))
-    return Judged(judged, distance_p, group_p, needed if judged == INSUFFICIENT and able else None)
 
 
-def _of_groups(tested: GroupTest, distance_p: float | None, level: float) -> Judged:
-    """Judge groups' bias: what only the even coupling says is not enough, and more people would not help."""
-    even = verdict(excludes_no_difference=tested.p_value <= level, power=tested.power)
-    judged = verdict(
-        excludes_no_difference=tested.everywhere <= level, power=0.0 if tested.leeway else tested.power
-    )
-    settled = judged == even == INSUFFICIENT and not tested.leeway
-    people = _people(tested.people_needed) if settled else None
-    return Judged(judged, distance_p, tested.p_value, people, tested.everywhere, even, tested.leeway)
+def _difference_ranges(parts: Parts, tested: GroupMeans) -> tuple[np.ndarray, np.ndarray] | None:
+    """Smallest and largest difference of each group from everybody else over all optimal couplings.
 
-
-def _people(number: float) -> int | None:
-    return int(np.ceil(number)) if np.isfinite(number) and 0 < number < 1e12 else None
+    None for a blurred coupling, which is unique. Each group's range is taken as if it could be chosen freely,
+    so the differences err on the safe side; anything is possible where a range is not known.
+    """
+    if not parts.matched.exact:
+        return None
+    low, high = [], []
+    for k, level in enumerate(parts.groups.levels):
+        if level != "group":
+            continue
+        ends, members = parts.ranges[k], parts.groups.members[k]
+        known = members & np.isfinite(parts.measured[0].value) & (parts.mass > 0)
+        mean = (
+            float(np.average(parts.measured[0].value[known], weights=parts.mass[known]))
+            if known.any()
+            else 0.0
+        )
+        far = float(parts.measured[0].bias.farthest.max())
+        low.append(0.0 if ends is None else min(ends[0], mean))  # rounding must not shut the even one out
+        high.append(far if ends is None else max(ends[1], mean))
+    least, most, share = np.array(low), np.array(high), tested.share
+    rest = np.maximum(1 - share, 1e-300)
+    others = [(share @ ends - share * ends) / rest for ends in (least, most)]
+    return least - others[1], most - others[0]
 
 
 def _unit(parts: Parts) -> float:

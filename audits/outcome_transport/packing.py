@@ -10,9 +10,9 @@ from scipy import sparse
 
 from audits.models import Subject
 from audits.outcome_transport.comparison import Side
-from audits.outcome_transport.inference import simultaneous
-from audits.outcome_transport.judging import Parts, distances, judge
+from audits.outcome_transport.judging import Findings, Parts, distances, judge_all
 from audits.outcome_transport.options import OutcomeTransportOptions
+from audits.outcome_transport.resampling import simultaneous
 from audits.outcome_transport.result import (
     BiasRow,
     Decomposition,
@@ -33,9 +33,10 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
     """Pack the result."""
     comparison = parts.comparison
     n, m = float(parts.a.sum()), float(parts.b.sum())
-    distance, orders = distances(parts, options, n if comparison.same_people else n + m)
-    judged = judge(parts, options)
-    bias, by_role = _bias(parts, options)
+    distance, orders = distances(parts, options)
+    found = judge_all(parts, options, distance)
+    bias, by_role = _bias(parts, options, found)
+    groups = [row.difference for row in bias if row.difference is not None]
     ties = _ties(parts)
     flows = _flows(parts, options.level)
     result = OutcomeTransportResult(
@@ -44,7 +45,7 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
         source=comparison.source.name,
         target=comparison.target.name,
         outcome=comparison.kind,
-        verdict=judged.verdict,
+        judged=found.judged,
         finding="",
         warnings=(),
         n_source=n,
@@ -56,10 +57,11 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
         },
         wasserstein=distance,
         wasserstein_orders=orders,
-        distance_p_value=judged.distance_p,
-        group_p_value=judged.group_p,
-        group_p_value_everywhere=judged.everywhere,
-        people_needed=judged.people_needed,
+        distance_p_value=parts.distance_p,
+        group_p_value=None if parts.sure.tested is None else parts.sure.tested.p_value,
+        group_p_value_everywhere=min(
+            (one.p_value for one in groups if one.p_value is not None), default=None
+        ),
         unmatched=dict(zip(("source", "target"), parts.matched.unmatched, strict=True)),
         flows=flows,
         bias=bias,
@@ -77,12 +79,14 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
     )
     return dataclasses.replace(
         result,
-        finding=finding(result, comparison, judged, options),
+        finding=finding(result, comparison, found, options),
         warnings=(*comparison.warnings, *warnings_for(result, comparison, options)),
     )
 
 
-def _bias(parts: Parts, options: OutcomeTransportOptions) -> tuple[tuple[BiasRow, ...], tuple[RoleBias, ...]]:
+def _bias(
+    parts: Parts, options: OutcomeTransportOptions, found: Findings
+) -> tuple[tuple[BiasRow, ...], tuple[RoleBias, ...]]:
     groups, level = parts.groups, options.level
     rows, roles = [], []
     size = groups.members @ parts.a
@@ -103,14 +107,11 @@ def _bias(parts: Parts, options: OutcomeTransportOptions) -> tuple[tuple[BiasRow
                     BiasRow(
                         group=group,
                         level=groups.levels[k],
-                        n=float(size[k]),
-                        mean=mean,
-                        low=ends[0],
-                        high=ends[1],
+                        mean=Estimate(mean, ends[0], ends[1], float(size[k]), method),
                         normalised=_weighted(parts.measured[0].normalised, parts.mass, groups.members[k]),
                         total=None if mean is None else float(groups.members[k] @ parts.mass) * mean,
                         adjusted_p=next(adjusted, None) if groups.levels[k] == "group" else None,
-                        method=method,
+                        difference=found.groups.get(group) if groups.levels[k] == "group" else None,
                     )
                 )
     return tuple(rows), tuple(roles)
@@ -226,6 +227,8 @@ def _sampling(
 def _decomposition(parts: Parts, flows: Flows) -> Decomposition:
     source, measured = parts.comparison.source, parts.measured[0]
     known = np.isfinite(measured.value)
+    if not known.any():
+        return Decomposition((), (), (), ())
     amount = np.zeros((len(flows.rows), len(flows.columns)))
     np.add.at(amount, source.subgroup[known], (parts.mass[:, None] * measured.parts)[known])
     size = np.bincount(source.subgroup[known], parts.mass[known], len(flows.rows))[:, None]

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.records import Audit
+from audits.records import Audit, Size
+
+if TYPE_CHECKING:
+    from audits.data import AuditData
 
 __all__ = ["AUDIT"]
+
+
+def _seconds(options: OutcomeTransportOptions, size: Size) -> float:
+    """Measured on two cores: all distances between people, and what resampling takes beside them."""
+    people = min(size.rows, options.max_people)
+    return 3.0 + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    """The model beside the labels."""
+    if not data.protected or data.y is None:
+        return None
+    return {"by": list(data.protected[:1]), "against": "label"}
+
 
 AUDIT = Audit(
     name="outcome_transport",
@@ -18,6 +37,8 @@ AUDIT = Audit(
     ),
     options=OutcomeTransportOptions,
     result="audits.outcome_transport.result:OutcomeTransportResult",
-    runs="audits.outcome_transport.audit:outcome_transport_audit",
+    runs="audits.outcome_transport.audit:outcome_transport",
     presents="audits.outcome_transport.exhibits:section",
+    seconds=_seconds,
+    usual=_usual,
 )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+from pydantic import BeforeValidator, TypeAdapter
 
-from audits.results import plain, shown
-from audits.stats import Estimate, Verdict
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["BiasRow", "Decomposition", "Flows", "OutcomeTransportResult", "RoleBias", "TieRange"]
 
+_PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 Matrix = tuple[tuple[float, ...], ...]
 
 
@@ -52,28 +54,52 @@ class BiasRow:
     Attributes
     ----------
     level : {"all", "group", "subgroup"}
-    mean : float or None
-        Mean individual bias (Eq. 12), in the distance's unit; None where nobody is matched.
-    low, high : float or None
-        Interval of the mean; all intervals of a result hold together.
+    mean : Estimate
+        Mean individual bias (Eq. 12), in the distance's unit; without value where nobody is matched. All
+        intervals of a result hold together.
+    difference : Judged or None
+        Groups only: mean bias minus that of everybody else in the even coupling, with an interval and a
+        p-value that hold in every optimal coupling, all groups together.
     normalised : float or None
         Mean of Eq. 18, in [0, 1].
     total : float
         Group bias, the sum over people (Eq. 13).
     adjusted_p : float or None
-        Permutation p-value of the group's difference from everybody, corrected for all groups; groups only.
+        Permutation p-value of that difference in the even coupling alone, corrected for all groups.
     """
 
     group: str
     level: str
-    n: float
-    mean: float | None
-    low: float | None
-    high: float | None
+    mean: Estimate
     normalised: float | None
     total: float | None
     adjusted_p: float | None
-    method: str
+    difference: Judged | None = None
+
+    @property
+    def n(self) -> float:
+        """People of the group."""
+        return self.mean.n
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as results.json states it: the estimate's parts beside the rest."""
+        row = _PLAIN.dump_python(self, mode="json")
+        mean = row.pop("mean")
+        head = {"group": row.pop("group"), "level": row.pop("level")}
+        return head | {"mean": mean.pop("value")} | mean | row
+
+
+def _of_any_version(rows: Any) -> Any:
+    """Rows as they are now, of runs saved when each split its estimate in three."""
+
+    def now(row: Any) -> Any:
+        if not isinstance(row, dict) or isinstance(row.get("mean"), dict) or "low" not in row:
+            return row
+        mean = {"value": row["mean"], **{key: row[key] for key in ("low", "high", "n", "method")}}
+        rest = {key: value for key, value in row.items() if key not in {"low", "high", "n", "method"}}
+        return rest | {"mean": mean}
+
+    return [now(row) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -123,6 +149,10 @@ class OutcomeTransportResult:
 
     Attributes
     ----------
+    judged : Judged
+        The verdict with the interval that it follows from: of the distance between two groups; of two
+        policies that of the group whose mean bias differs most surely from everybody else's in every optimal
+        coupling.
     wasserstein : Estimate
         Distance between the two sets of outcomes with the chosen cost: order 1 for Eq. 10's unsquared norm,
         order 2 for the squared one. 0: the same outcomes.
@@ -133,7 +163,7 @@ class OutcomeTransportResult:
     group_p_value : float or None
         Chance of groups' mean bias as far apart, in the even coupling, if bias did not depend on the group.
     group_p_value_everywhere : float or None
-        The largest such chance over all optimal couplings: what the verdict on two policies goes by.
+        The largest such chance over all optimal couplings, that of the verdict on two policies.
     unmatched : dict
         Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
     certificate : dict
@@ -151,7 +181,7 @@ class OutcomeTransportResult:
     source: str
     target: str
     outcome: str
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     n_source: float
@@ -161,10 +191,9 @@ class OutcomeTransportResult:
     wasserstein_orders: dict[str, Estimate | None]
     distance_p_value: float | None
     group_p_value: float | None
-    people_needed: int | None
     unmatched: dict[str, float]
     flows: Flows
-    bias: tuple[BiasRow, ...]
+    bias: Annotated[tuple[BiasRow, ...], BeforeValidator(_of_any_version)]
     decomposition: Decomposition
     tie_range: tuple[TieRange, ...]
     by_role: tuple[RoleBias, ...]
@@ -176,7 +205,19 @@ class OutcomeTransportResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        return plain(self)
+        values = plain(self)
+        del values["judged"]
+        return head(self) | values | {"bias": [row.to_json() for row in self.bias]}
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval of `judged`."""
+        return self.judged.verdict
+
+    @property
+    def people_needed(self) -> int | None:
+        """About how many people in the smallest group would settle it."""
+        return self.judged.people_needed
 
     def to_frame(self) -> pd.DataFrame:
         """Return bias by group with its interval and its range over optimal couplings."""
@@ -189,16 +230,37 @@ class OutcomeTransportResult:
                     "group": row.group,
                     "level": row.level,
                     "people": row.n,
-                    "mean bias": row.mean,
-                    "low": row.low,
-                    "high": row.high,
+                    "mean bias": row.mean.value,
+                    "low": row.mean.low,
+                    "high": row.mean.high,
                     "normalised": row.normalised,
                     "least optimal": None if tie is None else tie.low,
                     "most optimal": None if tie is None else tie.high,
+                    "minus the others": None if row.difference is None else row.difference.interval.value,
+                    "difference low": None if row.difference is None else row.difference.interval.low,
+                    "difference high": None if row.difference is None else row.difference.interval.high,
+                    "p in every coupling": None if row.difference is None else row.difference.p_value,
                     "adjusted p": row.adjusted_p,
                 }
             )
         return pd.DataFrame(rows)
+
+    def judged_frame(self) -> pd.DataFrame:
+        """Return every interval that was judged, with its verdict."""
+        found = {row.group: row.difference for row in self.bias if row.difference is not None}
+        return pd.DataFrame(
+            [
+                {
+                    "of": name,
+                    "value": one.interval.value,
+                    "low": one.interval.low,
+                    "high": one.interval.high,
+                    "p": one.p_value,
+                    "verdict": one.verdict,
+                }
+                for name, one in (found or {"distance": self.judged}).items()
+            ]
+        )
 
     def flows_frame(self) -> pd.DataFrame:
         """Return the flows as a table, one row a pair of subgroups, largest mass first."""
@@ -212,7 +274,7 @@ class OutcomeTransportResult:
                 "least optimal": None if self.flows.low is None else self.flows.low[r][c],
                 "most optimal": None if self.flows.high is None else self.flows.high[r][c],
                 "mass": self.flows.mass[r][c],
-                "part of the bias": self.decomposition.share[r][c],
+                "part of the bias": self.decomposition.share[r][c] if self.decomposition.share else None,
             }
             for r, source in enumerate(self.flows.rows)
             for c, target in enumerate(self.flows.columns)

@@ -2,63 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from audits.outcome_transport.comparison import Comparison
+from audits.outcome_transport.judging import Findings
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import OutcomeTransportResult
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, Verdict
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["Judged", "finding", "warnings_for"]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The verdict, the p-values behind it, and the people that a better one would need.
-
-    `group_p` and `even` are of the even coupling alone, `everywhere` is the largest p-value over all optimal
-    couplings; None where groups' bias is not what is judged. `leeway` says whether some of them could set two
-    groups materially apart, which more people would not change.
-    """
-
-    verdict: Verdict
-    distance_p: float | None
-    group_p: float | None
-    people_needed: int | None
-    everywhere: float | None = None
-    even: Verdict | None = None
-    leeway: bool = False
+__all__ = ["closing", "finding", "interval_words", "warnings_for"]
 
 
 def finding(
-    result: OutcomeTransportResult, comparison: Comparison, judged: Judged, options: OutcomeTransportOptions
+    result: OutcomeTransportResult, comparison: Comparison, found: Findings, options: OutcomeTransportOptions
 ) -> str:
     """Say how far outcomes lie apart, which subgroup is mapped where, and how sure that is."""
     distance = result.wasserstein
-    between = "" if distance.low is None else f" ({number(distance.low)} to {number(distance.high)})"
     order = "order 1" if options.cost == "euclidean" else "order 2"
-    p = "" if judged.distance_p is None else f", p {p_words(judged.distance_p)}"
+    p = "" if result.distance_p_value is None else f", p {p_words(result.distance_p_value)}"
     text = (
         f"Outcomes of {count(result.n_source)} people ({comparison.source.name}) and "
         f"{count(result.n_target)} "
-        f"({comparison.target.name}) lie {number(distance.value)} apart{between}, Wasserstein distance "
-        f"of {order}{p}."
+        f"({comparison.target.name}) lie {number(distance.value)} apart{interval_words(distance)}, "
+        f"Wasserstein distance of {order}{p}."
     )
+    judged = found.judged
+    if not comparison.same_people and judged.interval != distance:
+        exactly = judged.interval
+        text += (
+            f" That is the {options.matching} coupling's mean cost; the distance itself is "
+            f"{number(exactly.value)}{interval_words(exactly)}."
+        )
     text += _largest_stranger(result)
     if comparison.same_people:
-        text += _groups(result, judged)
-    if judged.verdict == INSUFFICIENT:
-        if judged.people_needed is not None:
-            unit = "in the smallest group" if comparison.same_people else "in each group"
-            text += (
-                f" About {judged.people_needed:,} people {unit} would be needed to see a material difference."
-            )
-    elif judged.verdict == NO_EVIDENCE:
-        text += " A material difference would have been seen at this size."
-    return text
+        text += _groups(result, found)
+    return text + closing(judged, "in the smaller group" if not comparison.same_people else "in that group")
+
+
+def interval_words(estimate: Estimate) -> str:
+    """Return the interval in brackets, empty where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f" ({number(estimate.low)} to {number(estimate.high)})"
+
+
+def closing(judged: Judged, where: str) -> str:
+    """Say what the verdict leaves to be said: that it is a small one, or how many people would settle it."""
+    if judged.verdict == EVIDENCE:
+        return "" if judged.material else " It is smaller than what was said to matter."
+    if judged.verdict == NO_MATERIAL:
+        return f" Whatever difference there is lies within what was said not to matter{_room(judged)}."
+    if judged.people_needed is not None:
+        return f" About {judged.people_needed:,} people {where} would settle it."
+    return ""
+
+
+def _room(judged: Judged) -> str:
+    return "" if judged.immaterial_high is None else f" (up to {number(judged.immaterial_high)})"
 
 
 def _largest_stranger(result: OutcomeTransportResult) -> str:
@@ -88,38 +89,33 @@ def _range(low: float, high: float, people: float) -> str:
     return f"{percent(low, people).removesuffix(' %')}–{percent(high, people)}"
 
 
-def _groups(result: OutcomeTransportResult, judged: Judged) -> str:
-    rows = [row for row in result.bias if row.level == "group" and row.mean is not None]
-    if len(rows) < 2 or judged.group_p is None:
+def _groups(result: OutcomeTransportResult, found: Findings) -> str:
+    """State the group's difference that the verdict rests on, with the interval of every optimal coupling."""
+    name = next((name for name, one in found.groups.items() if one is found.judged), None)
+    if name is None:
         return ""
-    top, low = max(rows, key=lambda row: row.mean or 0.0), min(rows, key=lambda row: row.mean or 0.0)
-    if top.mean == low.mean:
-        text = f" In the even coupling bias is the same in all groups (mean {number(top.mean)})."
-    else:
-        text = (
-            f" In the even coupling bias is largest for {top.group} (mean {number(top.mean)}) and smallest "
-            f"for {low.group} ({number(low.mean)}); p {p_words(judged.group_p)} that groups differ by chance."
-        )
-    return text + _whichever(result, judged, top.group, low.group)
-
-
-def _whichever(result: OutcomeTransportResult, judged: Judged, top: str, low: str) -> str:
-    """Whether all optimal couplings say so, and otherwise how far they leave it open."""
-    ranges = {item.group: item for item in result.tie_range if item.level == "group"}
-    if judged.verdict == EVIDENCE:
-        return " That holds in every optimal coupling." if ranges else ""
-    open_even = judged.even == INSUFFICIENT
-    known = top in ranges and low in ranges
-    if open_even and not (known and judged.leeway):
-        return ""
-    said = "that difference" if judged.even == EVIDENCE else "that no material difference was found"
-    if not known:
-        return f" Whether {said} holds in other optimal couplings is not known, so it is no evidence."
-    of = " and ".join(
-        f"{number(ranges[name].low)} to {number(ranges[name].high)} for {name}" for name in (top, low)
+    row = next(row for row in result.bias if row.level == "group" and row.group == name)
+    interval, even = found.judged.interval, found.even[name].interval
+    p = "" if found.judged.p_value is None else f", p {p_words(found.judged.p_value)}"
+    where = "" if interval == even else "in the even coupling "
+    text = (
+        f" Mean bias of {name} is {where}{number(row.mean.value)}; minus that of the others "
+        f"{number(interval.value)}"
     )
-    held = "" if open_even else f"{said} holds for the even coupling only, and "
-    return f" Other optimal couplings give any mean bias from {of}, so {held}more people would not settle it."
+    if interval == even:
+        return f"{text}{interval_words(interval)}{p}."
+    ends = interval_words(interval).replace(")", " over samples and all optimal couplings)")
+    text += f"{ends}{p}."
+    if found.judged.verdict == EVIDENCE:
+        return f"{text} That holds in every optimal coupling."
+    told = ""
+    if found.even[name].verdict == EVIDENCE:
+        told = " The difference holds for the even coupling only."
+    elif found.even[name].verdict == NO_MATERIAL:
+        told = " That no material difference was found holds for the even coupling only."
+    if found.judged.reason:
+        told += f" {found.judged.reason[0].upper()}{found.judged.reason[1:]}."
+    return text + told
 
 
 def _apart(comparison: Comparison) -> bool:
@@ -140,7 +136,12 @@ def warnings_for(
         found.append(
             "All outcomes are the same, so every person is mapped to everybody and the distance is 0."
         )
-    if not result.tie_range:
+    if all(row.mean.value is None for row in result.bias):
+        found.append(
+            "The data name no features, so how unlike the people behind the outcomes are (their bias) was "
+            "not measured: outcomes alone are compared."
+        )
+    elif not result.tie_range:
         why = (
             "the coupling is blurred"
             if result.certificate["slack"] is None

@@ -1,6 +1,5 @@
+from .actions import GERMAN_ROLES as GERMAN_ROLES
 from .audit import recourse as recourse
-from .audit import recourse_audit as recourse_audit
-from .german import GERMAN_ROLES as GERMAN_ROLES
 from .options import Limit as Limit
 from .options import RecourseOptions as RecourseOptions
 from .result import AlphaRow as AlphaRow

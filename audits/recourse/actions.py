@@ -10,13 +10,15 @@ import pandas as pd
 from audits.checks import choices, one_of
 from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.kinds import Role
 from audits.data.values import as_text, text_of
 from audits.errors import InputError
 from audits.models import Subject
-from audits.recourse.german import GERMAN_ROLES
 from audits.recourse.options import Limit, RecourseOptions
 
-__all__ = ["Actions", "actions_of"]
+_TIED = 1e-9  # of a category's weight: what rounding makes of a tie
+
+__all__ = ["GERMAN_ROLES", "Actions", "actions_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +56,30 @@ class Actions:
         """
         if alpha == 0:
             return today
-        moved = self.space.decode((1 - alpha) * start + alpha * goal)
+        between = (1 - alpha) * start + alpha * goal
+        moved = self.space.decode(between)
         moved.index = today.index
-        for column in self.columns:
-            moved[column] = self._allowed(column, today[column], moved[column])
-        return moved
+        at = 0
+        for part in self.space.parts:
+            block = between[:, at : at + len(part.names)]
+            at += len(part.names)
+            # of several nearest categories none is chosen by its name: today's value stays
+            if isinstance(part, LevelBlock) and block.shape[1] > 1:
+                top = np.sort(block, axis=1)[:, -2:]
+                tied = top[:, 1] - top[:, 0] <= _TIED
+            elif isinstance(part, NumberBlock) and part.kind == "boolean":
+                tied = np.abs(block[:, 0] * part.sd + part.mean - 0.5) <= _TIED
+            else:
+                continue
+            if tied.any():
+                moved[part.column] = moved[part.column].where(~tied, today[part.column])
+        return self.allowed(today, moved)
+
+    def allowed(self, today: pd.DataFrame, moved: pd.DataFrame) -> pd.DataFrame:
+        """Return `moved` (n, columns), with today's value where a limit forbids the move."""
+        return moved.assign(
+            **{column: self._allowed(column, today[column], moved[column]) for column in self.columns}
+        )
 
     def _allowed(self, column: str, today: pd.Series, moved: pd.Series) -> pd.Series:
         """Keep today's value where the move is not allowed; numbers stop at their bound."""
@@ -185,3 +206,26 @@ def _check_limit(part: NumberBlock | LevelBlock, limit: Limit) -> None:
         levels = {text_of(value) for value in part.levels.dropna()}
         for value in limit.among:
             one_of(f"{where}.among", text_of(value), sorted(levels), what="a value of the column")
+
+
+GERMAN_ROLES: dict[str, Role] = {
+    "savings": "actionable",
+    "credit_history": "actionable",
+    "installment_plans": "actionable",
+    "other_debtors": "actionable",
+    "people_liable_for": "actionable",
+    "property": "actionable",
+    "number_of_credits": "actionable",
+    "investment_as_income_percentage": "actionable",
+    "credit_amount": "mutable",
+    "month": "mutable",
+    "purpose": "mutable",
+    "telephone": "mutable",
+    "personal_status": "immutable",
+    "sex": "immutable",
+    "age": "immutable",
+    "foreign_worker": "immutable",
+    "employment": "immutable",
+    "skill_level": "immutable",
+    "residence_since": "immutable",
+}

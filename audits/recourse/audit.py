@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, Literal
-
 import numpy as np
-import pandas as pd
 
-from audits.checks import build, generator
-from audits.data.frames import with_columns
+from audits.checks import generator
 from audits.data.intersections import group_codes
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.recourse.actions import Actions, actions_of
-from audits.recourse.burden import burden_of
-from audits.recourse.fewest import fewest_changes
-from audits.recourse.options import Limit, RecourseOptions
-from audits.recourse.packing import Rejected, Walk, pack_recourse
+from audits.recourse.actions import actions_of
+from audits.recourse.judging import burden_of
+from audits.recourse.options import RecourseOptions
+from audits.recourse.packing import Found, pack_recourse
 from audits.recourse.result import RecourseResult
+from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
 from audits.transport import exact_coupling
 
-__all__ = ["recourse", "recourse_audit"]
-
-_MOST_SCORED = 400_000  # people times α: the grid is made coarser above
-_PIECE = 100_000  # rows scored at once
+__all__ = ["recourse"]
 
 
 def recourse(
     subject: Subject,
+    options: RecourseOptions,
     *,
-    steps: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0),
-    by: tuple[str, ...] | None = None,
-    actionable: tuple[str, ...] | None = None,
-    preset: Literal["german_credit"] | None = None,
-    limits: dict[str, Limit | dict[str, Any]] | None = None,
-    cost_weights: dict[str, float] | None = None,
-    resolution: float = 0.02,
-    fewest: bool = True,
-    level: float = 0.05,
-    material: float = 0.10,
-    permutations: int = 999,
-    max_people: int = 2000,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> RecourseResult:
@@ -52,12 +33,11 @@ def recourse(
     ----------
     subject : Subject
         Data with roles, model and threshold under audit.
+    options : RecourseOptions
     rng : Generator, int or None
         Draws of permutations and a subsample; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
-
-    Other parameters are those of `RecourseOptions`.
 
     Returns
     -------
@@ -75,34 +55,6 @@ def recourse(
     Equation 15 of Kwegyir-Aggrey, Santorella, Brown (2021): ``(1 - α) a + α Σ_b n π(a, b) b``, on actionable
     features, then the nearest admissible row.
     """
-    options = {
-        "steps": steps,
-        "by": by,
-        "actionable": actionable,
-        "preset": preset,
-        "limits": {
-            name: dataclasses.asdict(limit) if isinstance(limit, Limit) else limit
-            for name, limit in (limits or {}).items()
-        },
-        "cost_weights": cost_weights or {},
-        "resolution": resolution,
-        "fewest": fewest,
-        "level": level,
-        "material": material,
-        "permutations": permutations,
-        "max_people": max_people,
-    }
-    return recourse_audit(subject, build(RecourseOptions, options, "recourse"), rng=rng, progress=progress)
-
-
-def recourse_audit(
-    subject: Subject,
-    options: RecourseOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> RecourseResult:
-    """Run `recourse` with checked options: what a spec's run calls."""
     rng = generator(rng)
     progress(0.0, "Finding who is rejected")
     if not subject.model.invents:
@@ -124,38 +76,25 @@ def recourse_audit(
         b=every[accepted],
     )
     start, goal = encoded[people.positions], coupling.barycentre(encoded[accepted])
-    path = _walk(subject, actions, people, start, goal, options, part(progress, 0.05, 0.7))
-    burden = burden_of(
-        path.decisions, path.costs, path.grid, people.code, people.weights, len(people.names), options, rng
-    )
-    columns = list(actions.columns)
-    today = people.frame[columns]
-    sets: list[tuple[str, ...] | None] = [None] * len(today)
-    proved = np.ones(len(today), dtype=bool)
+    way = Way(subject, options, actions, people, accepted, start, goal)
+    path = walk(way, part(progress, 0.05, 0.7))
+    burden = burden_of(way, path, rng)
+    sets: list[tuple[str, ...] | None] = [None] * len(start)
+    proved = np.ones(len(start), dtype=bool)
     if options.fewest:
-        moved = actions.interpolate(today, start, goal, max(path.grid))
         sets, proved = fewest_changes(
             people.frame,
-            moved,
-            lambda rows: _score(subject, rows),
+            way.at(max(path.grid)),
+            lambda rows: score_rows(subject, rows),
             lambda scores, who: subject.decide(scores, people.groups.iloc[who]),
-            progress=part(progress, 0.7, 0.95),
+            progress=part(progress, 0.7, 0.9),
         )
+    progress(0.9, "Trying every accepted person's values")
+    reached, tried = reached_by_any(way, np.flatnonzero(burden.never), rng)
     progress(0.95, "Writing the tables")
     certificate = {"cost": coupling.cost, "slack": float(coupling.slack), "method": coupling.method}
-    return pack_recourse(
-        subject,
-        options,
-        actions,
-        people,
-        float(every[accepted].sum()),
-        path,
-        burden,
-        (sets, proved),
-        (start, goal),
-        certificate,
-        (*people.warnings, *warnings),
-    )
+    found = Found(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
+    return pack_recourse(way, found)
 
 
 def _sides(
@@ -192,46 +131,3 @@ def _sides(
         warnings=tuple(warnings),
     )
     return people, accepted
-
-
-def _grid(options: RecourseOptions, people: int) -> tuple[float, ...]:
-    """Return the steps asked for and an even grid from 0 to 1 between them."""
-    most = max(_MOST_SCORED // people, 10)
-    pieces = min(max(round(1 / options.resolution), 1), most)
-    even = np.round(np.linspace(0, 1, pieces + 1), 6).tolist()
-    return tuple(sorted({*even, *(round(step, 6) for step in options.steps)}))
-
-
-def _score(subject: Subject, rows: pd.DataFrame) -> np.ndarray:
-    """Score many rows, a piece at a time."""
-    pieces = [rows.iloc[at : at + _PIECE] for at in range(0, len(rows), _PIECE)]
-    return np.concatenate([subject.favorable_score(piece) for piece in pieces])
-
-
-def _walk(
-    subject: Subject,
-    actions: Actions,
-    people: Rejected,
-    start: np.ndarray,
-    goal: np.ndarray,
-    options: RecourseOptions,
-    progress: Progress,
-) -> Walk:
-    """Score everybody at every α once: a slider needs no more."""
-    grid = _grid(options, len(people.frame))
-    columns = list(actions.columns)
-    today = people.frame[columns]
-    shape = (len(today), len(grid))
-    scores, decisions, costs = np.empty(shape), np.empty(shape, dtype=bool), np.empty(shape)
-    for k, alpha in enumerate(grid):
-        progress(k / len(grid), f"Scoring people at α = {alpha:g}")
-        moved = actions.interpolate(today, start, goal, alpha)
-        rows = (
-            people.frame
-            if alpha == 0
-            else with_columns(people.frame, {name: moved[name] for name in columns})
-        )
-        scores[:, k] = _score(subject, rows)
-        decisions[:, k] = subject.decide(scores[:, k], people.groups)
-        costs[:, k] = actions.cost(today, moved)
-    return Walk(grid, scores, decisions, costs)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from audits.records import Exhibit, Section
-from audits.recourse import RecourseResult
-from audits.recourse.figures import group as figures
+from audits.recourse import figures as figures
+from audits.recourse.result import RecourseResult
 from audits.stats.words import count, p_words, percent_interval
 
 __all__ = ["section"]
@@ -32,6 +32,13 @@ def section(result: RecourseResult) -> Section:
             "How far each group has to go",
             "How far each group's people have to go until they are accepted.",
             lambda: figures.burden(result),
+            result.groups_frame,
+        ),
+        Exhibit(
+            "apart",
+            "Who is accepted at the last step",
+            "Each group's share accepted minus that of the others, and how much is said not to matter.",
+            lambda: figures.apart(result),
             result.groups_frame,
         ),
         Exhibit(

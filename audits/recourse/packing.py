@@ -3,101 +3,83 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.models import Subject
-from audits.recourse.actions import Actions
-from audits.recourse.burden import Burden
-from audits.recourse.changes import changes_by_alpha
-from audits.recourse.options import RecourseOptions
-from audits.recourse.result import AlphaRow, GroupRecourse, RecourseResult
+from audits.data.blocks import LevelBlock, NumberBlock
+from audits.recourse.judging import Burden
+from audits.recourse.result import AlphaRow, Change, GroupRecourse, RecourseResult
+from audits.recourse.walking import Walk, Way
 from audits.recourse.words import recourse_finding, recourse_warnings
-from audits.stats import wilson
+from audits.stats import Estimate, wilson
 from audits.stats.means import mean_test
 
-__all__ = ["Rejected", "Walk", "pack_recourse"]
+__all__ = ["Found", "changes_by_alpha", "pack_recourse"]
 
 _BINS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Rejected:
-    """Rejected people: positions in the data, weights, rows, groups' codes and names."""
+class Found:
+    """All that a result is made of, beside the way itself.
 
-    positions: np.ndarray
-    weights: np.ndarray
-    frame: pd.DataFrame
-    groups: pd.DataFrame
-    code: np.ndarray
-    names: tuple[str, ...]
-    left_out: dict[str, int]
+    `sets` and `proved` are of `fewest_changes`; `reached` says of those whom no step helps whether the values
+    of one of `tried` accepted people would.
+    """
+
+    path: Walk
+    burden: Burden
+    sets: list[tuple[str, ...] | None]
+    proved: np.ndarray
+    reached: np.ndarray
+    tried: int
+    certificate: dict[str, Any]
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Walk:
-    """Scores, decisions (n, s) at each α of the grid, and costs (n, s)."""
-
-    grid: tuple[float, ...]
-    scores: np.ndarray
-    decisions: np.ndarray
-    costs: np.ndarray
-
-
-def pack_recourse(
-    subject: Subject,
-    options: RecourseOptions,
-    actions: Actions,
-    people: Rejected,
-    n_accepted: float,
-    path: Walk,
-    burden: Burden,
-    fewest: tuple[list[tuple[str, ...] | None], np.ndarray],
-    way: tuple[np.ndarray, np.ndarray],
-    certificate: dict[str, Any],
-    warnings: tuple[str, ...],
-) -> RecourseResult:
-    """Pack the result; `way` holds people and mean counterparts, encoded (n, d) each."""
+def pack_recourse(way: Way, found: Found) -> RecourseResult:
+    """Pack the result."""
+    subject, options, people, path = way.subject, way.options, way.people, found.path
+    burden = found.burden
     steps = tuple(sorted({round(step, 6) for step in options.steps}))
     at = [path.grid.index(step) for step in steps]
     edges = np.linspace(0, 1, _BINS + 1) if subject.score_kind == "probability" else _edges(path.scores)
-    counted = np.array([0.0 if names is None else len(names) for names in fewest[0]])
-    helped = np.array([names is not None for names in fewest[0]])
+    every = np.ones(subject.data.n) if subject.data.weights is None else subject.data.weights
+    never = people.weights[burden.never]
     result = RecourseResult(
         options=dataclasses.asdict(options),
-        columns=actions.columns,
+        columns=way.actions.columns,
         outcome=subject.rule,
-        verdict=burden.verdict,
+        judged=burden.judged,
         finding="",
         warnings=(),
         n_rejected=float(people.weights.sum()),
-        n_accepted=n_accepted,
+        n_accepted=float(every[way.accepted].sum()),
         rows={"audited": subject.data.n, "used": len(people.positions), "left_out": people.left_out},
         steps=steps,
         by_alpha=tuple(_alpha_row(path, k, people.weights, edges, options.level) for k in at),
-        by_group=tuple(
-            _group_row(name, people.code == g, people.weights, path, at, burden, g, counted, helped, options)
-            for g, name in enumerate(people.names)
-        ),
-        changes=changes_by_alpha(
-            actions, people.frame, people.weights, *way, path.decisions[:, at], steps, options.level
-        ),
+        by_group=tuple(_group_row(way, found, at, g) for g in range(len(people.names))),
+        changes=changes_by_alpha(way, path.decisions[:, at], steps),
         gap=burden.gap,
         burden_p_value=burden.p_value,
-        people_needed=burden.people_needed,
+        never=wilson(float(never.sum()), float(people.weights.sum()), level=options.level),
+        never_but_reachable=wilson(float(never @ found.reached), float(never.sum()), level=options.level)
+        if never.sum() > 0
+        else None,
+        values_tried=found.tried,
         score_edges=tuple(edges.tolist()),
         grid=path.grid,
-        certificate=certificate,
-        **_tables(actions, people, path, burden, fewest, way, at),
+        certificate=found.certificate,
+        **_tables(way, found, at),
     )
     return dataclasses.replace(
         result,
         finding=recourse_finding(result),
-        warnings=(*warnings, *recourse_warnings(result)),
+        warnings=(*found.warnings, *recourse_warnings(result)),
     )
 
 
@@ -117,46 +99,35 @@ def _alpha_row(path: Walk, k: int, weights: np.ndarray, edges: np.ndarray, level
     )
 
 
-def _group_row(
-    name: str,
-    here: np.ndarray,
-    weights: np.ndarray,
-    path: Walk,
-    at: list[int],
-    burden: Burden,
-    g: int,
-    counted: np.ndarray,
-    helped: np.ndarray,
-    options: RecourseOptions,
-) -> GroupRecourse:
+def _group_row(way: Way, found: Found, at: list[int], g: int) -> GroupRecourse:
+    burden, weights, level = found.burden, way.people.weights, way.options.level
+    here = way.people.code == g
     n = float(weights[here].sum())
-    known = here & helped
+    counted = np.array([0.0 if names is None else len(names) for names in found.sets])
+    known = here & np.array([names is not None for names in found.sets])
+    difference = burden.differences[g]
+    nothing = Estimate(None, None, None, n, "nobody to compare with")
     return GroupRecourse(
-        group=name,
+        group=way.people.names[g],
         n=n,
         reclassified=tuple(
-            wilson(float(weights[here] @ path.decisions[here, k]), n, level=options.level) for k in at
+            wilson(float(weights[here] @ found.path.decisions[here, k]), n, level=level) for k in at
         ),
         burden=burden.mean[g],
-        burden_difference=burden.difference[g],
+        burden_difference=nothing if difference is None else difference.interval,
         median_alpha=burden.median_alpha[g],
-        never=wilson(float(weights[here] @ burden.never[here]), n, level=options.level),
+        never=wilson(float(weights[here] @ burden.never[here]), n, level=level),
         fewest=float(np.average(counted[known], weights=weights[known])) if known.any() else None,
+        burden_judged=difference,
+        accepted_judged=burden.shares[g],
     )
 
 
-def _tables(
-    actions: Actions,
-    people: Rejected,
-    path: Walk,
-    burden: Burden,
-    fewest: tuple[list[tuple[str, ...] | None], np.ndarray],
-    way: tuple[np.ndarray, np.ndarray],
-    at: list[int],
-) -> dict[str, pd.DataFrame]:
+def _tables(way: Way, found: Found, at: list[int]) -> dict[str, pd.DataFrame]:
+    people, path, burden, sets = way.people, found.path, found.burden, found.sets
+    elsewhere = np.zeros(len(burden.never), dtype=bool)
+    elsewhere[burden.never] = found.reached
     index = people.frame.index
-    columns = list(actions.columns)
-    sets, proved = fewest
     frame = pd.DataFrame(
         {
             "group": np.array(people.names, dtype=object)[people.code],
@@ -165,15 +136,15 @@ def _tables(
             "cost": np.where(burden.never, np.nan, burden.cost),
             "fewest": pd.array([None if names is None else len(names) for names in sets], dtype="Int64"),
             "fewest_columns": [None if names is None else ", ".join(names) for names in sets],
-            "fewest_proved": proved,
+            "fewest_proved": found.proved,
+            "by_any_accepted": pd.arrays.BooleanArray(elsewhere, ~burden.never),
             "people": people.weights,
         },
         index=index,
     )
-    today = people.frame[columns]
     paths = []
     for k in at:
-        moved = actions.interpolate(today, *way, path.grid[k])
+        moved = way.at(path.grid[k])
         facts = pd.DataFrame(
             {
                 "alpha": path.grid[k],
@@ -188,3 +159,51 @@ def _tables(
         path.scores.astype(np.float32), index=index, columns=[f"{alpha:g}" for alpha in path.grid]
     )
     return {"people": frame, "scores": scores, "paths": pd.concat(paths)}
+
+
+def changes_by_alpha(way: Way, decisions: np.ndarray, steps: tuple[float, ...]) -> tuple[Change, ...]:
+    """Mean change of each feature at each step; intervals are over people, counterparts held.
+
+    Parameters
+    ----------
+    decisions : bool array (n, s)
+        Favourable decision at each step.
+    """
+    today, weights = way.today, way.people.weights
+    found = []
+    for k, alpha in enumerate(steps):
+        moved = way.at(alpha)
+        flipped = decisions[:, k]
+        for part in way.actions.space.parts:
+            for name, change in _changes(part, today[part.column], moved[part.column]):
+                known = np.isfinite(change)
+                if not known.any():
+                    continue
+                those = known & flipped
+                found.append(
+                    Change(
+                        feature=name,
+                        column=part.column,
+                        alpha=alpha,
+                        mean_change=mean_test(change[known], weights[known]).interval(way.options.level),
+                        among_reclassified=float(np.average(change[those], weights=weights[those]))
+                        if those.any()
+                        else None,
+                        scale=1.0 if isinstance(part, LevelBlock) else float(part.sd),
+                    )
+                )
+    return tuple(found)
+
+
+def _changes(
+    part: NumberBlock | LevelBlock, today: pd.Series, moved: pd.Series
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Lines of one column: its name, and each person's change (n,), NaN where a value is missing."""
+    if isinstance(part, LevelBlock):
+        before, after = (part.encode(values, unknown="zero") for values in (today, moved))
+        for k, name in enumerate(part.names):
+            yield name, 2.0 * (after[:, k] - before[:, k])
+        return
+    known = today.notna().to_numpy() & moved.notna().to_numpy()
+    before, after = (part.encode(values, unknown="zero")[:, 0] for values in (today, moved))
+    yield part.names[0], np.where(known, (after - before) * part.sd, np.nan)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain, shown
-from audits.stats import Estimate, Verdict
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["AlphaRow", "Change", "GroupRecourse", "RecourseResult"]
 
@@ -57,6 +57,9 @@ class GroupRecourse:
         Half of all rejected people of the group flip at this α or below; None if fewer than half flip at all.
     never : Estimate
         Share for whom no α flips the decision.
+    burden_judged, accepted_judged : Judged or None
+        `burden_difference`, and the share accepted at the last step minus that of the other groups' people,
+        each with its verdict; all groups and both of them together.
     fewest : float or None
         Mean of the fewest columns that must take their value at α = 1, among those for whom some do.
     """
@@ -69,6 +72,8 @@ class GroupRecourse:
     median_alpha: float | None
     never: Estimate
     fewest: float | None
+    burden_judged: Judged | None = None
+    accepted_judged: Judged | None = None
 
 
 @shown
@@ -81,10 +86,20 @@ class RecourseResult:
     by_alpha : tuple of AlphaRow
         One a step.
     by_group : tuple of GroupRecourse
+    judged : Judged
+        The verdict with the interval that it follows from: of the most surely different one of all groups'
+        burdens and shares accepted.
     burden_p_value : float or None
-        Chance of groups as unlike in how far they have to go (ranks; who never flips ranks last).
+        Chance of groups whose mean burdens are as unlike, among those for whom some step helps, twice: shares
+        accepted are looked at, too.
+    never : Estimate
+        Share for whom no step towards the matched counterpart flips the decision.
+    never_but_reachable : Estimate or None
+        Share of those who would be accepted with the actionable values of some accepted person.
+    values_tried : int or None
+        How many different accepted people's values that was tried with.
     gap : Estimate
-        Largest minus smallest share reclassified at the last step among groups.
+        Largest minus smallest share reclassified at the last step among groups, at half the level.
     score_edges : tuple of float
         Bins of the scores' histograms.
     grid : tuple of float
@@ -100,7 +115,7 @@ class RecourseResult:
     options: dict[str, Any]
     columns: tuple[str, ...]
     outcome: str
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     n_rejected: float
@@ -112,17 +127,31 @@ class RecourseResult:
     changes: tuple[Change, ...]
     gap: Estimate
     burden_p_value: float | None
-    people_needed: int | None
     score_edges: tuple[float, ...]
     grid: tuple[float, ...]
     certificate: dict[str, Any]
     people: pd.DataFrame
     scores: pd.DataFrame
     paths: pd.DataFrame
+    never: Estimate | None = None
+    never_but_reachable: Estimate | None = None
+    values_tried: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        return plain(self)
+        values = plain(self)
+        del values["judged"]
+        return head(self) | values
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval of `judged`."""
+        return self.judged.verdict
+
+    @property
+    def people_needed(self) -> int | None:
+        """About how many rejected people of a group would settle it."""
+        return self.judged.people_needed
 
     def to_frame(self) -> pd.DataFrame:
         """Return the share reclassified and the mean score by α."""
@@ -157,6 +186,9 @@ class RecourseResult:
                     "further than the others": row.burden_difference.value,
                     "further low": row.burden_difference.low,
                     "further high": row.burden_difference.high,
+                    "accepted minus the others": _value(row.accepted_judged, "value"),
+                    "accepted low": _value(row.accepted_judged, "low"),
+                    "accepted high": _value(row.accepted_judged, "high"),
                     "median alpha": row.median_alpha,
                     "never": row.never.value,
                     "fewest columns": row.fewest,
@@ -181,3 +213,8 @@ class RecourseResult:
                 for row in self.changes
             ]
         )
+
+
+def _value(judged: Judged | None, part: str) -> float | None:
+    found: float | None = None if judged is None else getattr(judged.interval, part)
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from audits.recourse.result import GroupRecourse, RecourseResult
-from audits.stats import INSUFFICIENT, NO_EVIDENCE
+from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, p_words, percent, percent_interval
 
 __all__ = ["recourse_finding", "recourse_warnings"]
@@ -20,60 +20,89 @@ def recourse_finding(result: RecourseResult) -> str:
         f"({percent_interval(done)}) would be accepted if they moved {_way(last.alpha)} to their accepted "
         "counterparts in what they can change."
     )
+    text += _without_help(result)
     rows = [row for row in result.by_group if row.burden.value is not None]
-    sure = [row for row in rows if row.burden.low is not None]
-    rows = sure if len(sure) > 1 else rows  # the mean of one or two people is no group's burden
+    stated = None
     if len(rows) > 1:
         far, near = max(rows, key=_burden), min(rows, key=_burden)
-        ahead = far.burden_difference
-        more = ""
-        if ahead.value is not None:
-            between = "" if ahead.low is None else f" ({number(ahead.low)} to {number(ahead.high)})"
-            more = f", {number(ahead.value)} more than the others{between}"
         if _burden(far) - _burden(near) <= 1e-9 * _burden(far):
             text += (
                 f" Of those for whom that helps, the mean burden is the same in all groups "
-                f"({number(far.burden.value)})"
+                f"({number(far.burden.value)})."
             )
         else:
+            stated = far.burden_judged
+            few = "" if far.burden.n >= 2 else ", of one person alone"
+            more = "" if stated is None else f"; minus that of the others {_interval(stated)}"
             text += (
                 f" Of those for whom that helps, {far.group} people have furthest to go: mean burden "
-                f"{number(far.burden.value)}{more}; {near.group} people least ({number(near.burden.value)})"
+                f"{number(far.burden.value)}{few}{more}. {near.group} people have least "
+                f"({number(near.burden.value)})."
             )
-        text += f"{_by_rank(result)}."
-    gap = result.gap
-    if gap.value is not None and gap.low is not None:
-        low, high = (percent(end, result.n_rejected) for end in (gap.low, gap.high))
-        text += (
-            f" Shares accepted then differ by up to {percent(gap.value, result.n_rejected)} between groups "
-            f"({low.removesuffix(' %')}–{high})."
-        )
-    if result.verdict == INSUFFICIENT and result.people_needed is not None:
-        text += (
-            f" About {result.people_needed:,} rejected people in each group would be needed to see a "
-            f"{100 * result.options['material']:.3g}-point difference."
-        )
-    elif result.verdict == NO_EVIDENCE:
-        text += " A material difference would have been seen at this size."
-    return text
+    return text + _rests_on(result, stated) + _closing(result)
 
 
-def _by_rank(result: RecourseResult) -> str:
-    """Say how sure it is that burdens differ; ranks also count those whom nothing helps, the means do not."""
-    if result.burden_p_value is None:
+def _without_help(result: RecourseResult) -> str:
+    """Say for how many no step helps, and whether that is for want of a better counterpart."""
+    if result.never is None or not result.never.value:
         return ""
-    p = f"p {p_words(result.burden_p_value)}"
-    if not any(map(_never, result.by_group)):
-        return f"; {p}"
-    most, least = (pick(result.by_group, key=_never) for pick in (max, min))
-    if _never(most) == _never(least):
-        return f". With those whom no step helps ranked as furthest, {p} that groups differ by chance"
-    shares = ", ".join(f"{percent(_never(row), row.n)} of {row.group} people" for row in (most, least))
-    return f". No step helps {shares}; with these ranked as furthest, {p} that groups differ by chance"
+    n = result.n_rejected
+    text = (
+        f" No step towards the matched counterpart helps {count(result.never.value * n)} of them "
+        f"({percent(result.never.value, n)})"
+    )
+    reachable = result.never_but_reachable
+    if reachable is None or reachable.value is None:
+        return f"{text}."
+    every = "any" if result.values_tried is None else f"any of {result.values_tried:,} accepted people's"
+    return (
+        f"{text}; with {every} values in what they can change, {count(reachable.value * reachable.n)} of "
+        "those would be accepted."
+    )
 
 
-def _never(row: GroupRecourse) -> float:
-    return row.never.value or 0.0
+def _interval(judged: Judged) -> str:
+    """A difference of burdens with its interval and p."""
+    interval = judged.interval
+    ends = "" if interval.low is None else f" ({number(interval.low)} to {number(interval.high)}"
+    if not ends:
+        return number(interval.value)
+    p = "" if judged.p_value is None else f", p {p_words(judged.p_value)}"
+    return f"{number(interval.value)}{ends}{p})"
+
+
+def _rests_on(result: RecourseResult, stated: Judged | None) -> str:
+    """State the interval that the verdict follows from, unless it is `stated` already."""
+    judged = result.judged
+    if judged == stated:
+        return ""
+    for row in result.by_group:
+        if row.accepted_judged == judged and judged.interval.low is not None:
+            interval = judged.interval
+            ends = f"{_points(interval.low)} to {_points(interval.high)}"
+            p = "" if judged.p_value is None else f", p {p_words(judged.p_value)}"
+            return (
+                f" The share of {row.group} people accepted then, minus that of the others, is "
+                f"{_points(interval.value)} points ({ends}{p})."
+            )
+        if row.burden_judged == judged:
+            return f" Mean burden of {row.group} people minus that of the others: {_interval(judged)}."
+    return ""
+
+
+def _points(share: float | None) -> str:
+    return f"{100 * (share or 0.0):+.1f}"
+
+
+def _closing(result: RecourseResult) -> str:
+    judged = result.judged
+    if judged.verdict == EVIDENCE and not judged.material:
+        return " That is less than what was said to matter."
+    if judged.verdict == NO_MATERIAL:
+        return " Whatever difference there is lies within what was said not to matter."
+    if judged.people_needed is not None:
+        return f" About {judged.people_needed:,} rejected people of that group would settle it."
+    return ""
 
 
 def _burden(row: GroupRecourse) -> float:
@@ -94,8 +123,7 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     if nobody:
         found.append(
             f"Nobody of {', '.join(nobody)} is accepted on the way, so their burden has no mean; "
-            f"p-value and shares "
-            "count them as those with furthest to go."
+            "the shares accepted count them."
         )
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]
     if any(later < earlier - 1e-12 for earlier, later in pairwise(shares)):

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 import yaml
 
+from audits.models.facts import accuracy_words
 from audits.records import Section
 from audits.reports.blocks import (
     Block,
@@ -164,6 +165,16 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
     """Return how the numbers are made again: spec, command, versions."""
     text = spec_text or yaml.safe_dump(run.spec, sort_keys=False, allow_unicode=True, width=100)
     versions = ", ".join(f"{name} {number}" for name, number in _versions(run).items())
+    if "path" not in run.spec.get("data", {}):
+        return [
+            Heading("How to reproduce it"),
+            Text(
+                "The audit ran in Python, on a table and a model that no file holds. Call audits.audit with "
+                "the same ones (the digests above tell whether they are) and what stands below."
+            ),
+            Code(text),
+            Text(versions, "quiet"),
+        ]
     return [
         Heading("How to reproduce it"),
         Text(
@@ -205,6 +216,8 @@ def _data_and_model(run: RunLike) -> list[Block]:
     rows += [(f"File {item['name']}, SHA-256", item["sha256"]) for item in data.get("files") or []]
     rows += [("Model", model["name"]), ("Model, SHA-256", model["sha256"])]
     rows += [("Decision", model["rule"])] if model.get("rule") else []
+    right = accuracy_words(model)
+    rows += [("Accuracy", right)] if right else []
     notes = [*(data.get("notes") or []), *(model.get("notes") or [])]
     return [Heading("Data and model"), Facts(tuple(rows)), *(Text(note, "quiet") for note in notes)]
 

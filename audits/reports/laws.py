@@ -74,8 +74,9 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
             f"because ratios of so "
             "few people say little; their numbers and rates are shown. Numbers in brackets are 95 % "
             "intervals unless the "
-            "spec says otherwise; the rules do not ask for them, and a ratio without its interval can "
-            "mislead."
+            "spec says otherwise; those of a table's impact ratios hold for all its categories together, "
+            "whichever truly has the highest rate. The rules do not ask for them, and a ratio without its "
+            "interval can mislead."
         ),
         *reproduce(run, spec_text),
     ]

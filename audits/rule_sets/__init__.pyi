@@ -1,13 +1,12 @@
 from .audit import count_candidates as count_candidates
 from .audit import rule_sets as rule_sets
-from .audit import rule_sets_audit as rule_sets_audit
 from .comparisons import Comparison as Comparison
-from .findings import profile as profile
 from .options import RuleSetsOptions as RuleSetsOptions
 from .parquet import rule_sets_parquet as rule_sets_parquet
 from .parquet import rule_sets_streamed as rule_sets_streamed
 from .ranking import group_neighbours as group_neighbours
 from .ranking import members as members
+from .ranking import profile as profile
 from .ranking import refine as refine
 from .result import Discovery as Discovery
 from .result import LeaderRow as LeaderRow
@@ -15,5 +14,4 @@ from .result import RuleSetsResult as RuleSetsResult
 from .result import SampledScore as SampledScore
 from .result import SweepRow as SweepRow
 from .result import leaderboard_frame as leaderboard_frame
-from .text import TERMS as TERMS
-from .tree import combination_tree as combination_tree
+from .tables import combination_tree as combination_tree

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from audits.checks import build, generator
+from audits.checks import checked, generator
 from audits.data import AuditData
 from audits.errors import InputError
+from audits.mining.attributes import Attribute
+from audits.mining.cells import Cells, count_cells
+from audits.mining.reading import read_attributes
+from audits.mining.scoring import differences
+from audits.mining.search import Mined, Search, candidates
+from audits.mining.sums import GroupSums
+from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells, count_cells
 from audits.rule_sets.comparisons import Comparison, largest_pair, linear_threshold
 from audits.rule_sets.inference import (
     People,
@@ -23,27 +28,22 @@ from audits.rule_sets.inference import (
     confirm,
     critical,
     exact_p,
+    first_interval,
     maxima,
     shrinkage,
     touching,
     whole_people,
     z_scores,
 )
-from audits.rule_sets.mining import Mined, Search, candidates
-from audits.rule_sets.options import Edges, RuleSetsOptions
+from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import Audited, pack
-from audits.rule_sets.reading import read_attributes
 from audits.rule_sets.result import RuleSetsResult
-from audits.rule_sets.sampling import Sampled, sample
-from audits.rule_sets.scoring import differences
-from audits.rule_sets.sums import GroupSums
+from audits.rule_sets.sampling import Sampled, sample, sample_texts
 from audits.rule_sets.tables import Tests, people_table, rule_sets_table
-from audits.rule_sets.text import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
-from audits.rule_sets.text_sampling import sample_texts
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
 
-__all__ = ["audit_cells", "count_candidates", "rule_sets", "rule_sets_audit"]
+__all__ = ["audit_cells", "count_candidates", "rule_sets"]
 
 _HALF_DRAWS = 399
 _SPLIT_SUMS = 4_000_000
@@ -56,31 +56,8 @@ _WORDS = {
 
 def rule_sets(
     subject: Subject,
+    options: RuleSetsOptions | None = None,
     *,
-    protected: tuple[str, ...] | None = None,
-    text: str | None = None,
-    terms: dict[str, tuple[str, ...]] | None = None,
-    context: tuple[str, ...] = (),
-    support: float = 0.05,
-    bins: int | dict[str, int | Edges] = 10,
-    binning: Literal["width", "quantile"] = "width",
-    categories: Literal["subsets", "values"] = "subsets",
-    intervals: Literal["runs", "thresholds", "bins"] = "runs",
-    depth: int | None = None,
-    max_candidates: int = 2_000_000,
-    samples: int = 1000,
-    error: float = 0.05,
-    confidence: float = 0.95,
-    max_samples: int = 500_000,
-    permutations: int = 999,
-    correction: Literal["max", "holm", "bh"] = "max",
-    level: float = 0.05,
-    tolerance: float = 0.0,
-    material: float = 0.10,
-    top: int = 20,
-    overlap: float = 0.5,
-    leftover: float = 0.5,
-    rank_by: Literal["score", "evidence"] = "score",
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> RuleSetsResult:
@@ -90,12 +67,12 @@ def rule_sets(
     ----------
     subject : Subject
         Data, model and threshold under audit.
+    options : RuleSetsOptions
+        What the auditor chose; the defaults where it is left out.
     rng : Generator, int or None
         Draws of permutations, halves and perturbations; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
-
-    Other parameters are those of `RuleSetsOptions`.
 
     Returns
     -------
@@ -112,43 +89,7 @@ def rule_sets(
     -----
     Definition 4.1, Algorithms 1 and 2, Theorem 4.2 of Zhang, Wang, Sun, Sun (2022).
     """
-    options = {
-        "protected": protected,
-        "text": text,
-        "terms": terms,
-        "context": context,
-        "support": support,
-        "bins": bins,
-        "binning": binning,
-        "categories": categories,
-        "intervals": intervals,
-        "depth": depth,
-        "max_candidates": max_candidates,
-        "samples": samples,
-        "error": error,
-        "confidence": confidence,
-        "max_samples": max_samples,
-        "permutations": permutations,
-        "correction": correction,
-        "level": level,
-        "tolerance": tolerance,
-        "material": material,
-        "top": top,
-        "overlap": overlap,
-        "leftover": leftover,
-        "rank_by": rank_by,
-    }
-    return rule_sets_audit(subject, build(RuleSetsOptions, options, "rule_sets"), rng=rng, progress=progress)
-
-
-def rule_sets_audit(
-    subject: Subject,
-    options: RuleSetsOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> RuleSetsResult:
-    """Run `rule_sets` with checked options: what a spec's run calls."""
+    options = checked(RuleSetsOptions, options, "rule_sets")
     streams = generator(rng).spawn(5)
     data = subject.data
     progress(0.0, "Scoring people")
@@ -200,13 +141,16 @@ def audit_cells(
         raise _nothing_frequent(cells, attributes, options)
     people = whole_people(cells)
     groups = GroupSums(cells, attributes, mined.rules)
-    tests, inference = _test(people, groups, mined, options, for_tests, part(progress, 0.25, 0.5))
+    tests, inference, null = _test(people, groups, mined, options, for_tests, part(progress, 0.25, 0.5))
     halves = confirm(
         people, groups, draws=min(options.permutations, _HALF_DRAWS), level=options.level, rng=for_halves,
         progress=part(progress, 0.5, 0.75),
     )  # fmt: skip
     splits = int(np.clip(_SPLIT_SUMS // len(groups), 16, 96))
     bias = shrinkage(people, groups, splits=splits, rng=for_splits)
+    good = float(cells.favorable.sum())
+    counts = mined.favorable, mined.n, good - mined.favorable, cells.total - mined.n
+    first = first_interval(people, groups, counts, null, level=options.level, rng=for_splits)
     sampled = sampler(groups, mined.n, part(progress, 0.75, 0.95))
     progress(0.95, "Ranking groups")
     others: tuple[Comparison | None, ...] = ()
@@ -230,6 +174,7 @@ def audit_cells(
         sampled,
         inference,
         bias,
+        first,
         people,
         tuple(item for item in others if item is not None),
     )
@@ -242,7 +187,7 @@ def _test(
     options: RuleSetsOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[Tests, dict[str, Any]]:
+) -> tuple[Tests, dict[str, Any], np.ndarray]:
     """Test every rule set, and widen every interval, for having looked at all of them."""
     cells = groups.cells
     total, good = cells.total, float(cells.favorable.sum())
@@ -279,7 +224,7 @@ def _test(
         "interval_level": interval_level,
         "chance_maximum": float(np.median(null)),
     }
-    return Tests(z, corrected, low, high), inference
+    return Tests(z, corrected, low, high), inference, null
 
 
 def _nothing_frequent(

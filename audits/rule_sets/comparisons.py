@@ -16,10 +16,10 @@ from itertools import combinations
 
 import numpy as np
 
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells
+from audits.mining.attributes import Attribute
+from audits.mining.cells import Cells
+from audits.mining.scoring import differences
 from audits.rule_sets.inference import People, halved
-from audits.rule_sets.scoring import differences
 from audits.stats import Estimate, newcombe
 from audits.stats.intervals import percent_level
 from audits.stats.words import number

@@ -7,6 +7,7 @@ import pandas as pd
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.words import without_luck
 from audits.stats.words import count, number, percent_interval
 
 __all__ = ["section"]
@@ -67,9 +68,7 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
         f"{result.n_distinct:,} different groups of people",
         "Correction": f"{result.inference['words']}, {result.inference['permutations']:,} permutations; "
         f"a group needs |z| above {number(result.inference['critical'])}",
-        "Largest score": f"{number(100 * result.top_score)} points; "
-        f"{number(100 * result.shrunken_score)} without the gain "
-        "from being picked as the largest",
+        "Largest score": f"{number(100 * result.top_score)} points; {without_luck(result)}",
         "Halves": f"{discovery.discovered:,} groups found on {discovery.n_first:,} people, "
         f"{discovery.confirmed:,} of them "
         f"confirmed on the other {discovery.n_second:,}",

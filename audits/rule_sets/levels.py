@@ -15,8 +15,8 @@ from audits.data.columns import convert_text
 from audits.data.groups import bin_names
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError
-from audits.rule_sets.attributes import Attribute, End, category, interval
-from audits.rule_sets.reading import MOST_LEVELS, MOST_SUBSET_LEVELS, number_edges, ranges
+from audits.mining.attributes import Attribute, End, category, interval
+from audits.mining.reading import MOST_LEVELS, MOST_SUBSET_LEVELS, number_edges, ranges
 
 __all__ = ["Levels", "Ruled"]
 

@@ -9,34 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells
+from audits.mining.attributes import Attribute, rule_words
+from audits.mining.cells import Cells
+from audits.mining.search import Mined
+from audits.mining.texts import category_shares
 from audits.rule_sets.comparisons import Comparison
-from audits.rule_sets.findings import rule_words
-from audits.rule_sets.inference import Halves, People
-from audits.rule_sets.mining import Mined
+from audits.rule_sets.inference import First, Halves, People
+from audits.rule_sets.judging import is_evidence, judge_audit
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.ranking import is_evidence, leaders, support_sweep
+from audits.rule_sets.ranking import leaders, one_row, support_sweep
 from audits.rule_sets.result import Discovery, RuleSetsResult
 from audits.rule_sets.sampling import Sampled
 from audits.rule_sets.tables import MOST_ROWS, cells_table, rules_table
-from audits.rule_sets.text import category_shares
 from audits.rule_sets.words import finding, warnings_for
-from audits.stats import (
-    EVIDENCE,
-    INSUFFICIENT,
-    NO_EVIDENCE,
-    Estimate,
-    Verdict,
-    newcombe,
-    power_of_difference,
-    wilson,
-)
-from audits.stats.verdicts import POWER
+from audits.stats import Estimate, newcombe, wilson
+from audits.stats.intervals import percent_level
 
 __all__ = ["Audited", "pack"]
-
-_MOST_PEOPLE = 10**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +62,7 @@ def pack(
     sampled: Sampled | None,
     inference: dict[str, Any],
     bias: float,
+    first: First,
     people: People,
     others: tuple[Comparison, ...],
 ) -> RuleSetsResult:
@@ -81,7 +71,7 @@ def pack(
     table.index.name = "number"
     rows = leaders(table, attributes, cells, plain, inference)
     seen = is_evidence(table, plain)
-    judged, needed = _judge(bool(seen.any()), cells, mined, options, inference)
+    judged, about = judge_audit(table, rows, cells, plain, inference, complete=mined.complete)
     discovery = _discovery(halves, people, attributes, mined, options)
     top = float(table["difference"].abs().max())
     shares = None if options.text is None else category_shares(cells, attributes, options.depth)
@@ -101,7 +91,7 @@ def pack(
         rows=audited.rows,
         people=cells.total,
         discovery=discovery,
-        judged=judged,
+        judged=judged.verdict,
         top_confirmed=rows[0].confirmed,
         dropped=len(kept) if len(kept) < len(table) else 0,
         untested=mined.n_frequent - int(mined.same.sum()) if options.text is not None else 0,
@@ -109,18 +99,18 @@ def pack(
     return RuleSetsResult(
         options=plain,
         outcome=audited.outcome,
-        verdict=judged,
+        judged=judged,
         finding=finding(
             rows,
             audited.outcome,
             judged,
+            about=one_row(table, about, attributes, cells, plain, inference),
             noun="people" if options.text is None else "texts",
             family=len(table),
             n_evidence=int(seen.sum()),
             smallest=float(mined.n.min()),
             material=options.material,
             tolerance=options.tolerance,
-            needed=needed,
         ),
         warnings=(*notes, *warnings),
         rows={"audited": audited.rows, "used": audited.rows, "left_out": {}},
@@ -145,7 +135,6 @@ def pack(
         top_score=top,
         shrunken_score=max(0.0, top - bias),
         discovery=discovery,
-        people_needed=needed,
         sampling=None if sampled is None else _sampling(sampled, options),
         sweep=sweep,
         comparisons=others,
@@ -153,6 +142,7 @@ def pack(
         rules=rules_table(attributes),
         cells=cells_table(attributes, cells, sampled),
         people=audited.people,
+        shrunken=_shrunken(first, top, bias, table, cells, options.level),
     )
 
 
@@ -163,30 +153,16 @@ def _first(table: pd.DataFrame, rank_by: str, seen: np.ndarray) -> pd.DataFrame:
     return table.iloc[np.lexsort((-key, ~seen))[:MOST_ROWS]]
 
 
-def _judge(
-    seen: bool, cells: Cells, mined: Mined, options: RuleSetsOptions, inference: dict[str, Any]
-) -> tuple[Verdict, int | None]:
-    """One of three verdicts; without power in the smallest group, also the people that would be needed."""
-    if seen:
-        return EVIDENCE, None
-    total, level = cells.total, inference["interval_level"]
-    # the harder of the two ends: a small group, or nearly everyone
-    share = float(min(mined.n.min(), total - mined.n.max()) / total)
-
-    def power(people: float) -> float:
-        return power_of_difference(
-            cells.rate, options.material, share * people, (1 - share) * people, level=level
-        )
-
-    if power(total) >= POWER:
-        return NO_EVIDENCE, None
-    low, high = total, 2 * total
-    while power(high) < POWER and high < _MOST_PEOPLE:
-        low, high = high, 2 * high
-    while high - low > 0.005 * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if power(middle) < POWER else (low, middle)
-    return INSUFFICIENT, int(np.ceil(high))
+def _shrunken(
+    first: First, top: float, bias: float, table: pd.DataFrame, cells: Cells, level: float
+) -> Estimate:
+    """The largest score without the luck of being picked, and an interval of what it is an estimate of."""
+    value = max(0.0, top - bias)
+    method = (
+        f"Newcombe {percent_level(level)}, corrected for the {first.plausible:,} of {len(table):,} groups "
+        "that could have come first (locally simultaneous)"
+    )
+    return Estimate(value, min(first.low, value), max(first.high, value), cells.total, method)
 
 
 def _discovery(

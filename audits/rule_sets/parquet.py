@@ -1,54 +1,56 @@
 """The rule-set audit of decisions in Parquet files that need not fit into memory.
 
+One pass finds the levels of each attribute, one counts: a part of the rows gives a part of the counts, and
+counts add up.
+
 `rule_sets_parquet` is for a notebook; `rule_sets_streamed` does what a spec says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
 
-from audits.checks import build, generator
+from audits.checks import checked, generator, one_of
 from audits.data import DataSpec
+from audits.data.values import text_of
 from audits.errors import InputError
+from audits.mining.attributes import Attribute
+from audits.mining.cells import Cells
 from audits.models import ModelSpec
+from audits.models.protocol import class_text
 from audits.progress import Progress, part, silent
-from audits.rule_sets.attributes import Attribute
 from audits.rule_sets.audit import audit_cells
-from audits.rule_sets.cells import Cells
-from audits.rule_sets.decided import decided_by
-from audits.rule_sets.levels import Ruled
+from audits.rule_sets.levels import Levels, Ruled
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import Audited
 from audits.rule_sets.result import RuleSetsResult
-from audits.rule_sets.streaming import count_parquet, open_parquet, true_or_false
 
-__all__ = ["rule_sets_parquet", "rule_sets_streamed"]
+__all__ = [
+    "Decided",
+    "count_parquet",
+    "decided_by",
+    "open_parquet",
+    "rule_sets_parquet",
+    "rule_sets_streamed",
+    "true_or_false",
+]
+
+_MOST_CELLS = 50_000_000
+_BROKEN = (pa.ArrowException, OSError)
 
 
 def rule_sets_parquet(
     path: Path | str,
+    options: RuleSetsOptions | None = None,
     *,
-    protected: Sequence[str],
     favorable: str,
-    support: float = 0.05,
-    bins: int = 10,
-    intervals: Literal["runs", "thresholds", "bins"] = "runs",
-    depth: int | None = None,
-    max_candidates: int = 2_000_000,
-    permutations: int = 999,
-    correction: Literal["max", "holm", "bh"] = "max",
-    level: float = 0.05,
-    tolerance: float = 0.0,
-    material: float = 0.10,
-    top: int = 20,
-    overlap: float = 0.5,
-    leftover: float = 0.5,
-    rank_by: Literal["score", "evidence"] = "score",
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> RuleSetsResult:
@@ -58,12 +60,10 @@ def rule_sets_parquet(
     ----------
     path : path
         A file, or a folder of files with the same columns.
-    protected : sequence of str
-        Columns of the rules: numbers are cut into `bins` of equal width, others are categories.
+    options : RuleSetsOptions
+        Its `protected` names the columns of the rules: numbers are cut into bins, others are categories.
     favorable : str
         Column of favourable decisions, true or false, without gaps.
-
-    Other parameters are those of `RuleSetsOptions`.
 
     Returns
     -------
@@ -74,28 +74,12 @@ def rule_sets_parquet(
     ------
     InputError
         No such file or column, too many values or combinations, decisions that are not true or false,
-        or no group as large as the support.
+        no group as large as the support, or an option that needs all rows at once.
     """
-    given = {
-        "protected": tuple(protected),
-        "support": support,
-        "bins": bins,
-        "intervals": intervals,
-        "depth": depth,
-        "max_candidates": max_candidates,
-        "samples": 0,
-        "permutations": permutations,
-        "correction": correction,
-        "level": level,
-        "tolerance": tolerance,
-        "material": material,
-        "top": top,
-        "overlap": overlap,
-        "leftover": leftover,
-        "rank_by": rank_by,
-    }
-    options = build(RuleSetsOptions, given, "rule_sets")
-    ruled = [Ruled(name=name, bins=bins, intervals=intervals) for name in protected]
+    options = replace(checked(RuleSetsOptions, options, "rule_sets"), samples=0)
+    nothing = DataSpec()
+    _check_streamed(nothing, 0.0, options)
+    ruled = _all_ruled(options.protected or (), nothing, options)
     attributes, cells = count_parquet(
         open_parquet([Path(path)]), ruled, true_or_false(favorable), progress=part(progress, 0.0, 0.5)
     )
@@ -132,8 +116,7 @@ def rule_sets_streamed(
         raise InputError(
             "rule_sets.protected", "must name at least one attribute", advice="name one in data.protected"
         )
-    ruled = [_ruled(name, data, options, protected=True) for name in names]
-    ruled += [_ruled(name, data, options, protected=False) for name in options.context]
+    ruled = _all_ruled(names, data, options)
     decided, outcome = decided_by(model, data, float(threshold))  # type: ignore[arg-type]
     attributes, cells = count_parquet(open_parquet(paths), ruled, decided, progress=part(progress, 0.0, 0.5))
     return _audit(attributes, cells, options, outcome, rng, progress)
@@ -159,6 +142,11 @@ def _check_streamed(data: DataSpec, threshold: object, options: RuleSetsOptions)
                 "cannot be used with a table too large to be read whole",
                 advice="leave it out, apply it to the file, or draw a sample",
             )
+
+
+def _all_ruled(names: Sequence[str], data: DataSpec, options: RuleSetsOptions) -> list[Ruled]:
+    ruled = [_ruled(name, data, options, protected=True) for name in names]
+    return ruled + [_ruled(name, data, options, protected=False) for name in options.context]
 
 
 def _ruled(name: str, data: DataSpec, options: RuleSetsOptions, *, protected: bool) -> Ruled:
@@ -203,3 +191,208 @@ def _audit(
         lambda *_: None,
         part(progress, 0.5, 1.0),
     )
+
+
+def decided_by(model: ModelSpec, data: DataSpec, threshold: float) -> tuple[Decided, str]:
+    """Return how a batch is decided, and the favourable outcome in words.
+
+    Raises
+    ------
+    InputError
+        If the spec names no column of predictions, or not which predicted label is favourable.
+    """
+    predictions = model.predictions
+    if predictions is None:
+        raise InputError("model.predictions", "must name the column of scores or predicted labels")
+    if predictions.label is None:
+        column, worse = str(predictions.score), predictions.higher_is == "unfavorable"
+        return _by_score(column, threshold, worse), "favorable"
+    if data.favorable is None:
+        raise InputError(
+            "data.favorable", "is missing", advice="say which predicted label is good for the person"
+        )
+    favorable = data.favorable if isinstance(data.favorable, tuple) else (data.favorable,)
+    words = " or ".join(map(text_of, favorable))
+    return _by_label(predictions.label, favorable), f"{predictions.label} = {words}"
+
+
+def _by_score(column: str, threshold: float, worse: bool) -> Decided:
+    def check(kind: pa.DataType) -> None:
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            raise InputError(
+                "model.predictions.score",
+                f"must name a column of numbers, but {column!r} holds {kind}",
+                advice="use predictions: {label: …} for predicted labels",
+            )
+
+    def favorable(batch: pa.Array) -> np.ndarray:
+        scores = np.asarray(batch.to_numpy(zero_copy_only=False), dtype=float)
+        _refuse("score", column, int((~np.isfinite(scores)).sum()))
+        return scores < threshold if worse else scores >= threshold
+
+    return Decided(column, check, favorable)
+
+
+def _by_label(column: str, favorable: tuple[object, ...]) -> Decided:
+    wanted = {class_text(value) for value in favorable}
+
+    def decided(batch: pa.Array) -> np.ndarray:
+        _refuse("label", column, batch.null_count)
+        if not isinstance(batch, pa.DictionaryArray):
+            batch = batch.dictionary_encode()
+        good = np.array([class_text(value) in wanted for value in batch.dictionary.to_pylist()], dtype=bool)
+        return good[batch.indices.to_numpy()]
+
+    return Decided(column, lambda _: None, decided)
+
+
+def _refuse(key: str, column: str, gaps: int) -> None:
+    if gaps:
+        raise InputError(
+            f"model.predictions.{key}",
+            f"must give everyone a finite prediction, but column {column!r} has none for at least {gaps:,}",
+            advice="keep only people with a prediction in the file",
+        )
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Where decisions come from: a column, and how a batch of it says who is decided favourably.
+
+    Attributes
+    ----------
+    check : callable
+        Told the type of the column; raises InputError if it cannot be read so.
+    favorable : callable
+        Array of a batch to bool (n,); raises InputError for a row without a decision.
+    """
+
+    column: str
+    check: Callable[[pa.DataType], None]
+    favorable: Callable[[pa.Array], np.ndarray]
+
+
+def true_or_false(column: str) -> Decided:
+    """Decisions as a column of true and false, without gaps."""
+
+    def check(kind: pa.DataType) -> None:
+        if not pa.types.is_boolean(kind):
+            raise InputError("favorable", "must be a column of true and false", str(kind))
+
+    def favorable(batch: pa.Array) -> np.ndarray:
+        if batch.null_count:
+            raise InputError(
+                "favorable", f"must be true or false for everyone, but {batch.null_count:,} rows have none"
+            )
+        return np.asarray(batch.to_numpy(zero_copy_only=False), dtype=bool)
+
+    return Decided(column, check, favorable)
+
+
+def open_parquet(paths: Sequence[Path]) -> ds.Dataset:
+    """Open Parquet files, or folders of them, as one table whose files have the same columns.
+
+    Raises
+    ------
+    InputError
+        A path that does not exist, a file that is no Parquet, or files that differ in their columns.
+    """
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        raise InputError("path", "must be a Parquet file or a folder of them", str(missing[0]))
+    try:
+        parts = [ds.dataset(path, format="parquet", partitioning="hive") for path in paths]
+        data = parts[0] if len(parts) == 1 else ds.dataset(parts)
+        for part in parts:
+            for file in part.get_fragments():
+                _check_same(file, parts[0])
+    except _BROKEN:
+        named = ", ".join(map(str, paths))
+        raise InputError("path", "must hold Parquet files that can be read", named) from None
+    return data
+
+
+def _check_same(file: ds.Fragment, first: ds.Dataset) -> None:
+    """A column that is not there would be read as missing values."""
+    wanted = next(first.get_fragments()).physical_schema.names
+    absent = [name for name in wanted if name not in file.physical_schema.names]
+    if absent:
+        raise InputError(
+            Path(file.path).name,
+            f"must have the same columns as the first file, but {absent[0]!r} is not there",
+        )
+
+
+def count_parquet(
+    data: ds.Dataset, ruled: Sequence[Ruled], decided: Decided, *, progress: Progress = silent
+) -> tuple[tuple[Attribute, ...], Cells]:
+    """Read Parquet files and count people per cell, without holding their rows.
+
+    Parameters
+    ----------
+    data : Dataset
+        From `open_parquet`.
+    ruled : sequence of Ruled
+        Columns of the rules.
+    decided : Decided
+        Column of decisions.
+
+    Returns
+    -------
+    attributes, cells
+        What `Search` takes; `codes` and `row_cell` are empty, because no row is kept.
+
+    Raises
+    ------
+    InputError
+        An unknown column, too many values or combinations, or rows without a decision.
+    """
+    names = [item.name for item in ruled]
+    if not any(item.protected for item in ruled):
+        raise InputError("protected", "must name at least one column")
+    twice = [name for name in names if names.count(name) > 1 or name == decided.column]
+    if twice:
+        raise InputError("protected", "must name every column once, and not the decisions", twice[0])
+    for name in (*names, decided.column):
+        one_of("column", name, data.schema.names, what="a column of the Parquet data")
+    decided.check(data.schema.field(decided.column).type)
+    rows = data.count_rows()
+    if not rows:
+        raise InputError("the Parquet data", "must hold at least one row")
+    readers = [Levels(item, data.schema.field(item.name).type) for item in ruled]
+    for done, batch in _batches(data, names):
+        progress(0.4 * done / rows, "Finding the values of each attribute")
+        for reader in readers:
+            reader.meet(batch.column(reader.name))
+    sizes = [reader.settle() for reader in readers]
+    if np.prod(sizes, dtype=float) > _MOST_CELLS:
+        raise InputError(
+            "protected",
+            f"must make at most {_MOST_CELLS:,} combinations of values, but "
+            f"{' x '.join(map(str, sizes))} are {np.prod(sizes, dtype=float):,.0f}",
+            names,
+            "leave one out, or use fewer bins",
+        )
+    n, good = np.zeros(int(np.prod(sizes))), np.zeros(int(np.prod(sizes)))
+    for done, batch in _batches(data, [*names, decided.column]):
+        progress(0.4 + 0.6 * done / rows, "Counting people")
+        favorable = decided.favorable(batch.column(decided.column))
+        index = np.ravel_multi_index([reader.codes(batch.column(reader.name)) for reader in readers], sizes)
+        n += np.bincount(index, minlength=len(n))
+        good += np.bincount(index[favorable], minlength=len(n))
+    occupied, nobody = np.flatnonzero(n), np.empty(0, dtype=np.int64)
+    codes = np.column_stack(np.unravel_index(occupied, sizes)).astype(np.int64)
+    return tuple(reader.attribute() for reader in readers), Cells(codes, n[occupied], good[occupied], nobody)
+
+
+def _batches(data: ds.Dataset, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    done = 0
+    try:
+        for batch in data.to_batches(
+            columns=columns, batch_size=2**18, fragment_readahead=1, batch_readahead=2
+        ):
+            done += batch.num_rows
+            yield done, batch
+    except _BROKEN as error:
+        reason = str(error).strip().splitlines()[0][:160]
+        raise InputError("the Parquet data", f"cannot be read to the end ({reason.rstrip('.')})") from None

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells, memberships
-from audits.rule_sets.findings import distinct, neighbours
+from audits.mining.attributes import Attribute, rule_words
+from audits.mining.cells import Cells, memberships
+from audits.mining.scoring import differences, margin
+from audits.mining.sums import GroupSums
+from audits.mining.texts import category_shares, reach
 from audits.rule_sets.inference import exact_p
+from audits.rule_sets.judging import difference_of, is_evidence, judge_row
 from audits.rule_sets.result import LeaderRow, RuleSetsResult, SampledScore, SweepRow
-from audits.rule_sets.scoring import margin
 from audits.rule_sets.tables import read_attributes_table, read_cells_table, read_rules, words_of
-from audits.rule_sets.text import category_shares, reach
-from audits.stats import Estimate, newcombe, power_of_difference, verdict, wilson
-from audits.stats.intervals import percent_level
+from audits.stats import Estimate, newcombe, wilson
+from audits.stats.shares import newcombe_ends
 
-__all__ = ["group_neighbours", "is_evidence", "leaders", "members", "refine", "support_sweep"]
+__all__ = [
+    "Findings",
+    "distinct",
+    "group_neighbours",
+    "leaders",
+    "members",
+    "neighbours",
+    "one_row",
+    "profile",
+    "refine",
+    "support_sweep",
+]
 
 _SWEPT = (0.01, 0.05, 0.10, 0.20, 0.50)
 
@@ -64,17 +77,22 @@ def leaders(
     )
 
 
+def one_row(
+    table: pd.DataFrame,
+    number: int,
+    attributes: Sequence[Attribute],
+    cells: Cells,
+    options: dict[str, Any],
+    inference: dict[str, Any],
+) -> LeaderRow:
+    """Return row `number` of the rule-set table as a leaderboard has it, by itself."""
+    shown = table.loc[[number]].reset_index(names="number")
+    words = words_of(attributes, shown)[0]
+    return _row(_records(shown)[0], attributes, words, cells, options, inference, 0)
+
+
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def is_evidence(table: pd.DataFrame, options: dict[str, Any]) -> np.ndarray:
-    """Return which rule sets differ by more than the tolerance beyond chance, bool (S,).
-
-    An interval of a rule set that the test finds to differ leaves out 0 even where it ends there.
-    """
-    edge = np.maximum(table["low"].to_numpy(), -table["high"].to_numpy())
-    return (table["adjusted_p"].to_numpy() <= options["level"]) & (edge >= options["tolerance"])
 
 
 def refine(
@@ -201,23 +219,19 @@ def _row(
     n, good = item["n_in"], item["favorable_n_in"]
     rest, rest_good = total - n, float(cells.favorable.sum()) - good
     gap, low, high = item["difference"], item["low"], item["high"]
-    corrected = f"corrected for {inference['family']:,} rule sets ({inference['words']})"
-    method = (
-        f"Newcombe {percent_level(level)}, {corrected}, with 0 unless the corrected p is at most {level:g}"
-    )
-    score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), n + rest, method)
-    seen = item["adjusted_p"] <= level and score.low is not None and score.low >= options["tolerance"]
-    power = power_of_difference(cells.rate, options["material"], n, rest, level=inference["interval_level"])
+    difference = difference_of(item, total, level, inference)
+    score = Estimate(abs(gap), max(0.0, low, -high), max(abs(low), abs(high)), total, difference.method)
+    judged = judge_row(item, cells, options, inference)
     sampled = _sampled(item, options)
     own_margin = float(margin(item["favorable_in"], n, item["favorable_out"], rest, options["confidence"]))
     return LeaderRow(
         rule_set=rule_set,
         rules=_rules(item, attributes),
         direction="advantaged" if gap > 0 else "harmed",
-        verdict=verdict(excludes_no_difference=bool(seen), power=power),
+        verdict=judged.verdict,
         support=item["support"],
         score=score,
-        difference=Estimate(gap, low, high, n + rest, method),
+        difference=difference,
         favorable_in=wilson(good, n, level=level),
         favorable_out=wilson(rest_good, rest, level=level),
         margin=own_margin if sampled is None else sampled.margin,
@@ -231,6 +245,8 @@ def _row(
         equal=int(item["equal"]),
         similar=similar,
         number=int(item["number"]),
+        material=judged.material,
+        people_needed=judged.people_needed,
     )
 
 
@@ -257,3 +273,198 @@ def _rules(item: dict[str, Any], attributes: Sequence[Attribute]) -> tuple[dict[
             ]
             found.append({"attribute": attribute.name, "words": attribute.words[rule], "values": admitted})
     return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Rule sets gathered into findings.
+
+    Attributes
+    ----------
+    leaders : int array (k,)
+        The best-ranked rule set of each finding, in rank order.
+    finding : int array (S,)
+        Finding of every rule set, -1 where it belongs to none of the first k.
+    """
+
+    leaders: np.ndarray
+    finding: np.ndarray
+
+
+def distinct(
+    cells: Cells,
+    attributes: Sequence[Attribute],
+    rules: np.ndarray,
+    signs: np.ndarray,
+    order: np.ndarray,
+    *,
+    most: int,
+    overlap: float,
+    leftover: float,
+) -> Findings:
+    """Walk down the ranking; a rule set too like an earlier one, or driven by it, is the same finding.
+
+    Two rule sets are alike when the people in both make up at least `overlap` of the people in either and
+    the difference points the same way, or when one is so like the rest of the other: then it is the same
+    difference seen from the other side. A rule set is driven by an earlier one when, without that one's
+    people, less than `leftover` of its difference is left: narrower groups of the same direction, and wider
+    ones that differ only because of the people of the earlier one.
+
+    Parameters
+    ----------
+    signs : array (S,)
+        Sign of each difference.
+    order : int array (S,)
+        Rule sets from first to last.
+    overlap : float in (0, 1]
+    leftover : float in [0, 1)
+        0 leaves nested groups apart.
+    """
+    finding = np.full(len(rules), -1)
+    leaders: list[int] = []
+    groups = GroupSums(cells, attributes, rules)
+    everyone = np.array([cells.total, float(cells.favorable.sum())])
+    sums = groups.of(np.column_stack([cells.n, cells.favorable]))
+    position = 0
+    while position < len(order) and len(leaders) < most:
+        leader = int(order[position])
+        if finding[leader] < 0:
+            inside = memberships(cells, attributes, rules[leader : leader + 1])[0]
+            both = groups.of(np.where(inside[:, None], np.column_stack([cells.n, cells.favorable]), 0.0))
+            alike = _alike(sums, both, sums[leader], everyone, signs, signs[leader], overlap)
+            if leftover > 0:
+                alike |= _driven(sums, both, sums[leader], everyone, signs, signs[leader], leftover)
+            finding[(finding < 0) & (alike | (np.arange(len(rules)) == leader))] = len(leaders)
+            leaders.append(leader)
+        position += 1
+    return Findings(np.array(leaders, dtype=int), finding)
+
+
+def _alike(
+    sums: np.ndarray,
+    both: np.ndarray,
+    here: np.ndarray,
+    everyone: np.ndarray,
+    signs: np.ndarray,
+    sign: float,
+    overlap: float,
+) -> np.ndarray:
+    """Which rule sets share most of their people with the leader, or with everyone but the leader, (S,)."""
+    n, shared = sums[:, 0], both[:, 0]
+    same = shared / (n + here[0] - shared)
+    rest = (n - shared) / np.maximum(everyone[0] - here[0] + shared, 1e-300)
+    return ((same >= overlap) & (signs == sign)) | ((rest >= overlap) & (signs == -sign))
+
+
+def _driven(
+    sums: np.ndarray,
+    both: np.ndarray,
+    here: np.ndarray,
+    everyone: np.ndarray,
+    signs: np.ndarray,
+    sign: float,
+    leftover: float,
+) -> np.ndarray:
+    """Which rule sets lose most of their difference when the leader's people are left aside, (S,)."""
+    inside, outside = sums - both, everyone - sums - here + both
+    nobody_in, nobody_out = inside[:, 0] < 1e-9, outside[:, 0] < 1e-9
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = inside[:, 1] / inside[:, 0] - outside[:, 1] / outside[:, 0]
+    gap = differences(sums[:, 0], sums[:, 1], everyone[0], everyone[1])
+    # a part of the leader differs with it; what holds all others differs against it
+    part = (nobody_in & (signs == sign)) | (nobody_out & (signs == -sign))
+    return part | (~nobody_in & ~nobody_out & (left * signs < leftover * np.abs(gap)))
+
+
+def neighbours(
+    cells: Cells, attributes: Sequence[Attribute], rule_set: np.ndarray, *, level: float = 0.05
+) -> pd.DataFrame:
+    """Return the rule sets one step away, with their scores: what drives the difference.
+
+    A step drops one rule, or widens or narrows it by one level. Intervals are Newcombe's, each by itself:
+    they explain a finding, they test nothing.
+
+    Parameters
+    ----------
+    rule_set : int array (m,)
+        Rule of each attribute, -1 where it is free.
+    """
+    steps: list[tuple[str, np.ndarray]] = [("this group", rule_set)]
+    used = [place for place in range(len(attributes)) if rule_set[place] >= 0]
+    for place in used:
+        dropped = rule_set.copy()
+        dropped[place] = -1
+        if (dropped >= 0).any():
+            steps.append((f"without {attributes[place].words[rule_set[place]]}", dropped))
+        steps += _one_level(attributes[place], rule_set, place)
+    table = np.array([step for _, step in steps])
+    n, good = GroupSums(cells, attributes, table).of(np.column_stack([cells.n, cells.favorable])).T
+    fits = (n > 0) & (n < cells.total)
+    rows = pd.DataFrame(
+        {
+            "step": [words for words, _ in steps],
+            "rule_set": rule_words(attributes, table),
+            "n_in": n,
+            "good": good,
+        }
+    )
+    rows = rows[fits]
+    total, all_good = cells.total, float(cells.favorable.sum())
+    rows["favorable_in"] = rows["good"] / rows["n_in"]
+    rows["favorable_out"] = (all_good - rows["good"]) / (total - rows["n_in"])
+    rows["difference"] = rows["favorable_in"] - rows["favorable_out"]
+    counts = rows["good"].to_numpy(), rows["n_in"].to_numpy()
+    rest = all_good - counts[0], total - counts[1]
+    rows["low"], rows["high"] = newcombe_ends(*counts, *rest, level=level)
+    return rows.drop(columns="good").reset_index(drop=True)
+
+
+def profile(
+    frame: pd.DataFrame, inside: np.ndarray, columns: Sequence[str], *, most: int = 12
+) -> pd.DataFrame:
+    """Return how the people inside differ from those outside in each column, most different first.
+
+    A number shows its means, and their distance in standard deviations of everyone; a category shows the
+    value whose share differs most. Rows without a value are left out of that row's figures.
+
+    Parameters
+    ----------
+    inside : bool array (n,)
+    """
+    rows = []
+    for name in columns:
+        column = frame[name]
+        if (
+            pd.api.types.is_numeric_dtype(column)
+            and not pd.api.types.is_bool_dtype(column)
+            and column.nunique() > 2
+        ):
+            values = column.to_numpy(dtype=float, na_value=np.nan)
+            spread = float(np.nanstd(values))
+            known = ~np.isnan(values)
+            if spread > 0 and (known & inside).any() and (known & ~inside).any():
+                means = float(values[known & inside].mean()), float(values[known & ~inside].mean())
+                rows.append((name, "mean", *means, (means[0] - means[1]) / spread))
+        else:
+            shares = pd.crosstab(column.astype("string").fillna("(missing)"), inside, normalize="columns")
+            if shares.shape[1] == 2 and len(shares) > 1:
+                within, without = shares[True].to_numpy(), shares[False].to_numpy()
+                most_apart = int(np.abs(within - without).argmax())
+                pair = float(within[most_apart]), float(without[most_apart])
+                rows.append((name, f"share of {shares.index[most_apart]}", *pair, pair[0] - pair[1]))
+    table = pd.DataFrame(rows, columns=["column", "figure", "inside", "outside", "distance"])
+    order = table["distance"].abs().sort_values(ascending=False, kind="stable").index
+    return table.loc[order].head(most).reset_index(drop=True)
+
+
+def _one_level(attribute: Attribute, rule_set: np.ndarray, place: int) -> list[tuple[str, np.ndarray]]:
+    """The rules of an attribute that admit one level more or one fewer."""
+    now = attribute.rules[rule_set[place]]
+    changed = attribute.rules != now
+    found = []
+    for rule in np.flatnonzero(changed.sum(1) == 1):
+        step = rule_set.copy()
+        step[place] = rule
+        grows = attribute.rules[rule].sum() > now.sum()
+        found.append((f"{'widened' if grows else 'narrowed'} to {attribute.words[rule]}", step))
+    return found

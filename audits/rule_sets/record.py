@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from audits.records import Audit
 from audits.rule_sets.options import RuleSetsOptions
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    return {} if data.protected else None
+
 
 AUDIT = Audit(
     name="rule_sets",
@@ -18,7 +28,9 @@ AUDIT = Audit(
     ),
     options=RuleSetsOptions,
     result="audits.rule_sets.result:RuleSetsResult",
-    runs="audits.rule_sets.audit:rule_sets_audit",
+    runs="audits.rule_sets.audit:rule_sets",
     presents="audits.rule_sets.exhibits:section",
     streams="audits.rule_sets.parquet:rule_sets_streamed",
+    usual=_usual,
+    about_words=True,
 )

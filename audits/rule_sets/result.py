@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain, shown
+from audits.results import head, plain, shown
 from audits.rule_sets.comparisons import Comparison
-from audits.stats import Estimate, Verdict
+from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["Discovery", "LeaderRow", "RuleSetsResult", "SampledScore", "SweepRow"]
 
@@ -67,6 +67,10 @@ class LeaderRow:
         Further rule sets with exactly these people; and other rule sets counted as this finding.
     number : int
         Row of the rule set in the table ``rule_sets``.
+    material : bool or None
+        Of evidence: whether the difference is as large as the auditor calls material.
+    people_needed : int or None
+        People inside, all others growing alike, from which insufficient evidence is settled.
     """
 
     rule_set: str
@@ -89,6 +93,8 @@ class LeaderRow:
     equal: int
     similar: int
     number: int
+    material: bool | None = None
+    people_needed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,8 @@ class RuleSetsResult:
         of one interval so that all hold together).
     top_score, shrunken_score : float
         Largest score, and what is left of it when the gain from being picked as the largest is taken off.
+    shrunken : Estimate
+        The latter with an interval of the true difference of the rule set that came first, in its direction.
     sampling : dict or None
         Perturbation sample: people drawn, attributes perturbed, whether every margin was reached.
     sweep : tuple of SweepRow
@@ -165,7 +173,7 @@ class RuleSetsResult:
 
     options: dict[str, Any]
     outcome: str
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
@@ -182,7 +190,6 @@ class RuleSetsResult:
     top_score: float
     shrunken_score: float
     discovery: Discovery
-    people_needed: int | None
     sampling: dict[str, Any] | None
     sweep: tuple[SweepRow, ...]
     comparisons: tuple[Comparison, ...]
@@ -190,10 +197,18 @@ class RuleSetsResult:
     rules: pd.DataFrame
     cells: pd.DataFrame
     people: pd.DataFrame
+    shrunken: Estimate | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval in `judged`."""
+        return self.judged.verdict
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; tables and people stay beside it."""
-        return plain(self)
+        values = head(self) | plain(self)
+        del values["judged"]
+        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboard as a table."""

@@ -1,12 +1,10 @@
-"""Perturbed people (section 4.3), drawn once for all rule sets.
+"""Perturbed people, drawn once for all rule sets, and texts with terms exchanged (section 4.3).
 
 A perturbation changes one attribute that no rule constrains, so it never moves a person to another cell. One
 pool, stratified by cell, therefore serves every rule set: its score is a weighted mean of cell rates.
 Sampling stops where every rule set has enough people on both sides and a margin within the auditor's error;
-only cells of rule sets that need more are drawn again.
-
-Departures from the paper: steps stay within the range seen in the data; a decimal moves by 0.01 of its range
-(the paper's 0.01 supposes columns scaled to [0, 1]); a category takes the value of a random other person.
+only cells of rule sets that need more are drawn again. Texts are exchanged until every rule set's share is
+known well enough.
 """
 
 from __future__ import annotations
@@ -17,20 +15,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.data.values import text_of
+from audits.mining.attributes import Attribute
+from audits.mining.cells import Cells, memberships
+from audits.mining.perturbing import perturb, perturbable
+from audits.mining.scoring import margin, people_for_margin
+from audits.mining.sums import GroupSums
+from audits.mining.texts import Vocabulary, any_rule
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells, memberships
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.scoring import margin, people_for_margin
-from audits.rule_sets.sums import GroupSums
 
-__all__ = ["Pool", "Sampled", "perturb", "perturbable", "sample"]
+__all__ = ["Pool", "Sampled", "sample", "sample_texts"]
 
-_SHARE_OF_RANGE = 0.01
 _SCORED_AT_ONCE = 100_000
 _ROUNDS = 6
+_OUTSIDE = 4
+_TEXT_ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,86 +73,6 @@ class Sampled:
     columns: tuple[str, ...]
     reached: bool
     people: int
-
-
-def perturbable(subject: Subject, attributes: Sequence[Attribute]) -> tuple[str, ...]:
-    """Return the columns that a perturbation may touch: what the model reads and no rule constrains."""
-    fixed = {attribute.name for attribute in attributes} | set(subject.data.protected) | {subject.data.label}
-    return tuple(
-        name
-        for name in subject.model.columns
-        if name not in fixed
-        and name in subject.data.frame.columns
-        and subject.data.kinds.get(name) not in {"text", "identifier"}
-        and len(subject.data.frame[name].unique()) > 1
-    )
-
-
-def perturb(
-    subject: Subject, rows: np.ndarray, columns: Sequence[str], rng: np.random.Generator
-) -> pd.DataFrame:
-    """Return the people at `rows` (k,), each changed a little in one of `columns`.
-
-    An integer or a rank moves by 1, a decimal by 0.01 of its range, a date by a day, up or down, within the
-    range seen; a category takes the value of a random person whose value differs. What is missing stays so.
-    """
-    frame = subject.data.frame.iloc[rows].copy()
-    frame.index = pd.RangeIndex(len(frame))
-    which = rng.integers(len(columns), size=len(frame))
-    for place, name in enumerate(columns):
-        here = np.flatnonzero(which == place)
-        if here.size:
-            seen = subject.data.frame[name]
-            changed = _moved(
-                frame[name].iloc[here], seen, subject.data.kinds[name], subject.data.orders.get(name, ()), rng
-            )
-            column = frame[name].copy()
-            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-                values = column.to_numpy(copy=True)
-                values[here] = changed
-                frame[name] = pd.Series(values, index=frame.index, dtype=column.dtype)
-            else:
-                column.iloc[here] = changed
-                frame[name] = column
-    return frame
-
-
-def _moved(
-    now: pd.Series, seen: pd.Series, kind: str, order: tuple[str, ...], rng: np.random.Generator
-) -> np.ndarray | pd.api.extensions.ExtensionArray:
-    direction = rng.choice([-1, 1], size=len(now))
-    if kind in {"integer", "continuous"} and pd.api.types.is_numeric_dtype(seen):
-        low, high = seen.min(), seen.max()
-        step = 1 if kind == "integer" else _SHARE_OF_RANGE * (high - low)
-        moved = now + direction * step
-        return moved.clip(low, high).astype(seen.dtype).to_numpy()
-    if kind == "datetime":
-        moved = now + pd.to_timedelta(direction, unit="D")
-        return moved.clip(seen.min(), seen.max()).array
-    if kind == "ordinal":
-        rank = {value: place for place, value in enumerate(order)}
-        values = pd.Index(
-            sorted(seen.dropna().unique(), key=lambda value: (rank.get(text_of(value), 0), value))
-        )
-        place = values.get_indexer(now)
-        moved = np.clip(place + direction, 0, len(values) - 1)
-        return np.where(place < 0, now, values.take(np.maximum(moved, 0)))
-    return _redrawn(now, seen, rng)
-
-
-def _redrawn(now: pd.Series, seen: pd.Series, rng: np.random.Generator) -> np.ndarray:
-    """A value of a random person whose value differs, for every entry that is not missing."""
-    codes, levels = pd.factorize(pd.concat([seen, now]), sort=False)
-    known, own = codes[: len(seen)], codes[len(seen) :]
-    counts = np.bincount(known[known >= 0], minlength=len(levels)).astype(float)
-    ends = np.cumsum(counts)
-    # skip the own value's stretch of the cumulated counts, so that every other value keeps its share
-    left = ends[-1] - counts[own]
-    point = rng.random(len(own)) * left
-    point += np.where(point >= ends[own] - counts[own], counts[own], 0.0)
-    drawn = np.minimum(np.searchsorted(ends, point, side="right"), len(levels) - 1)
-    values = np.asarray(levels.take(np.where(own < 0, 0, drawn)), dtype=object)
-    return np.where(own < 0, now.to_numpy(dtype=object), values)
 
 
 def sample(
@@ -288,3 +208,146 @@ def _spread(groups: GroupSums, factor: tuple[np.ndarray, np.ndarray]) -> np.ndar
             inside = memberships(groups.cells, groups.attributes, groups.rules[part])
             needed = np.maximum(needed, np.where(inside == side, values[part, None], 1.0).max(0))
     return needed
+
+
+@dataclass(frozen=True, eq=False)
+class _Texts:
+    """What sampling needs: the texts, and which rows hold a term of each category."""
+
+    column: str
+    vocabulary: Vocabulary
+    rows: np.ndarray  # (n,) of str
+    any_term: np.ndarray  # (n, categories)
+
+
+def sample_texts(
+    subject: Subject,
+    vocabulary: Vocabulary,
+    groups: GroupSums,
+    options: RuleSetsOptions,
+    *,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> Sampled | None:
+    """Exchange terms in texts until every rule set's sampled score is precise enough (Algorithm 2).
+
+    Returns
+    -------
+    Sampled or None
+        None where the model cannot score new texts.
+    """
+    if not subject.model.invents or options.samples == 0:
+        return None
+    cells, attributes = groups.cells, groups.attributes
+    any_term = np.column_stack(
+        [any_rule(item)[cells.codes[cells.row_cell, k]] for k, item in enumerate(attributes)]
+    )
+    texts = _Texts(
+        str(options.text),
+        vocabulary,
+        subject.data.frame[options.text].fillna("").astype(str).to_numpy(dtype=object),
+        any_term,
+    )
+    count = len(groups.rules)
+    outside = _outside(subject, texts, groups, options, rng)
+    drawn, good = np.zeros(count), np.zeros(count)
+    room = max(options.max_samples, count)
+    wanted = np.full(count, float(min(options.samples, room // count)))
+    for round_ in range(_TEXT_ROUNDS):
+        progress(
+            round_ / _TEXT_ROUNDS,
+            f"Scoring {int((wanted - drawn).clip(min=0).sum()):,} texts with exchanged terms",
+        )
+        more = np.maximum(wanted - drawn, 0).astype(np.int64)
+        good += _inside(subject, texts, groups, more, rng)
+        drawn += more
+        share, rest, n_rest = good / drawn, outside[0] / outside[1], outside[1]
+        width = margin(share, drawn, rest, n_rest, options.confidence)
+        wide = width > options.error
+        enough = people_for_margin(share, rest, options.error, options.confidence) * 1.02
+        wanted = np.where(wide, np.maximum(enough, drawn + 1), drawn)
+        if not wide.any() or wanted.sum() > room:
+            break
+    people = int(drawn.sum() + outside[2])
+    return Sampled(share, rest, drawn, n_rest, width, None, (texts.column,), bool(not wide.any()), people)
+
+
+def _inside(
+    subject: Subject, texts: _Texts, groups: GroupSums, more: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Favourable ones among `more` (S,) further texts of each rule set."""
+    good = np.zeros(len(groups.rules))
+    used = groups.rules >= 0
+    for chosen in np.unique(used, axis=0):
+        sets = np.flatnonzero((used == chosen).all(1) & (more > 0))
+        seeds = np.flatnonzero(texts.any_term[:, chosen].all(1))
+        if not sets.size:
+            continue
+        which = np.repeat(sets, more[sets])
+        rows = seeds[rng.integers(len(seeds), size=len(which))]
+        # the same seed for the same rule set gives the same text: build and score it once
+        pairs, back = np.unique(np.column_stack([which, rows]), axis=0, return_inverse=True)
+        made = [
+            texts.vocabulary.exchanged(
+                texts.rows[row],
+                {
+                    int(place): texts.vocabulary.terms[place][groups.rules[number, place]]
+                    for place in np.flatnonzero(chosen)
+                },
+            )
+            for number, row in pairs
+        ]
+        decided = _decide(subject, texts.column, made, pairs[:, 1])[back.reshape(-1)]
+        good += np.bincount(which, decided, minlength=len(good))
+    return good
+
+
+def _outside(
+    subject: Subject, texts: _Texts, groups: GroupSums, options: RuleSetsOptions, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Favourable and all texts outside each rule set, (S,) each, of one pool; and the size of the pool."""
+    data = subject.data
+    size = _OUTSIDE * options.samples
+    weights = None if data.weights is None else data.weights / data.weights.sum()
+    rows = rng.choice(data.n, size, p=weights)
+    drawn = np.column_stack([rng.integers(len(terms), size=size) for terms in texts.vocabulary.terms])
+    drawn[~texts.any_term[rows]] = -1
+    made = [
+        texts.vocabulary.exchanged(
+            texts.rows[row],
+            {place: texts.vocabulary.terms[place][term] for place, term in enumerate(terms) if term >= 0},
+        )
+        for row, terms in zip(rows, drawn, strict=True)
+    ]
+    decided = _decide(subject, texts.column, made, rows)
+    patterns, which = np.unique(drawn, axis=0, return_inverse=True)
+    n = np.bincount(which.reshape(-1), minlength=len(patterns)).astype(float)
+    good = np.bincount(which.reshape(-1), decided, minlength=len(patterns))
+    own = [
+        Attribute(
+            item.name,
+            item.words,
+            np.empty(0, int),
+            np.eye(len(item.words), len(item.words) + 1, dtype=bool),
+            item.words,
+            item.length,
+        )
+        for item in groups.attributes
+    ]
+    codes = np.where(patterns >= 0, patterns, [len(item.words) for item in own])
+    cells = Cells(codes.astype(np.int64), n, good, np.empty(0, dtype=np.int64))
+    inside = GroupSums(cells, own, groups.rules).of(np.column_stack([n, good]))
+    return good.sum() - inside[:, 1], np.maximum(n.sum() - inside[:, 0], 1.0), size
+
+
+def _decide(subject: Subject, column: str, made: list[str], rows: np.ndarray) -> np.ndarray:
+    """Decisions on the rows with their text exchanged; equal texts of a text-only model are scored once."""
+    if set(subject.model.columns) == {column} and isinstance(subject.threshold, float | int):
+        codes, texts = pd.factorize(np.array(made, dtype=object))
+        frame = pd.DataFrame({column: texts})
+        return subject.decide(subject.favorable_score(frame), frame)[codes]
+    frame = subject.data.frame.iloc[rows].reset_index(drop=True)
+    frame[column] = made
+    return subject.decide(
+        subject.favorable_score(frame), subject.data.groups.iloc[rows].reset_index(drop=True)
+    )

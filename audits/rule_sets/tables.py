@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.mining.attributes import Attribute, rule_words
+from audits.mining.cells import Cells
+from audits.mining.search import Mined
 from audits.models import Subject
-from audits.rule_sets.attributes import Attribute
-from audits.rule_sets.cells import Cells
-from audits.rule_sets.findings import rule_words
 from audits.rule_sets.inference import Halves
-from audits.rule_sets.mining import Mined
+from audits.rule_sets.result import RuleSetsResult
 from audits.rule_sets.sampling import Sampled
 
 __all__ = [
     "cells_table",
+    "combination_tree",
     "people_table",
     "read_attributes_table",
     "read_cells_table",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 MOST_ROWS = 50_000
+_MOST_NODES = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +148,53 @@ def read_rules(table: pd.DataFrame) -> np.ndarray:
 def words_of(attributes: Sequence[Attribute], table: pd.DataFrame) -> list[str]:
     """Return each row's rule set in words."""
     return rule_words(attributes, read_rules(table))
+
+
+def combination_tree(
+    result: RuleSetsResult, attributes: Sequence[str] | None = None, *, most_rings: int = 3
+) -> pd.DataFrame:
+    """Return people and favourable shares of every combination of levels, ring by ring.
+
+    Parameters
+    ----------
+    attributes : sequence of str, optional
+        Rings from the inside out; by default the attributes of the first finding, then the others.
+    most_rings : int
+        Rings at most; fewer where there would be more than 600 combinations.
+
+    Returns
+    -------
+    DataFrame
+        ``id``, ``parent`` ("" for the first ring), ``attribute``, ``level``, ``people``, ``favorable``
+        (share) and ``difference`` from everyone else's share.
+    """
+    names = [item["name"] for item in result.attributes]
+    first = [rule["attribute"] for rule in result.leaderboard[0].rules] if result.leaderboard else []
+    rings = list(attributes or [*first, *(name for name in names if name not in first)])[:most_rings]
+    total, good = float(result.cells["people"].sum()), float(result.cells["favorable"].sum())
+    parts: list[pd.DataFrame] = []
+    for depth in range(1, len(rings) + 1):
+        columns = [f"level {names.index(name)}" for name in rings[:depth]]
+        counted = result.cells.groupby(columns, sort=True)[["people", "favorable"]].sum().reset_index()
+        if depth > 1 and sum(map(len, parts)) + len(counted) > _MOST_NODES:
+            break
+        levels = result.attributes[names.index(rings[depth - 1])]["levels"]
+        path = ["/".join(map(str, row)) for row in counted[columns].to_numpy()]
+        people, favorable = counted["people"].to_numpy(), counted["favorable"].to_numpy()
+        others = total - people
+        with np.errstate(invalid="ignore", divide="ignore"):
+            gap = np.where(others > 0, favorable / people - (good - favorable) / others, 0.0)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "id": path,
+                    "parent": [step.rpartition("/")[0] for step in path],
+                    "attribute": rings[depth - 1],
+                    "level": [levels[place] for place in counted[columns[-1]]],
+                    "people": people,
+                    "favorable": favorable / people,
+                    "difference": gap,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)

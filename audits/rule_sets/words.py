@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from audits.rule_sets.result import Discovery, LeaderRow
-from audits.rule_sets.text import FEWEST_TEXTS
-from audits.stats import EVIDENCE, INSUFFICIENT, Verdict
+from audits.mining.texts import FEWEST_TEXTS
+from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
+from audits.stats import EVIDENCE, NO_MATERIAL, Judged, Verdict
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["finding", "points", "warnings_for"]
+__all__ = ["finding", "points", "warnings_for", "without_luck"]
 
 
 def points(share: float | None, n: float) -> str:
@@ -30,46 +30,61 @@ def points(share: float | None, n: float) -> str:
 def finding(
     rows: tuple[LeaderRow, ...],
     outcome: str,
-    judged: Verdict,
+    judged: Judged,
     *,
+    about: LeaderRow,
     noun: str,
     family: int,
     n_evidence: int,
     smallest: float,
     material: float,
     tolerance: float,
-    needed: int | None,
 ) -> str:
-    """Say which group, how many of how many, compared with whom, and how sure that is."""
-    first = next((row for row in rows if row.verdict == EVIDENCE), rows[0])
-    n = first.n_in
+    """Say which group, how many of how many, compared with whom, and how sure that is.
+
+    Parameters
+    ----------
+    about : LeaderRow
+        The group whose interval the verdict follows from.
+    """
+    n = about.n_in
     good = "" if outcome == "favorable" else f" ({outcome})"
-    way = "more" if first.direction == "advantaged" else "less"
-    if first.score.value == 0:
-        way = "of difference"
-    gap = (
-        f"Of {count(n)} {noun} with {first.rule_set}, {percent(first.favorable_in.value, n)} are decided "
-        f"favorably{good}; of the other {count(first.n_out)}, "
-        f"{percent(first.favorable_out.value, first.n_out)}: "
-        f"{points(first.score.value, n)} points {way} "
-        f"({points(first.score.low, n)}–{points(first.score.high, n)}, corrected for {family:,} groups)"
+    who = (
+        f"{count(n)} {noun} with {about.rule_set}, {percent(about.favorable_in.value, n)} are decided "
+        f"favorably{good}; of the other {count(about.n_out)}, "
+        f"{percent(about.favorable_out.value, about.n_out)}"
     )
-    if judged == EVIDENCE:
-        half = f"{'' if first.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
-        return f"{gap}, {half}.{_further(n_evidence - 1, rows)}"
+    if judged.verdict == EVIDENCE:
+        way = "more" if about.direction == "advantaged" else "less"
+        gap = (
+            f"Of {who}: {points(about.score.value, n)} points {way} "
+            f"({points(about.score.low, n)}–{points(about.score.high, n)}, corrected for {family:,} groups)"
+        )
+        small = "" if judged.material else f", smaller than the {100 * material:.3g} that matter"
+        half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
+        return f"{gap}{small}, {half}.{_further(n_evidence - 1, rows)}"
+    ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
+    reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
+    groups = f"{family:,} groups of at least {count(smallest)} {noun}"
+    if judged.verdict == NO_MATERIAL:
+        return (
+            f"All {groups} lie within {100 * material:.3g} points of everyone else for sure. The "
+            f"farthest that any may differ: of {who}, {reach}."
+        )
     beyond = (
         "beyond chance"
         if tolerance == 0
         else f"by more than the tolerated {100 * tolerance:.3g} points beyond chance"
     )
     text = (
-        f"None of {family:,} groups of at least {count(smallest)} {noun} differs {beyond}. "
-        f"The largest difference: {gap[0].lower()}{gap[1:]}, p {p_words(first.adjusted_p)}."
+        f"None of {groups} differs {beyond}. The farthest that any may differ: of {who}, {reach}, "
+        f"p {p_words(about.adjusted_p)}."
     )
-    seen = f"{100 * material:.3g}-point"
-    if judged == INSUFFICIENT:
-        return f"{text} About {needed:,} {noun} would be needed to see a {seen} difference in the smallest."
-    return f"{text} A {seen} difference would have been seen in every one of them."
+    if judged.reason:
+        return f"{text} More {noun} would not settle it: {judged.reason}."
+    if judged.people_needed is None:
+        return text
+    return f"{text} About {judged.people_needed:,} {noun} would give intervals short enough to settle it."
 
 
 def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:
@@ -155,3 +170,13 @@ def warnings_for(
             f"The table holds the first {count(dropped)} rule sets in rank; the others were tested too."
         )
     return tuple(found)
+
+
+def without_luck(result: RuleSetsResult) -> str:
+    """Word the largest score without the gain from being picked as the largest, with its interval."""
+    words = f"{number(100 * result.shrunken_score)} without the luck of being picked"
+    found = result.shrunken
+    if found is None or found.low is None or found.high is None:
+        return words
+    low, high = (number(100 * end).replace("-", "−") for end in (found.low, found.high))
+    return f"{words} ({low} to {high}; {found.method})"

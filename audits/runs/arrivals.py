@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,9 +18,9 @@ from audits.data import read_table
 from audits.errors import InputError
 from audits.runs.monitors import MOST_PEOPLE, Batch, Monitor
 from audits.runs.scoring import Scorer
-from audits.sensitivity.rows import columns_of
+from audits.sensitivity.monitor.encoding import columns_of
 
-__all__ = ["Arrival", "file_batches", "read_arrow", "read_json"]
+__all__ = ["Arrival", "FileReader", "file_batches", "read_arrow", "read_file", "read_file_here", "read_json"]
 
 _LONGEST_ID = 200
 _MOST_BYTES = 64_000_000  # of an Arrow batch once decompressed
@@ -112,10 +112,43 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
     return _arrival(table.column_names, values, table.num_rows, reads)
 
 
-def file_batches(monitor: Monitor, path: Path, scorer: Scorer) -> list[Batch]:
+FileReader = Callable[[Path, Sequence[str], frozenset[str]], tuple[Arrival, str]]
+"""Reads a file's people given the columns read and those of them with numbers; also gives its digest."""
+
+
+def read_file(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> Arrival:
+    """Read the people in a file with exactly the columns `reads`, and ``id`` if there is one.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or has other columns.
+    """
+    frame = read_table(path).frame
+    if frame.empty:
+        raise InputError(path.name, "has no rows")
+
+    def values(name: str) -> list[Any]:
+        found = frame[name].astype(object).where(frame[name].notna(), None).tolist()
+        # one text among numbers makes texts of them all: the one is to be named
+        return [_number(value) for value in found] if name in numbers else found
+
+    with _rows_as_in_files(0):
+        return _arrival(list(frame.columns), values, len(frame), reads)
+
+
+def read_file_here(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> tuple[Arrival, str]:
+    """Read a file of one's own in this process: `read_file`, and the digest of its bytes."""
+    return read_file(path, reads, numbers), hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def file_batches(
+    monitor: Monitor, path: Path, scorer: Scorer, read: FileReader = read_file_here
+) -> list[Batch]:
     """Have `scorer` measure the people in a file; return them as batches, ready to be stored.
 
     Each batch goes under a key made from the file's content, so that the same content is counted once.
+    `read` opens the file; a server gives one that does so in a process with limits.
 
     Raises
     ------
@@ -125,21 +158,8 @@ def file_batches(monitor: Monitor, path: Path, scorer: Scorer) -> list[Batch]:
         If the process that measures ended.
     """
     bundle = monitor.bundle
-    frame = read_table(path).frame
-    if frame.empty:
-        raise InputError(path.name, "has no rows")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-
-    numbers = bundle.encoder.numbers
-
-    def values(name: str) -> list[Any]:
-        found = frame[name].astype(object).where(frame[name].notna(), None).tolist()
-        # one text among numbers makes texts of them all: the one is to be named
-        return [_number(value) for value in found] if name in numbers else found
-
+    arrival, digest = read(path, bundle.reads, frozenset(bundle.encoder.numbers))
     batches = []
-    with _rows_as_in_files(0):
-        arrival = _arrival(list(frame.columns), values, len(frame), bundle.reads)
     for place, start in enumerate(range(0, arrival.people, MOST_PEOPLE)):
         rows = slice(start, start + MOST_PEOPLE)
         part = {name: column[rows] for name, column in arrival.columns.items()}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Change", "compare_runs", "comparison_frame", "worded_frame"]
 
 _ESTIMATE = {"value", "low", "high", "n", "method"}
+_MEAN = {"mean", "low", "high", "n", "method"}  # an estimate that shares its row with other things
 _LONGEST = 80
 
 
@@ -167,7 +168,11 @@ def _value(value: Any) -> Any:
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield every plain value, and every estimate whole, with the path that leads there."""
     if isinstance(value, dict) and not set(value) >= _ESTIMATE:
-        for key, item in value.items():
+        items = dict(value)
+        if set(value) >= _MEAN:
+            parts = {key: items.pop(key) for key in ("low", "high", "n", "method")}
+            items["mean"] = {"value": items["mean"], **parts}
+        for key, item in items.items():
             yield from _leaves(item, f"{path}.{key}".lstrip("."))
     elif isinstance(value, list):
         for name, item in zip(place_names(value), value, strict=True):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+from audits.results import verdict_as_now
+from audits.stats import VERDICTS
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -26,6 +27,7 @@ __all__ = [
 
 STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
 
+_ORDER = [*VERDICTS, "no evidence at this size"]
 LONGEST_NOTE = 10_000
 _LONGEST_TITLE = 200
 
@@ -68,6 +70,7 @@ class SavedRun:
         values = dict(row._mapping)
         del values["process"]
         values |= {"key": values.pop("run_key"), "spec": json.loads(values["spec"])}
+        values["verdict"] = verdict_as_now(values["verdict"])
         return cls(**values)
 
 
@@ -94,7 +97,7 @@ def storable(text: str) -> str:
 
 
 def worst(result: RunResult) -> tuple[str, str]:
-    """Return verdict and finding of the audit that a reader should see first."""
-    order = (EVIDENCE, INSUFFICIENT, NO_EVIDENCE)
-    first = min((audit.result for audit in result.audits), key=lambda found: order.index(found.verdict))
-    return first.verdict, first.finding
+    """Return verdict, corrected for all audits, and finding of the audit that a reader should see first."""
+    told = list(zip(result.verdicts_across(), result.audits, strict=True))
+    verdict, audit = min(told, key=lambda each: _ORDER.index(each[0]))
+    return verdict, audit.result.finding

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.checks import choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
@@ -20,11 +21,12 @@ from audits.runs.large import large_facts
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
+from audits.runs.sizes import frame_bytes
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
-__all__ = ["execute"]
+__all__ = ["carry_out", "execute", "prepared_subject"]
 
 _READ, _PREPARED = 0.1, 0.25  # shares of the progress bar at which these steps end
 
@@ -38,13 +40,15 @@ class _Prepared:
     model: dict[str, Any]
 
 
-def _cells(prepared: _Prepared) -> int:
+def _bytes(prepared: _Prepared) -> int:
     subject = prepared.subject
-    return subject.data.frame.size + (subject.training.frame.size if subject.training is not None else 0)
+    parts = [subject.data] + ([subject.training] if subject.training is not None else [])
+    return sum(frame_bytes(part.frame) + frame_bytes(part.groups) for part in parts)
 
 
-_tables: Recent[Table] = Recent(2, lambda table: table.frame.size)
-_prepared: Recent[_Prepared] = Recent(3, _cells)
+_REMEMBERED = 256 << 20
+_tables: Recent[Table] = Recent(lambda table: frame_bytes(table.frame), _REMEMBERED)
+_prepared: Recent[_Prepared] = Recent(_bytes, _REMEMBERED)
 
 
 def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress = silent) -> RunResult:
@@ -80,8 +84,22 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             width = (1 - _PREPARED) / len(spec.audits)
             stretch = part(progress, _PREPARED + place * width, _PREPARED + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
-            audits.append(_audit(request, place, prepared.subject, spec.seed, stretch))
+            audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
     return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
+
+
+def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
+    """Return what the audits of `spec` would work on: data read, model made.
+
+    Raises
+    ------
+    InputError
+        As `execute`; also for a table that is only counted batch by batch.
+    """
+    if spec.streamed:
+        raise InputError("data.path", "is too large to be read whole", advice="name a part of it")
+    with fixed_threads():
+        return _prepare(spec, spec.digests(), progress).subject
 
 
 def _execute_large(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
@@ -154,14 +172,28 @@ def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, An
     return plain_data(facts, "data")
 
 
-def _audit(request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress) -> AuditResult:
+def carry_out(
+    request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress = silent
+) -> AuditResult:
+    """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
+    if subject.data.design is not None and not AUDITS[request.name].designs:
+        raise InputError(
+            f"audits[{place}].{request.name}",
+            "takes each row as one independent person, and these have sampling weights, clusters or several "
+            "rows a person: its intervals would be too narrow",
+            advice=f"leave the audit out; {choices(_with_designs())} allow for them",
+        )
     try:
         result = AUDITS[request.name].run(subject, request.options, rng=rng, progress=progress)
     except InputError as error:
         _locate(error, f"audits[{place}]", request)
         raise
     return AuditResult(request.name, request.all_options(), result)
+
+
+def _with_designs() -> list[str]:
+    return [name for name, audit in AUDITS.items() if audit.designs]
 
 
 def _locate(error: InputError, place: str, request: AuditRequest) -> None:

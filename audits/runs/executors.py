@@ -71,16 +71,24 @@ class ProcessExecutor:
         Home folder; by default ``EVENHAND_HOME``.
     plugin : str, optional
         ``module:function`` that each worker calls first, to register audits of one's own.
+    warm : bool
+        Whether workers load at once what any run may need, so that the first answers sooner; for a single
+        run it is quicker to load only what that one needs.
     """
 
     def __init__(
-        self, workers: int | None = None, *, base: Path | None = None, plugin: str | None = None
+        self,
+        workers: int | None = None,
+        *,
+        base: Path | None = None,
+        plugin: str | None = None,
+        warm: bool = True,
     ) -> None:
         if workers is not None and workers < 1:
             raise InputError("workers", "must be at least 1", workers)
         thread_count()  # a wrong setting is the caller's to hear of, not a supervising thread's
         self._store = RunStore(base or home())
-        self._plugin = plugin
+        self._plugin, self._loaded = plugin, warm
         self._lock = threading.Condition()
         self._queue: deque[_Job] = deque()
         self._active: dict[tuple[str, str | None], Run] = {}
@@ -225,7 +233,7 @@ class ProcessExecutor:
             with self._lock:
                 if self._closing:
                     return None
-                worker = WorkerProcess(self._plugin)
+                worker = WorkerProcess(self._plugin, warm=self._loaded)
                 self._workers.add(worker)
         except OSError as error:
             self._why_not = str(error)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol
 from xml.etree import ElementTree as ET
 
 from pydantic import Field
@@ -17,13 +16,16 @@ from audits.runs.places import place_names
 from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.stats.words import number
 
-if TYPE_CHECKING:
-    from audits.runs.result import RunResult
-
-__all__ = ["Gate", "GateFailed", "Statement", "check", "junit_xml", "matched", "statements"]
+__all__ = ["Gate", "GateFailed", "Stated", "Statement", "junit_xml", "matched", "statements"]
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Most = Annotated[int, Field(strict=True, ge=0)] | None
+
+
+class Stated(Protocol):
+    """What has verdicts to judge: the result of a run."""
+
+    def to_json(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,27 +39,45 @@ class Gate:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     evidence: Most = None
+    material: Most = None
     insufficient: Most = None
 
-    def limits(self) -> dict[str, int]:
-        """Return the limit of each limited verdict."""
-        found = {EVIDENCE: self.evidence, INSUFFICIENT: self.insufficient}
-        return {verdict: most for verdict, most in found.items() if most is not None}
+    def over(self, stated: list[Statement]) -> list[Statement]:
+        """Return the statements of each kind of which there are more than pass, in their order."""
+        kinds: list[tuple[int | None, Callable[[Statement], bool]]] = [
+            (self.evidence, lambda item: item.verdict == EVIDENCE),
+            (self.material, lambda item: item.verdict == EVIDENCE and item.material),
+            (self.insufficient, lambda item: item.verdict == INSUFFICIENT),
+        ]
+        stopped: list[Statement] = []
+        for most, counts in kinds:
+            found = [item for item in stated if counts(item)]
+            if most is not None and len(found) > most:
+                stopped += found
+        return [item for item in stated if item in stopped]
 
 
 STRICT = Gate(evidence=0)
 """What ``--fail-on evidence`` means."""
 
+MATERIAL = Gate(material=0)
+"""What ``--fail-on material`` means."""
+
 
 @dataclass(frozen=True)
 class Statement:
-    """One verdict in results.json: its audit and place in the spec, the path below it, what it rests on."""
+    """One verdict in results.json: its audit and place in the spec, the path below it, what it rests on.
+
+    The verdict is the one after correction for all audits of the run: where an audit's evidence does not
+    outlast it, neither does that of its parts. Evidence is material unless the results say that it is not.
+    """
 
     audit: str
     place: int
     where: str
     verdict: str
     finding: str
+    material: bool = False
 
     @property
     def name(self) -> str:
@@ -69,7 +89,7 @@ class GateFailed(AssertionError):
     """More verdicts of a kind than the gate lets pass; the message names each with its finding."""
 
 
-def statements(result: RunResult) -> list[Statement]:
+def statements(result: Stated) -> list[Statement]:
     """Return the verdicts that a run states, in the order of results.json.
 
     Of a verdict and the same one further down the path that it rests on, only the latter.
@@ -77,22 +97,22 @@ def statements(result: RunResult) -> list[Statement]:
     found = []
     for place, entry in enumerate(result.to_json()["audits"]):
         stated = _verdicts(entry, "")
+        outlasts = entry["verdict_across"] == entry["verdict"]
         for path, item in stated:
             verdict = item["verdict"]
-            if not any(_below(path, other) and inner["verdict"] == verdict for other, inner in stated):
-                found.append(Statement(entry["audit"], place, path, verdict, _told(path, item, entry)))
+            if any(_below(path, other) and inner["verdict"] == verdict for other, inner in stated):
+                continue
+            across = verdict if outlasts or verdict != EVIDENCE else INSUFFICIENT
+            material = across == EVIDENCE and item.get("material") is not False
+            found.append(
+                Statement(entry["audit"], place, path, across, _told(path, item, entry), material=material)
+            )
     return found
 
 
-def matched(result: RunResult, gate: Gate) -> list[Statement]:
+def matched(result: Stated, gate: Gate) -> list[Statement]:
     """Return the verdicts of each kind of which there are more than `gate` lets pass; empty if it passes."""
-    stated = statements(result)
-    over = {
-        verdict
-        for verdict, most in gate.limits().items()
-        if sum(item.verdict == verdict for item in stated) > most
-    }
-    return [item for item in stated if item.verdict in over]
+    return gate.over(statements(result))
 
 
 def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) -> Gate:
@@ -102,9 +122,9 @@ def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) ->
     ----------
     spec : mapping
         A checked spec as plain data.
-    fail_on : {"evidence", "gate"}, mapping or None
-        No evidence at all; what the spec's ``gate`` says; limits of one's own; or the spec's ``gate`` if
-        it has one, else no evidence at all.
+    fail_on : {"evidence", "material", "gate"}, mapping or None
+        No evidence at all; none of a material difference; what the spec's ``gate`` says; limits of one's
+        own; or the spec's ``gate`` if it has one, else no evidence at all.
 
     Raises
     ------
@@ -115,8 +135,12 @@ def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) ->
         return build(Gate, fail_on, "fail_on")
     if fail_on == "evidence" or (fail_on is None and "gate" not in spec):
         return STRICT
+    if fail_on == "material":
+        return MATERIAL
     if fail_on not in {None, "gate"}:
-        raise InputError("fail_on", "must be 'evidence', 'gate' or limits such as {evidence: 0}", fail_on)
+        raise InputError(
+            "fail_on", "must be 'evidence', 'material', 'gate' or limits such as {evidence: 0}", fail_on
+        )
     if "gate" not in spec:
         raise InputError(
             "gate", "is missing in the spec", advice="add it, such as gate: {evidence: 0, insufficient: 3}"
@@ -124,53 +148,7 @@ def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) ->
     return build(Gate, spec["gate"], "gate")
 
 
-def check(
-    spec: str | Path | Mapping[str, Any],
-    *,
-    base_dir: str | Path | None = None,
-    fail_on: str | Mapping[str, Any] | None = None,
-) -> RunResult:
-    """Run a spec in this process and raise if its verdicts do not pass: one line in a test.
-
-    Parameters
-    ----------
-    spec : path or mapping
-        Spec file, or a spec as plain data.
-    base_dir : path, optional
-        Folder that paths in a spec given as data start from; the current one by default.
-    fail_on : {"evidence", "gate"} or mapping, optional
-        As in `gate_of`.
-
-    Returns
-    -------
-    RunResult
-        All that was found, when it passes.
-
-    Raises
-    ------
-    GateFailed
-        An AssertionError that names each verdict with its finding.
-    InputError
-        If the spec is wrong.
-    RunFailed
-        If the run broke.
-    """
-    from audits.runs.documents import load_document
-    from audits.runs.inline import InlineExecutor
-
-    if isinstance(spec, Mapping):
-        document, folder = spec, Path(base_dir or ".")
-    else:
-        document, folder = load_document(Path(spec)), Path(spec).absolute().parent
-    result = InlineExecutor().submit(document, folder.absolute()).result()
-    over = matched(result, gate_of(result.spec, fail_on))
-    if over:
-        lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]
-        raise GateFailed("\n".join(["the audit does not pass", *lines]))
-    return result
-
-
-def junit_xml(result: RunResult, gate: Gate) -> str:
+def junit_xml(result: Stated, gate: Gate) -> str:
     """Return a run as JUnit XML: a test case for every verdict; one that the gate stops is a failure.
 
     Insufficient evidence that the gate lets pass is a skipped test, with the finding as the reason.

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from audits.errors import InputError
-from audits.runs.arrivals import file_batches
+from audits.runs.arrivals import FileReader, file_batches, read_file_here
 from audits.runs.monitors import Batch, Monitor, Monitors
 from audits.runs.scoring import Scorer
 
@@ -28,12 +28,14 @@ def inbox(root: Path, monitor: str) -> Path:
     return root / monitor / "inbox"
 
 
-def take_files(monitors: Monitors, identity: str, root: Path, scorer: Scorer) -> list[Path]:
+def take_files(
+    monitors: Monitors, identity: str, root: Path, scorer: Scorer, read: FileReader = read_file_here
+) -> list[Path]:
     """Have `scorer` measure the files in a monitor's inbox, and store them; return where each went.
 
     A file goes to ``done``, or to ``failed`` beside a text that says why. One that is still being written
     (changed in the last two seconds) stays. The same content is counted once. A file on which whatever
-    measures it ended, this process included, is tried three times.
+    measures it ended, this process included, is tried three times. `read` opens the files.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def take_files(monitors: Monitors, identity: str, root: Path, scorer: Scorer) ->
             continue
         tries = _Tries(folder.parent / "tries", path.name)
         try:
-            batches = _measured(monitor, path, scorer, tries)
+            batches = _measured(monitor, path, scorer, tries, read)
             if batches is None:
                 continue
             _store(monitors, batches, tries)
@@ -64,13 +66,15 @@ def take_files(monitors: Monitors, identity: str, root: Path, scorer: Scorer) ->
     return moved
 
 
-def _measured(monitor: Monitor, path: Path, scorer: Scorer, tries: _Tries) -> list[Batch] | None:
+def _measured(
+    monitor: Monitor, path: Path, scorer: Scorer, tries: _Tries, read: FileReader
+) -> list[Batch] | None:
     """Return a file's people, measured; None if that failed this time."""
     if tries.number >= _MOST_TRIES:
         raise InputError(path.name, f"could not be measured in {_MOST_TRIES} tries; the last: {tries.error}")
     tries.begin()
     try:
-        return file_batches(monitor, path, scorer)
+        return file_batches(monitor, path, scorer, read)
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001  (no file may keep the others waiting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +14,13 @@ from scipy.stats import ks_2samp
 from audits.runs.database import Database
 from audits.runs.monitor_storing import ALARMS, BATCHES, FLAGS
 from audits.sensitivity import MonitorBundle
-from audits.sensitivity.watching import Alarm, Drift, Flag, Point
+from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
 from audits.stats import wilson
+from audits.stats.sequential import DriftTest
 
 __all__ = ["History"]
+
+_MOST_TESTS = 64  # monitors whose drift is kept in memory
 
 
 class History:
@@ -24,6 +28,8 @@ class History:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._tests: dict[str, tuple[int, DriftTest]] = {}
+        self._reading = threading.Lock()
 
     def points(self, identity: str, most: int = 500) -> list[Point]:
         """Return the chart's latest stretches, oldest first: one a batch, joined where there are more."""
@@ -74,10 +80,7 @@ class History:
             sa.select(ALARMS).where(ALARMS.c.monitor == identity).order_by(ALARMS.c.person.desc()).limit(most)
         )
         with self._database.reading() as connection:
-            return [
-                Alarm(row.person, row.raised, row.sentence, row.webhook, row.acknowledged, row.note)
-                for row in connection.execute(asked)
-            ]
+            return [_alarm(row) for row in connection.execute(asked)]
 
     def held_against(self, bundle: MonitorBundle, identity: str, people: int) -> Drift:
         """Hold the latest `people` of a monitor against the baseline in its bundle."""
@@ -99,10 +102,47 @@ class History:
         above = int(np.count_nonzero(values > bundle.threshold))
         if len(values) < 2:
             return Drift(len(values), None, None, wilson(above, len(values)), values)
-        found = ks_2samp(values, bundle.reference)
-        return Drift(
-            len(values), float(found.statistic), float(found.pvalue), wilson(above, len(values)), values
-        )
+        distance = float(ks_2samp(values, bundle.reference).statistic)
+        p_value = self._at_any_time(bundle, identity)
+        return Drift(len(values), distance, p_value, wilson(above, len(values)), values)
+
+    def waiting(self, identity: str, most: int = 3) -> tuple[int, list[Alarm]]:
+        """Return how many alarms nobody has acknowledged yet, and the oldest of them."""
+        mine = sa.and_(ALARMS.c.monitor == identity, ALARMS.c.acknowledged.is_(None))
+        with self._database.reading() as connection:
+            number = connection.execute(
+                sa.select(sa.func.count()).select_from(ALARMS).where(mine)
+            ).scalar_one()
+            rows = connection.execute(
+                sa.select(ALARMS).where(mine).order_by(ALARMS.c.person).limit(most)
+            ).all()
+        return int(number), [_alarm(row) for row in rows]
+
+    def _at_any_time(self, bundle: MonitorBundle, identity: str) -> float:
+        """Return the p-value of drift that holds however often it is asked for; see `DriftTest`.
+
+        What has been read stays in memory, so that each batch is read once while the process lives.
+        """
+        with self._reading:
+            place, test = self._tests.pop(identity, (-1, None))
+            test = DriftTest(bundle.reference) if test is None else test
+            asked = (
+                sa.select(BATCHES.c.place, BATCHES.c.sensitivities)
+                .where(BATCHES.c.monitor == identity, BATCHES.c.place > place)
+                .order_by(BATCHES.c.place)
+            )
+            with self._database.reading() as connection:
+                for row in connection.execute(asked):
+                    place = row.place
+                    test.update(np.frombuffer(row.sensitivities, dtype="<f8"))
+            self._tests[identity] = (place, test)
+            while len(self._tests) > _MOST_TESTS:
+                del self._tests[next(iter(self._tests))]
+            return test.p_value
+
+
+def _alarm(row: Any) -> Alarm:
+    return Alarm(row.person, row.raised, row.sentence, row.webhook, row.acknowledged, row.note)
 
 
 def _joined(rows: Sequence[Any]) -> Point:

@@ -26,7 +26,7 @@ from audits.runs.database import Database
 from audits.runs.monitor_history import History
 from audits.runs.monitor_storing import ALARMS, BATCHES, FLAGS, MONITORS, Batch, State, Stored
 from audits.sensitivity import MonitorBundle
-from audits.sensitivity.watching import Alarm, Drift, Flag, Point
+from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
 from audits.stats.control import Chart, design_chart, flag_rate_bound
 
 __all__ = ["Alarm", "Batch", "Drift", "Flag", "Monitor", "Monitors", "Point", "Stored"]
@@ -214,6 +214,15 @@ class Monitors(History):
             raise InputError("note", f"must be at most {_LONGEST_NOTE:,} characters")
         changed = {"acknowledged": self._clock(), "note": note}
         self._change_alarm(identity, person, changed)
+
+    def acknowledge_all(self, identity: str, note: str) -> int:
+        """Note that somebody has looked at every alarm that waits; return how many."""
+        if len(note) > _LONGEST_NOTE:
+            raise InputError("note", f"must be at most {_LONGEST_NOTE:,} characters")
+        waits = sa.and_(ALARMS.c.monitor == identity, ALARMS.c.acknowledged.is_(None))
+        with self._database.writing() as connection:
+            changed = sa.update(ALARMS).where(waits).values(acknowledged=self._clock(), note=note)
+            return int(connection.execute(changed).rowcount)
 
     def note_webhook(self, identity: str, person: int, outcome: str) -> None:
         """Note how telling the webhook of an alarm went."""

@@ -35,10 +35,14 @@ class WorkerProcess:
         ``module:function`` that the worker imports and calls before anything else.
     module : str
         What it runs.
+    warm : bool
+        Whether a worker loads what any run may need before it says that it is ready.
     """
 
-    def __init__(self, plugin: str | None = None, *, module: str = "audits.runs.worker") -> None:
-        command = [sys.executable, "-m", module]
+    def __init__(
+        self, plugin: str | None = None, *, module: str = "audits.runs.worker", warm: bool = True
+    ) -> None:
+        command = [sys.executable, "-m", module] + ([] if warm else ["--cold"])
         self._process = subprocess.Popen(
             command + (["--plugin", plugin] if plugin else []),
             stdin=subprocess.PIPE,

@@ -1,49 +1,88 @@
-"""A small memory of the last things made, so that a warm process does not make them again."""
+"""A memory of the last things made, in bytes, so that a warm process does not make them again."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 __all__ = ["Recent"]
 
 T = TypeVar("T")
+_LOOKED_AT_SECONDS = 120.0
+
+
+@dataclass
+class _Kept(Generic[T]):
+    thing: T
+    owner: str
+    size: int
+    used: float
 
 
 class Recent(Generic[T]):
     """The things used last, by key; keys are digests of all that a thing depends on.
 
+    What one owner adds never drives out what another has used in the last two minutes: it is his own oldest
+    things that go, then what nobody looks at; where that is not enough, the new thing is not remembered.
+
     Parameters
     ----------
+    size : callable
+        Bytes of a thing.
     most : int
-        Things remembered.
-    cells : callable
-        Size of a thing, in table cells.
-    most_cells : int
-        Cells remembered in all; a thing larger than that is never remembered.
+        Bytes remembered in all.
+    most_each : int, optional
+        Bytes remembered for one owner; by default `most`.
     """
 
-    def __init__(self, most: int, cells: Callable[[T], int], most_cells: int = 20_000_000) -> None:
-        self._most, self._cells, self._most_cells = most, cells, most_cells
-        self._things: OrderedDict[str, T] = OrderedDict()
+    def __init__(self, size: Callable[[T], int], most: int, most_each: int | None = None) -> None:
+        self._size, self._most, self._most_each = size, most, min(most_each or most, most)
+        self._things: OrderedDict[str, _Kept[T]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: str, make: Callable[[], T]) -> T:
+    def get(self, key: str, make: Callable[[], T], owner: str = "") -> T:
         """Return the thing under `key`, made now if it is not remembered."""
         with self._lock:
-            if key in self._things:
+            kept = self._things.get(key)
+            if kept is not None:
+                kept.used = time.monotonic()
                 self._things.move_to_end(key)
-                return self._things[key]
+                return kept.thing
         thing = make()
-        if self._cells(thing) > self._most_cells:
-            return thing
+        size = self._size(thing)
         with self._lock:
-            self._things[key] = thing
-            while len(self._things) > self._most or self._total() > self._most_cells:
-                self._things.popitem(last=False)
+            if key not in self._things and self._make_room(size, owner):
+                self._things[key] = _Kept(thing, owner, size, time.monotonic())
         return thing
 
-    def _total(self) -> int:
-        return sum(self._cells(thing) for thing in self._things.values())
+    def forget(self, owner: str) -> None:
+        """Drop all that is remembered for `owner`."""
+        with self._lock:
+            for key in [key for key, kept in self._things.items() if kept.owner == owner]:
+                del self._things[key]
+
+    @property
+    def size(self) -> int:
+        """Bytes remembered now."""
+        with self._lock:
+            return self._total()
+
+    def _make_room(self, size: int, owner: str) -> bool:
+        if size > self._most_each:
+            return False
+        own = [key for key, kept in self._things.items() if kept.owner == owner]
+        while own and (self._total(owner) + size > self._most_each or self._total() + size > self._most):
+            del self._things[own.pop(0)]
+        now = time.monotonic()
+        for key in [key for key, kept in self._things.items() if now - kept.used > _LOOKED_AT_SECONDS]:
+            if self._total() + size <= self._most:
+                break
+            del self._things[key]
+        return self._total() + size <= self._most
+
+    def _total(self, owner: str | None = None) -> int:
+        return sum(kept.size for kept in self._things.values() if owner is None or kept.owner == owner)

@@ -10,11 +10,15 @@ import importlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError
 from audits.records import Audit
 
-__all__ = ["AUDITS", "GROUP", "Registry"]
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
+__all__ = ["AUDITS", "GROUP", "Registry", "usual_audits"]
 
 GROUP = "evenhand.audits"
 
@@ -94,3 +98,23 @@ def _brought(entry: EntryPoint) -> Audit:
 
 
 AUDITS = Registry()
+
+
+def usual_audits(data: AuditData, *, words: bool = False, anew: bool = True) -> dict[str, dict[str, Any]]:
+    """Return every audit that needs no choice on these data, by name, with its options.
+
+    Parameters
+    ----------
+    words : bool
+        Whether the model is one of words: most audits compare people by numbers and categories.
+    anew : bool
+        Whether the model can score people whom nobody in the data is.
+    """
+    found = {}
+    for name, audit in AUDITS.items():
+        if (words and not audit.about_words) or (audit.asks_anew and not anew):
+            continue
+        options = audit.usual_options(data)
+        if options is not None:
+            found[name] = options
+    return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
+from audits.runs.across import levels_of, verdicts_across
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from audits.runs.spec import Spec
+    from audits.stats import Verdict
 
 __all__ = ["SCHEMA", "AuditResult", "RunResult"]
 
@@ -85,13 +87,22 @@ class RunResult:
         RunFailed
             If an audit states a number that is not finite: what does not exist must be None.
         """
-        document = {**self._head(), "audits": [audit.to_json() for audit in self.audits]}
+        entries = [
+            {**audit.to_json(), "verdict_across": across}
+            for audit, across in zip(self.audits, self.verdicts_across(), strict=True)
+        ]
+        document = {**self._head(), "audits": entries}
         for path, number in numbers(document):
             if not math.isfinite(number):
                 raise RunFailed(
                     f"The result states {number} at {path}; a number that does not exist must be null."
                 )
         return document
+
+    def verdicts_across(self) -> list[Verdict]:
+        """Return each audit's verdict after correction for all audits of the run."""
+        levels = levels_of([audit.options for audit in self.audits])
+        return verdicts_across([audit.result for audit in self.audits], levels)
 
     def with_spec(self, spec: Spec) -> RunResult:
         """Return the same result under `spec`, an equal one whose files lie elsewhere."""

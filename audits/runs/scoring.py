@@ -20,7 +20,7 @@ from audits.data.values import is_missing, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.process import WorkerProcess
 from audits.sensitivity import MonitorBundle, Scored
-from audits.sensitivity.carried import Carried
+from audits.sensitivity.monitor.models import Carried
 
 __all__ = ["Scorer"]
 

@@ -26,7 +26,7 @@ from audits.runs.gate import Gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 
-__all__ = ["AuditRequest", "Spec", "parse_spec", "read_spec"]
+__all__ = ["AuditRequest", "Spec", "audit_request", "parse_spec", "read_spec"]
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -267,9 +267,12 @@ def _audit(value: Any, where: str) -> AuditRequest:
         raise InputError(where, "must be one audit with its options, such as {flipset: {…}}", value)
     name, options = next(iter(value.items()))
     one_of(where, name, AUDITS, what="the name of an audit")
-    return AuditRequest(
-        name, build(AUDITS[name].options, {} if options is None else options, f"{where}.{name}")
-    )
+    return audit_request(name, options, f"{where}.{name}")
+
+
+def audit_request(name: str, options: Any, where: str) -> AuditRequest:
+    """Return an audit asked for by its name in the registry, its options checked; None is no options."""
+    return AuditRequest(name, build(AUDITS[name].options, {} if options is None else options, where))
 
 
 def _dumped(value: Any) -> dict[str, Any]:

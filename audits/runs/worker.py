@@ -155,10 +155,12 @@ def main() -> None:
     faulthandler.enable()
     parser = argparse.ArgumentParser()
     parser.add_argument("--plugin")
-    plugin = parser.parse_args().plugin
+    parser.add_argument("--cold", action="store_true")
+    chosen = parser.parse_args()
+    plugin = chosen.plugin
     worker = Worker(commands, answers)
     threading.Thread(target=worker.listen, name="commands", daemon=True).start()
-    for name in _PRELOADED:
+    for name in () if chosen.cold else _PRELOADED:
         importlib.import_module(name)
     if plugin:
         module, function = plugin.split(":")

@@ -14,6 +14,8 @@ Departures, and why:
   where A is sure: with the protected column among the features nearly everybody is at 0. The literal form
   is an option that warns.
 * A is not given the protected column unless asked; the paper's experiments give it.
+* A is a network unless asked otherwise, also beside a logistic F: of two logistic regressions the sensitivity
+  is p(1 - p) times a constant, and no verdict follows from it.
 * With more than two groups A's log-odds are those of the likeliest group against the rest; with two this
   is the paper's. With several attributes each has an A, and a person's sensitivity is the largest.
 * Features are points of a `FeatureSpace`: numbers in standard deviations, categories as entries of 0.5.

@@ -1,8 +1,7 @@
 from .audit import sensitivity as sensitivity
-from .audit import sensitivity_audit as sensitivity_audit
-from .bundle import MonitorBundle as MonitorBundle
-from .bundle import Scored as Scored
 from .matching import MatchSet as MatchSet
 from .matching import match_set as match_set
+from .monitor.bundle import MonitorBundle as MonitorBundle
+from .monitor.bundle import Scored as Scored
 from .options import SensitivityOptions as SensitivityOptions
 from .result import SensitivityResult as SensitivityResult

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from audits.checks import build, generator
+from audits.checks import generator
 from audits.models import Subject
+from audits.options import checked
 from audits.progress import Progress, part, silent
-from audits.sensitivity.counterfactuals import check_known, decided_otherwise
-from audits.sensitivity.matching import MatchSet, match_set
+from audits.sensitivity.matching import MatchSet, check_known, decided_otherwise, match_set, train_twins
 from audits.sensitivity.measuring import Measured
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.packing import distances, pack
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.scene import People, attributes_of, choose_people, measure_people, train_models
-from audits.sensitivity.twin import train_twins
 
-__all__ = ["sensitivity", "sensitivity_audit"]
+__all__ = ["sensitivity"]
 
 
 def sensitivity(
     subject: Subject,
+    options: SensitivityOptions,
     *,
-    protected: str | tuple[str, ...] | None = None,
-    status_model: Literal["like", "network", "logistic"] = "like",
-    give_protected: bool = False,
-    gradient: Literal["logit", "literal"] = "logit",
-    smooth: int = 0,
-    smooth_noise: float = 0.1,
-    step: float = 0.1,
-    false_alarm_rate: float = 0.05,
-    threshold: float | None = None,
-    level: float = 0.05,
-    material: float = 1.25,
-    match_set: Literal["auto", "off"] = "auto",
-    counterfactuals: dict[str, str] | None = None,
-    bands: int = 5,
-    bootstrap: int = 300,
-    max_people: int | None = None,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> SensitivityResult:
@@ -49,12 +33,12 @@ def sensitivity(
     ----------
     subject : Subject
         Data with protected attributes, and a model that can score people who do not exist.
+    options : SensitivityOptions
+        What was chosen; bounds are checked here again.
     rng : Generator, int or None
         Training of A and of the twin, draws of the bootstrap and of a subsample; None is seed 0.
     progress : callable
         Told how far the work is; may raise to cancel it.
-
-    Other parameters are those of `SensitivityOptions`.
 
     Returns
     -------
@@ -69,37 +53,7 @@ def sensitivity(
         score invented people or reads free text, counterfactual columns that cannot be used, an option
         out of range.
     """
-    options = {
-        "protected": protected,
-        "status_model": status_model,
-        "give_protected": give_protected,
-        "gradient": gradient,
-        "smooth": smooth,
-        "smooth_noise": smooth_noise,
-        "step": step,
-        "false_alarm_rate": false_alarm_rate,
-        "threshold": threshold,
-        "level": level,
-        "material": material,
-        "match_set": match_set,
-        "counterfactuals": counterfactuals,
-        "bands": bands,
-        "bootstrap": bootstrap,
-        "max_people": max_people,
-    }
-    return sensitivity_audit(
-        subject, build(SensitivityOptions, options, "sensitivity"), rng=rng, progress=progress
-    )
-
-
-def sensitivity_audit(
-    subject: Subject,
-    options: SensitivityOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> SensitivityResult:
-    """Run `sensitivity` with checked options: what a spec's run calls."""
+    options = checked(options, "sensitivity")
     rng = generator(rng)
     attributes = attributes_of(subject, options)
     check_known(subject, attributes, options)

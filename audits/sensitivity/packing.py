@@ -9,8 +9,6 @@ import pandas as pd
 
 from audits.models import Subject
 from audits.models.thresholds import cuts
-from audits.sensitivity.carrying import carry
-from audits.sensitivity.encoding import describe_space, parameter_table
 from audits.sensitivity.judging import (
     baseline_of,
     feature_shares,
@@ -20,6 +18,8 @@ from audits.sensitivity.judging import (
 )
 from audits.sensitivity.matching import MatchSet
 from audits.sensitivity.measuring import Measured, exceeds
+from audits.sensitivity.monitor.encoding import describe_space, parameter_table
+from audits.sensitivity.monitor.models import carry
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.scene import Models, People
@@ -52,16 +52,19 @@ def pack(
     flagged = exceeds(values, threshold.value or 0.0)
     above, n = float(weights @ flagged), float(weights.sum())
     baseline = baseline_of(values, weights, options.level)
-    judged = judge_groups(values, flagged, data, weights, attributes, options, rng.spawn(1)[0])
+    withheld = _withheld(models, options)
+    compared = judge_groups(
+        values, flagged, data, weights, attributes, options, rng.spawn(1)[0], withheld=withheld
+    )
     return SensitivityResult(
         options=dataclasses.asdict(options),
         protected=attributes,
         method=_method(options, models),
         estimated=models.audited is None,
         model={"name": subject.model.name, "sha256": subject.model.sha256, "threshold": subject.threshold},
-        verdict=judged.verdict,
-        finding=finding(judged, baseline, threshold, above, n, options),
-        warnings=too_few(judged)
+        judged=compared.judged,
+        finding=finding(compared, baseline, threshold, above, n, options),
+        warnings=too_few(compared)
         + warnings_for(
             options,
             models.quality,
@@ -70,20 +73,20 @@ def pack(
             _estimated(models, options),
             tuple(name for name in attributes if name in subject.model.columns),
             tuple(name for name in attributes if name not in space.columns),
+            withheld,
         ),
         rows={
             "audited": subject.data.n + sum(people.left_out.values()),
             "used": data.n,
             "left_out": people.left_out,
         },
-        people_needed=judged.people_needed,
         status=models.quality,
         baseline=baseline,
         threshold=threshold,
         false_alarm_rate=above / n,
         above=above,
         flagged=wilson(above, n, level=options.level),
-        groups=judged.groups,
+        groups=compared.groups,
         by_feature=feature_shares(found.contributions, space.columns, flagged, weights, options, rng),
         histogram=histogram_of(values, data, weights, attributes, threshold.value or 0.0),
         match_set=twin,
@@ -95,6 +98,19 @@ def pack(
         contributions=pd.DataFrame(found.contributions, index=data.frame.index, columns=list(space.columns)),
         parameters=parameter_table(models.audited, models.statuses),
         carried=None if models.audited else carry(subject, people.z, options.step),
+    )
+
+
+def _withheld(models: Models, options: SensitivityOptions) -> str:
+    """Say why no verdict can follow from these models; empty where one can."""
+    networks = [None if models.audited is None else models.audited.network]
+    networks += [status.network for status in models.statuses]
+    lines = [net is not None and not net.hidden and net.weights[-1].shape[1] == 1 for net in networks]
+    if options.gradient == "literal" or not all(lines):
+        return ""
+    return (
+        "of two logistic regressions the sensitivity is p(1 - p) times a constant, so it says who is close "
+        "to one half and nothing of protected status; let status_model be a network"
     )
 
 

@@ -200,9 +200,11 @@ def _calibration(
 
 
 def hidden_widths(choice: str, audited: Dense | None) -> tuple[int, ...]:
-    """Return the hidden widths of A: those of the audited network where there is one, none for logistic."""
+    """Return the hidden widths of A: those of the audited network where it has any, none for logistic.
+
+    Like a logistic regression is a network too: of two logistic regressions the sensitivity is p(1 - p) times
+    a constant, which says who is close to one half and nothing else.
+    """
     if choice == "logistic":
         return ()
-    if audited is not None and (audited.hidden or choice == "like"):
-        return audited.hidden
-    return _WIDTHS
+    return audited.hidden if audited is not None and audited.hidden else _WIDTHS

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
-from audits.records import Audit
+from typing import TYPE_CHECKING, Any
+
+from audits.records import Audit, Size
 from audits.sensitivity.options import SensitivityOptions
 
+if TYPE_CHECKING:
+    from audits.data import AuditData
+
 __all__ = ["AUDIT"]
+
+
+def _usual(data: AuditData) -> dict[str, Any] | None:
+    return {"protected": data.protected[0]} if data.protected and data.features else None
+
+
+_TRAINING = {"logistic": 1.0, "forest": 6.0, "boosting": 6.0, "mlp": 12.0}  # seconds for 20,000 rows
+_GRADIENT = {"logistic", "mlp", "project", "sensr"}
+_HELD_OUT = 0.3  # of all rows, where a model is trained on the others
+
+
+def _seconds(options: SensitivityOptions, size: Size) -> float:
+    thousands = size.rows / (_HELD_OUT if size.trained else 1.0) / 20_000
+    each = _TRAINING.get(size.trained or "", 4.0) * thousands
+    twins = 3.0 * each if size.trained and options.match_set != "off" and not options.counterfactuals else 0.0
+    attributes = (
+        1 if options.protected is None or isinstance(options.protected, str) else len(options.protected)
+    )
+    moved = 0.0 if size.trained in _GRADIENT else 0.5 * size.width * thousands
+    return 3.0 + each + twins + attributes * max(each, 6.0 * thousands) + moved * (1 + options.smooth / 10)
+
 
 AUDIT = Audit(
     name="sensitivity",
@@ -20,6 +46,9 @@ AUDIT = Audit(
     ),
     options=SensitivityOptions,
     result="audits.sensitivity.result:SensitivityResult",
-    runs="audits.sensitivity.audit:sensitivity_audit",
+    runs="audits.sensitivity.audit:sensitivity",
     presents="audits.sensitivity.exhibits:section",
+    usual=_usual,
+    seconds=_seconds,
+    asks_anew=True,
 )

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import plain, shown
+from audits.results import head, plain, shown
 from audits.sensitivity.matching import MatchSet
 from audits.sensitivity.protected import StatusQuality
-from audits.stats import Estimate, Verdict
+from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["Baseline", "FeatureShare", "GroupSensitivity", "Histogram", "SensitivityResult"]
 
@@ -80,6 +80,8 @@ class SensitivityResult:
 
     Attributes
     ----------
+    judged : Judged
+        The verdict on the groups, by the corrected interval of the one that it rests on.
     method : str
         How gradients were taken, in words.
     estimated : bool
@@ -123,11 +125,10 @@ class SensitivityResult:
     method: str
     estimated: bool
     model: dict[str, Any]
-    verdict: Verdict
+    judged: Judged
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
-    people_needed: int | None
     status: tuple[StatusQuality, ...]
     baseline: Baseline
     threshold: Estimate
@@ -148,6 +149,16 @@ class SensitivityResult:
     carried: dict[str, Any] | None = None
 
     @property
+    def verdict(self) -> Verdict:
+        """The verdict on the groups' mean sensitivities."""
+        return self.judged.verdict
+
+    @property
+    def people_needed(self) -> int | None:
+        """About how many people in all would settle insufficient evidence; None where they would not."""
+        return self.judged.people_needed
+
+    @property
     def unwatchable(self) -> str:
         """Why no monitor can be made of this audit, a sentence; empty where one can."""
         if self.threshold.value is None or self.rows["used"] < 2:
@@ -161,9 +172,9 @@ class SensitivityResult:
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; people, weights and encoding stay beside it."""
         values = plain(self)
-        del values["encoding"], values["carried"]
+        del values["encoding"], values["carried"], values["judged"]
         values["flagged"] = {"size": values.pop("above"), "share": values["flagged"]}
-        return values
+        return {**values, **head(self)}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the groups as a table."""

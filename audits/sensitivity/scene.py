@@ -10,6 +10,7 @@ import numpy as np
 from audits.checks import one_of
 from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
+from audits.data.heavy import check_spread
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.dense import dense_of
@@ -66,6 +67,7 @@ def attributes_of(subject: Subject, options: SensitivityOptions) -> tuple[str, .
         )
     if not subject.space.columns:
         raise InputError("data.features", "must not be free text alone: it has no gradient", data.features)
+    check_spread(data)
     asked = data.protected if options.protected is None else options.protected
     names = (asked,) if isinstance(asked, str) else tuple(dict.fromkeys(asked))
     if not names:

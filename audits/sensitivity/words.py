@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from audits.data import group_name
-from audits.sensitivity.judging import Judged
+from audits.sensitivity.judging import Compared
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.protected import StatusQuality
-from audits.sensitivity.result import Baseline, GroupSensitivity
-from audits.stats import EVIDENCE, Estimate
+from audits.sensitivity.result import Baseline
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.means import FEWEST
-from audits.stats.words import count, number, percent
+from audits.stats.words import count, number, people, percent
 
 __all__ = ["finding", "too_few", "warnings_for"]
 
@@ -17,7 +17,7 @@ _PERFECT, _WEAK, _MISCALIBRATED = 0.995, 0.6, 0.1
 
 
 def finding(
-    judged: Judged,
+    compared: Compared,
     baseline: Baseline,
     threshold: Estimate,
     above: float,
@@ -25,22 +25,22 @@ def finding(
     options: SensitivityOptions,
 ) -> str:
     """Say whose predictions depend most on what tells the groups apart, and how many are flagged."""
-    text = _compared(judged)
-    flagged = (
-        f"{count(above)} of {count(n)} people ({percent(above / n, n)}) lie above the threshold of "
-        f"{_with_interval(threshold)}; the mean is {number(baseline.mean.value)} "
+    judged = compared.judged
+    text = (
+        f"{_compared(compared)} {count(above)} of {count(n)} people ({percent(above / n, n)}) lie above the "
+        f"threshold of {_with_interval(threshold)}; the mean is {number(baseline.mean.value)} "
         f"({number(baseline.mean.low)}–{number(baseline.mean.high)})."
     )
+    material = f"{options.material:.3g} times, from where the auditor calls it material"
     if judged.verdict == EVIDENCE:
-        return f"{text} {flagged}"
-    ratio = f"{options.material:.3g} times as sensitive"
-    if judged.people_needed is not None:
-        return (
-            f"{text} {flagged} About {judged.people_needed:,} people in the smaller group would be needed "
-            f"to see "
-            f"a group that is {ratio}."
-        )
-    return f"{text} {flagged} A group that is {ratio} would have been seen at this size."
+        return text if judged.material else f"{text} The ratio itself is below {material}."
+    if judged.verdict == NO_MATERIAL:
+        return f"{text} All groups lie within {material}."
+    if judged.reason and judged.interval.value is not None:
+        return f"{text} There is no verdict: {judged.reason}."
+    if judged.people_needed is None:
+        return text
+    return f"{text} About {people(judged.people_needed)} in all would be needed to settle it."
 
 
 def _with_interval(threshold: Estimate) -> str:
@@ -53,31 +53,20 @@ def _with_interval(threshold: Estimate) -> str:
     return number(threshold.value)
 
 
-def _compared(judged: Judged) -> str:
-    known = [item for item in judged.groups if (item.ratio.low, item.ratio.high) != (None, None)]
-    if not known:
-        return "No two groups of ten people or more could be compared."
-    clear = [item for item in known if _clear(item)]
-    item = max(clear or known, key=_strength)
-    name, ratio = group_name({item.attribute: item.group}), item.ratio
+def _compared(compared: Compared) -> str:
+    """Name the group whose ratio and interval the verdict follows from."""
+    ratio = compared.judged.interval
+    named = [item for item in compared.groups if item.ratio == ratio]
+    if ratio.value is None or not named:
+        return f"No two groups of {FEWEST} people or more could be compared."
+    name = group_name({named[0].attribute: named[0].group})
     times = f"{number(ratio.value)} times ({number(ratio.low)}–{number(ratio.high)})"
     return f"Predictions about {name} people are {times} as sensitive to protected status as everyone else's."
 
 
-def _clear(item: GroupSensitivity) -> bool:
-    low, high = item.ratio.low, item.ratio.high
-    return (low is not None and low > 1) or (high is not None and high < 1)
-
-
-def _strength(item: GroupSensitivity) -> float:
-    value = item.ratio.value or 0.0
-    # of two groups the larger ratio is told: the same comparison from the other side
-    return value if value >= 1 else (1 / value if value > 0 else 0.0) - 1e-9
-
-
-def too_few(judged: Judged) -> tuple[str, ...]:
+def too_few(compared: Compared) -> tuple[str, ...]:
     """Name the groups that are too small to be compared, most people first; nothing if there are none."""
-    small = sorted((item for item in judged.groups if item.n < FEWEST), key=lambda item: -item.n)
+    small = sorted((item for item in compared.groups if item.n < FEWEST), key=lambda item: -item.n)
     if not small:
         return ()
     named = ", ".join(f"{group_name({item.attribute: item.group})} ({count(item.n)})" for item in small[:8])
@@ -96,6 +85,7 @@ def warnings_for(
     estimated: str,
     reads_protected: tuple[str, ...],
     no_features: tuple[str, ...] = (),
+    withheld: str = "",
 ) -> tuple[str, ...]:
     """Say what a reader could misread.
 
@@ -105,8 +95,12 @@ def warnings_for(
         Why slopes are finite differences; empty for gradients.
     reads_protected, no_features
         Protected attributes that the audited model reads, and those that are no features.
+    withheld
+        Why no verdict follows, a clause; empty where one does.
     """
     found = []
+    if withheld:
+        found.append(f"There is no verdict: {withheld}.")
     if estimated:
         found.append(estimated)
         if options.smooth:

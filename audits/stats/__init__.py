@@ -1,35 +1,5 @@
 """The one home of inference: intervals, tests, bootstrap, power and verdicts."""
 
-from audits.stats.bootstrap import RatioMeans, ratio_means
-from audits.stats.estimate import Estimate
-from audits.stats.intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
-from audits.stats.permutation import benjamini_hochberg, holm, p_value
-from audits.stats.power import people_needed, power_of_difference
-from audits.stats.sampling import apportion, as_people, draw_counts
-from audits.stats.verdicts import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, POWER, Verdict, verdict
+import lazy_loader
 
-__all__ = [
-    "EVIDENCE",
-    "INSUFFICIENT",
-    "NO_EVIDENCE",
-    "POWER",
-    "Estimate",
-    "RatioMeans",
-    "Verdict",
-    "apportion",
-    "as_people",
-    "benjamini_hochberg",
-    "draw_counts",
-    "holm",
-    "largest_gap",
-    "newcombe",
-    "p_value",
-    "people_needed",
-    "power_of_difference",
-    "ratio_means",
-    "share_ratio",
-    "sign_balance",
-    "verdict",
-    "weighted_sum",
-    "wilson",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtr, stdtrit
 
 __all__ = ["RatioMeans", "ratio_means"]
 
@@ -80,7 +79,7 @@ def ratio_means(
         carried = np.einsum("nk,n->k", weights**2, 1 / people)
         freedom = np.maximum(weights.sum(0) ** 2 / carried - 1, 1.0)
         normal = np.quantile(ratio.max(1), 1 - level)
-        reach = student.isf(norm.sf(normal), freedom) * spread * np.sqrt((freedom + 1) / freedom)
+        reach = -stdtrit(freedom, ndtr(-normal)) * spread * np.sqrt((freedom + 1) / freedom)
         return RatioMeans(value, value - reach, value + reach)
     low, high = np.quantile(moves, [level / 2, 1 - level / 2], axis=0)
     # the basic bootstrap reflects the spread around the estimate

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_banded
-from scipy.stats import beta
 
 from audits.errors import InputError
 
@@ -164,4 +163,6 @@ def flag_rate_bound(above: int, n: int, *, confidence: float = 0.95) -> float:
     >>> round(flag_rate_bound(50, 1000), 4)
     0.0629
     """
+    from scipy.stats import beta  # late: it takes half a second to import
+
     return float(beta.ppf(confidence, above + 1, n - above))

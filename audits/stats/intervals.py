@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import hypergeom
 
 from audits.stats.estimate import Estimate
 
@@ -133,10 +132,23 @@ def fisher_mid_p(first_count: float, first_n: float, second_count: float, second
         a, n, b, m = b, m, a, n
     if a + b > (n + m) / 2:
         a, b = n - a, m - b
-    # the smaller of the two totals is summed over
-    table = hypergeom(n + m, max(n, a + b), min(n, a + b))
-    tails = min(float(table.cdf(a)), float(table.sf(a - 1)))
-    return min(1.0, 2 * tails - float(table.pmf(a)))
+    chances, place = _tables_alike(n, m, a + b, a)
+    here = float(chances[place])
+    tails = min(float(chances[: place + 1].sum()), float(chances[place:].sum()))
+    return min(1.0, 2 * tails - here)
+
+
+def _tables_alike(n: int, m: int, drawn: int, count: int) -> tuple[np.ndarray, int]:
+    """Chance of each count among the first `n` where `drawn` of n + m are drawn, and the place of `count`.
+
+    By the ratio of each chance to the one before it: scipy.stats, which has them too, is slow to import.
+    """
+    first, last = max(0, drawn - m), min(n, drawn)
+    k = np.arange(first, last, dtype=float)
+    steps = np.log((n - k) * (drawn - k)) - np.log((k + 1) * (m - drawn + k + 1))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    chances = np.exp(logs - logs.max())
+    return chances / chances.sum(), count - first
 
 
 def weighted_sum(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
@@ -107,14 +106,14 @@ class MeanTest:
             return 1.0 if self.mean <= tolerance else 0.0
         t = (self.mean - tolerance) / error
         if self.method == "normal":
-            return float(norm.sf(t))
+            return float(ndtr(-t))
         a = self.skewness / (3 * math.sqrt(self.n))
-        return float(student.sf(t + a * t * t + a * a * t**3 / 3 + a / 2, self.n - 1))
+        return float(stdtr(self.n - 1, -(t + a * t * t + a * a * t**3 / 3 + a / 2)))
 
     def _quantile(self, level: float) -> float:
         if self.method == "normal":
-            return float(norm.isf(level))
-        return float(student.isf(level, self.n - 1))
+            return float(-ndtri(level))
+        return float(-stdtrit(self.n - 1, level))
 
     def _end(self, quantile: float) -> float | None:
         """End of the interval: the mean whose transformed studentised distance is `quantile`."""

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
@@ -61,11 +60,11 @@ class PairedRatio:
 
     def lower_bound(self, level: float) -> float | None:
         """One-sided bound that lies below the true ratio with confidence 1 - `level`, or None."""
-        return self._end(float(norm.isf(level)))
+        return self._end(float(-ndtri(level)))
 
     def interval(self, level: float) -> Estimate:
         """Ratio with its two-sided interval; an end that does not exist is None."""
-        z = float(norm.isf(level / 2))
+        z = float(-ndtri(level / 2))
         words = "paired score, continuity-corrected," if self.method == "score" else "delta method"
         return Estimate(self.value, self._end(z), self._end(-z), self.n, f"{words} {percent_level(level)}")
 
@@ -80,7 +79,7 @@ class PairedRatio:
             if error == 0:
                 return 1.0 if value <= tolerance else 0.0
             z = (value - tolerance) / error
-        return None if z is None else float(norm.sf(z))
+        return None if z is None else float(ndtr(-z))
 
     def _end(self, z: float) -> float | None:
         if self.method == "delta":
@@ -128,6 +127,8 @@ class PairedRatio:
         def beyond(log_theta: float) -> float:
             score = self._score(math.exp(log_theta))
             return float(np.clip(score if score is not None else 0.0, -1e6, 1e6)) - z
+
+        from scipy.optimize import brentq  # late: few need it
 
         reach = math.log(_LARGEST)
         if beyond(reach) > 0:

@@ -1,12 +1,15 @@
-"""Could the audit have seen a difference that matters? Power and sample size for two shares."""
+"""How many people are enough: power and sample size for two shares, and intervals that are short enough."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from scipy.special import ndtr, ndtri
 
-__all__ = ["people_needed", "power_of_difference"]
+__all__ = ["people_needed", "power_of_difference", "times_to_settle"]
+
+_MOST_TIMES = 2.0**40
 
 
 def _pair(share: float, difference: float) -> tuple[float, float]:
@@ -65,4 +68,32 @@ def people_needed(share: float, difference: float, *, level: float = 0.05, power
             low = middle
         else:
             high = middle
+    return high
+
+
+def times_to_settle(length: Callable[[float], float], material: float) -> float | None:
+    """Return how many times as many people settle a verdict, whatever the difference; None where none would.
+
+    An interval no longer than the material difference either lies within ± it or leaves out 0. Insufficient
+    evidence is an interval that is longer, so that the answer is never fewer people than there are.
+
+    Parameters
+    ----------
+    length : callable
+        Length of the interval with so many times as many people of the same shares; inf where there is none.
+    material : float
+
+    Examples
+    --------
+    >>> round(times_to_settle(lambda times: 0.4 / times**0.5, 0.1))
+    16
+    """
+    low = high = 1.0
+    while length(high) > material:
+        low, high = high, 2 * high
+        if high > _MOST_TIMES:
+            return None
+    while high - low > 0.005 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if length(middle) > material else (low, middle)
     return high

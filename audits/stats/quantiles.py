@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binom
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
@@ -51,6 +50,8 @@ def quantile(
         # rounding of sums of counts must not push a rank to the next value
         place = int(np.searchsorted(reached, rank * n / whole - 1e-9 * n))
         return float(ranked[min(place, len(ranked) - 1)])
+
+    from scipy.stats import binom  # late: it takes half a second to import
 
     first = binom.ppf(level / 2, whole, share)
     last = binom.ppf(1 - level / 2, whole, share) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 __all__ = ["newcombe_ends", "wilson_ends"]
 
@@ -21,7 +21,7 @@ def wilson_ends(
     """
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
     p = count / n
-    z = norm.isf(np.asarray(level, dtype=float) / 2)
+    z = -ndtri(np.asarray(level, dtype=float) / 2)
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(np.maximum(p * (1 - p), 0) / n + z * z / (4 * n * n))
     # rounding must not push the interval off its own estimate at 0 and 1

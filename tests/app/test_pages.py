@@ -62,7 +62,7 @@ def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     assert not at.button(key="run").disabled
 
 
-@pytest.mark.parametrize("page", ["overview", "flipsets", "transport_flows", "rule_sets", "sensitivity"])
+@pytest.mark.parametrize("page", ["groups", "flipset", "outcome_transport", "rule_sets", "sensitivity"])
 def test_without_protected_attributes_every_page_says_where_to_tick_one(space: Workspace, page: str) -> None:
     rows = "".join(f"{k % 7},{k % 3},{int(k % 7 > 2)}\n" for k in range(60))
     bring(space, "skill,town,hired\n" + rows, label="hired", favorable=1, protected=[])

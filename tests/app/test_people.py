@@ -7,7 +7,7 @@ import pandas as pd
 
 from app.people import compare, flipped_people
 from audits.data import build_data, data_spec
-from audits.flipset import FlipsetOptions, flipset_audit
+from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec
 
 
@@ -25,7 +25,7 @@ def small():
     data = build_data(people, spec)
     subject = make_subject(data, model_spec({"predictions": {"score": "score"}}))
     options = FlipsetOptions(source={"sex": "f"}, target={"sex": "m"}, permutations=0, bootstrap=100)
-    return flipset_audit(subject, options, rng=np.random.default_rng(0)), data
+    return flipset(subject, options, rng=np.random.default_rng(0)), data
 
 
 def test_only_the_flipped_woman_is_listed_beside_her_counterpart() -> None:

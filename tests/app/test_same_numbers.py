@@ -12,22 +12,15 @@ import pandas as pd
 import pytest
 
 from app import drafts, work
+from app.pages import view_of
 from app.widgets.export import portable
 from app.workspace import Workspace, issue_token
 from audits.cli.main import main
 from audits.runs.documents import dump_yaml
+from audits.runs.registry import AUDITS
 from tests.app.test_pages import visit
 from tests.reports.parsing import Tables
 
-PAGES = {
-    "groups": "overview",
-    "flipset": "flipsets",
-    "outcome_transport": "transport_flows",
-    "recourse": "recourse",
-    "rule_sets": "rule_sets",
-    "loss_ratio": "individual",
-    "sensitivity": "sensitivity",
-}
 PEOPLE = 260
 
 
@@ -78,9 +71,9 @@ def floats(values) -> set[float]:
     return found
 
 
-@pytest.mark.parametrize("audit", list(PAGES))
+@pytest.mark.parametrize("audit", [name for name in AUDITS if view_of(name)])
 def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys):
-    at = visit(space).switch_page(f"views/{PAGES[audit]}.py").run()
+    at = visit(space).switch_page(f"views/{audit}.py").run()
     assert not at.exception
     at.button(key="run").click().run()
     record = space.runs()[0]

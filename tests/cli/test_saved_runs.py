@@ -19,7 +19,7 @@ import yaml
 
 import audits
 from audits.cli.main import _parser as main_parser
-from audits.runs.gate import junit_xml
+from audits.runs.gate import Gate, junit_xml
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.saved import SavedRuns
 from audits.runs.spec import parse_spec
@@ -251,7 +251,7 @@ def test_check_is_one_line_in_a_test(apart):
         audits.check({**result.spec, "gate": {"evidence": 50}}, base_dir=apart).to_json()["audits"]
         == result.to_json()["audits"]
     )
-    with pytest.raises(audits.errors.InputError, match="fail_on must be 'evidence', 'gate' or limits"):
+    with pytest.raises(audits.errors.InputError, match="fail_on must be 'evidence', 'material', 'gate'"):
         audits.check(spec, fail_on="anything")
 
 
@@ -279,7 +279,7 @@ def test_the_documented_gate_is_a_valid_spec_and_its_workflow_valid_yaml(tmp_pat
     spec, workflow = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
     found = parse_spec(yaml.safe_load(spec), tmp_path)
     assert found.gate is not None
-    assert found.gate.limits() == {"evidence of a difference": 0, "insufficient evidence": 4}
+    assert found.gate == Gate(evidence=0, insufficient=4)
     steps = yaml.safe_load(workflow)["jobs"]["audit"]["steps"]
     [command] = [step["run"] for step in steps if "--fail-on" in step.get("run", "")]
     assert main_parser().parse_args(command.split()[3:]).junit == Path("audit/junit.xml")

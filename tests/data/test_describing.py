@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audits.data import describe, read_table
+from audits.data import DataSpec, build_data, describe, read_table
+from audits.data.naming import stored
 
 
 def test_a_small_table_by_hand(tmp_path: Path):
@@ -43,6 +44,7 @@ def test_a_small_table_by_hand(tmp_path: Path):
         "label": ["hired"],
         "protected": ["age", "Race", "maritalStatus"],
         "identifiers": ["person_id"],
+        "predictions": {},
     }
     assert found["report"]["files"][0]["separator"] == ","
     assert found["report"]["missing"] == {"wage": {"": 1}, "note": {"?": 3}}
@@ -63,3 +65,38 @@ def test_public_sets(shared_data: Path, file: str, label: str, protected: set[st
     found = describe(read_table(shared_data / file))
     assert found["suggested"]["label"][0] == label
     assert set(found["suggested"]["protected"]) == protected
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("y_true", "label"),
+        ("Label", "label"),
+        ("target", "label"),
+        ("y_pred", "prediction"),
+        ("yHat", "prediction"),
+        ("prediction", "prediction"),
+        ("y_prob", "score"),
+        ("score", "score"),
+        ("y.score", "score"),
+        ("credit_score", None),
+        ("decile_score", None),
+        ("years", None),
+    ],
+)
+def test_what_a_column_stores_by_its_name(name, kind):
+    assert stored(name) == kind
+
+
+def test_stored_results_are_suggested_and_never_features(tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text("y_true,y_pred,y_prob,sex,hours\n" + "1,0,0.4,f,3\n0,1,0.7,m,4\n" * 20)
+    table = read_table(path)
+    suggested = describe(table)["suggested"]
+    assert suggested["label"] == ["y_true"]
+    assert suggested["predictions"] == {"y_pred": "label", "y_prob": "score"}
+    data = build_data(table, DataSpec(label="y_true", favorable=1, protected=("sex",)))
+    assert data.features == ("hours",)
+    assert "Not used as features (stored results, by their names): y_pred, y_prob." in data.notes
+    told = build_data(table, DataSpec(label="y_true", favorable=1, features=("y_prob",)))
+    assert told.features == ("y_prob",)

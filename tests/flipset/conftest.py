@@ -8,8 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.checks import build
 from audits.data import DataSpec, build_data
+from audits.flipset import FlipsetOptions, FlipsetResult, flipset
 from audits.models import Subject, make_subject, model_spec
+from audits.progress import Progress, silent
+
+
+def audited(
+    subject: Subject, *, rng: int | None = None, progress: Progress = silent, **options: object
+) -> FlipsetResult:
+    """Run the audit with options as a spec gives them."""
+    return flipset(subject, build(FlipsetOptions, options, "flipset"), rng=rng, progress=progress)
 
 
 def subject_of(frame: pd.DataFrame, **data: object) -> Subject:

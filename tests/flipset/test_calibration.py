@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.flipset import flipset
-from tests.flipset.conftest import subject_of
+from tests.flipset.conftest import audited, subject_of
 
 
 def study(seed: int, *, n: int = 25, m: int = 30, gap: float = 0.0):
@@ -17,7 +16,7 @@ def study(seed: int, *, n: int = 25, m: int = 30, gap: float = 0.0):
     frame = pd.DataFrame(np.round(x, 1), columns=["x0", "x1"])
     frame["group"] = ["a"] * n + ["b"] * m
     frame["decision"] = (x.sum(1) - gap * (np.arange(n + m) < n) > 0).astype(int)
-    return flipset(
+    return audited(
         subject_of(frame),
         source={"group": "a"},
         target={"group": "b"},
@@ -48,8 +47,12 @@ def test_large_difference_is_seen_and_small_groups_cannot_say():
     assert study(0, n=120, m=120, gap=1.5).verdict == "evidence of a difference"
     tiny = study(1, n=9, m=9)
     assert tiny.verdict == "insufficient evidence"
-    assert tiny.people_needed > 100
-    assert f"About {tiny.people_needed:,} people in each group would be needed" in tiny.finding
+    assert tiny.people_needed is None  # nine people are too few to say how many it takes
+    assert tiny.above_chance.excess.low is None
+    small = study(1, n=30, m=30)
+    assert small.verdict == "insufficient evidence"
+    assert small.people_needed > 100
+    assert f"about {small.people_needed:,} people in each group would be needed" in small.finding
 
 
 def test_a_model_blind_to_what_sets_the_groups_apart():
@@ -61,6 +64,6 @@ def test_a_model_blind_to_what_sets_the_groups_apart():
     frame = pd.DataFrame(x, columns=["x0", "x1", "shifted"])
     frame["group"] = ["a"] * n + ["b"] * n
     frame["decision"] = (np.sin(3 * x[:, 0]) + np.cos(2 * x[:, 1]) > 0).astype(int)
-    result = flipset(subject_of(frame), source={"group": "a"}, target={"group": "b"}, permutations=59)
+    result = audited(subject_of(frame), source={"group": "a"}, target={"group": "b"}, permutations=59)
     assert result.verdict != "evidence of a difference"
     assert result.noise.p_value > 0.05

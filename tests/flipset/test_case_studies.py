@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audits.flipset import flipset
 from benchmarks.case_studies import compas, control, lipton
+from tests.flipset.conftest import audited
 
 WOMEN, MEN = {"gender": "female"}, {"gender": "male"}
 
@@ -17,16 +17,16 @@ def hiring():
 
 def test_lipton_in_both_directions_with_the_papers_model(hiring):
     """NUMBERS of the exact coupling; the way back holds the same pairs seen from there (Appendix D)."""
-    forward = flipset(hiring, source=WOMEN, target=MEN, permutations=0)
-    backward = flipset(hiring, source=MEN, target=WOMEN, permutations=0)
+    forward = audited(hiring, source=WOMEN, target=MEN, permutations=0)
+    backward = audited(hiring, source=MEN, target=WOMEN, permutations=0)
     assert (round(forward.positive.size), round(forward.negative.size)) == (157, 136)
     assert (round(backward.negative.size), round(backward.positive.size)) == (157, 136)
 
 
 def test_lipton_by_the_entropic_map_is_that_of_the_exact_coupling(hiring):
     """Section 5.3: the favoured women have longer hair than their counterparts, the others less work."""
-    result = flipset(hiring, source=WOMEN, target=MEN, transport="entropic", permutations=0)
-    assert result.validation["trusted"]
+    result = audited(hiring, source=WOMEN, target=MEN, transport="entropic", permutations=0)
+    assert result.validation.trusted
     assert result.positive.size == pytest.approx(157, abs=15)
     assert result.negative.size == pytest.approx(136, abs=15)
     favoured = {item.feature: item.standardized_difference for item in result.positive.transparency}
@@ -39,7 +39,7 @@ def test_means_of_counterparts_are_caught(hiring):
     """Means lie nearer the middle than people do, so fewer pass the model's cut either way: Appendix D's
     check of the two directions is there to see that.
     """
-    result = flipset(
+    result = audited(
         hiring,
         source=WOMEN,
         target=MEN,
@@ -47,7 +47,7 @@ def test_means_of_counterparts_are_caught(hiring):
         map={"projection": "barycentre"},
         permutations=0,
     )
-    assert not result.validation["trusted"]
+    assert not result.validation.trusted
     assert "the two directions disagree" in result.warnings[0]
 
 
@@ -55,11 +55,11 @@ def test_control_flips_few_people_by_a_map_and_more_by_exact_matching():
     """Appendix B: the model knows nothing of the groups, so all flips are the map's own doing."""
     subject = control(1_000, trained=800)
     groups = {"source": {"group": "a"}, "target": {"group": "b"}, "permutations": 0}
-    smooth = flipset(subject, transport="linear", **groups)
-    exact = flipset(subject, **groups)
+    smooth = audited(subject, transport="linear", **groups)
+    exact = audited(subject, **groups)
     assert max(smooth.positive.share.value, smooth.negative.share.value) < 0.03
     assert exact.positive.size + exact.negative.size > 2 * (smooth.positive.size + smooth.negative.size)
-    moved = {axis: abs(value) for axis, value in smooth.validation["ks"].items()}
+    moved = {axis: abs(value) for axis, value in smooth.validation.ks.items()}
     assert max(moved.values()) < 0.1
 
 
@@ -67,9 +67,9 @@ def test_compas_maps_agree_with_the_exact_coupling(shared_data):
     """The paper has no figures for COMPAS; three methods that err differently should say about the same."""
     subject = compas()
     groups = {"source": {"race": "African-American"}, "target": {"race": "Caucasian"}, "permutations": 0}
-    exact = flipset(subject, max_people=800, **groups)
+    exact = audited(subject, max_people=800, **groups)
     for kind in ("linear", "entropic"):
-        found = flipset(subject, transport=kind, **groups)
-        assert found.validation["trusted"]
+        found = audited(subject, transport=kind, **groups)
+        assert found.validation.trusted
         assert found.positive.size < 5
         assert found.negative.share.value == pytest.approx(exact.negative.share.value, abs=0.06)

@@ -13,10 +13,9 @@ import pytest
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.samples import arrests, law_school
 from audits.errors import InputError
-from audits.flipset import flipset
 from audits.flipset.words import tie_words
 from audits.models import Subject, make_subject, model_spec
-from tests.flipset.conftest import draw_crowd, subject_of
+from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import Rule
 from tests.flipset.test_maps import subject_of as ruled
 
@@ -32,7 +31,7 @@ def test_equal_values_by_hand():
             "decision": [1, 0, 1, 0, 0, 1, 0, 1, 1],
         }
     )
-    (found,) = flipset(subject_of(frame), source=A, target=B, permutations=0).same_values
+    (found,) = audited(subject_of(frame), source=A, target=B, permutations=0).same_values
     assert found.difference.value == pytest.approx((0.0 * 2 - 0.5 * 2) / 4)
     assert found.coverage == pytest.approx(4 / 5)
     assert found.values == 2
@@ -45,7 +44,7 @@ def test_arrests_two_tests_disagree_and_the_reason_is_arrests():
         people, DataSpec(label="high_risk", favorable=0, protected=("group",), features=("prior_arrests",))
     )
     subject = make_subject(data, model_spec({"predictions": {"label": "high_risk"}}))
-    result = flipset(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
+    result = audited(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
     (found,) = result.same_values
     assert abs(found.difference.value) < 0.03
     assert result.net.value == pytest.approx(-0.28125, abs=0.03)
@@ -56,7 +55,7 @@ def test_no_disagreement_where_the_group_itself_is_read():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"work": rng.normal(size=200), "group": np.repeat(["a", "b"], 100)})
     subject = ruled(frame, Rule(("work", "group"), (1.0,), bonus="a"), 1)
-    result = flipset(subject, source=A, target=B, permutations=0)
+    result = audited(subject, source=A, target=B, permutations=0)
     assert result.disagreement is None
     assert result.same_values[0].difference.value > 0.5
 
@@ -65,10 +64,10 @@ def test_ties_by_hand():
     """Under plain L1 both pairings of 0, 1 with 2, 3 cost 4: nobody flips, or both do, one each way."""
     frame = pd.DataFrame({"work": [0.0, 1, 2, 3], "group": list("aabb"), "decision": [1, 0, 1, 0]})
     ask = {"source": A, "target": B, "permutations": 0}
-    tied = flipset(subject_of(frame), cost="l1", **ask)
+    tied = audited(subject_of(frame), cost="l1", **ask)
     assert tied.tie_range == pytest.approx((0, 1))
     assert "between 0 and 1 people" in " ".join(tied.warnings)
-    sure = flipset(subject_of(frame), **ask)
+    sure = audited(subject_of(frame), **ask)
     assert sure.tie_range == pytest.approx((0, 0))
     assert "equally good" not in " ".join(sure.warnings)
 
@@ -83,7 +82,7 @@ def test_ties_against_every_pairing(cost, seed):
     frame = frame.assign(group=["a"] * 5 + ["b"] * 5, decision=rng.integers(0, 2, 10))
     frame.loc[[0, 9], "decision"] = [0, 1]
     subject = subject_of(frame)
-    result = flipset(subject, source=A, target=B, permutations=0, cost=cost)
+    result = audited(subject, source=A, target=B, permutations=0, cost=cost)
     z = subject.space.encode(subject.data.frame)
     gaps = np.abs(z[:5, None] - z[None, 5:]).sum(2) ** (1 if cost == "l1" else 2)
     h, g = subject.decisions[:5], subject.decisions[5:]
@@ -97,7 +96,7 @@ def test_ties_against_every_pairing(cost, seed):
 def test_ties_among_thousands_are_settled_where_costs_have_none():
     """Without ties the cheapest matching is the only one, however many pairs were looked at."""
     subject = draw_crowd(3_200, 3_000, d=3, seed=0)
-    result = flipset(subject, source=A, target=B, permutations=0)
+    result = audited(subject, source=A, target=B, permutations=0)
     assert result.tie_range == pytest.approx((result.positive.size, result.positive.size), abs=1e-6)
     assert "equally good" not in " ".join(result.warnings)
 
@@ -106,7 +105,7 @@ def test_people_of_the_same_features_can_exchange_counterparts():
     """Four people alike, decided 1, 0 and 1, 0: any pairing is free, from none flipped to one each way."""
     frame = pd.DataFrame({"work": [0, 0, 5, 0, 0, 5], "group": ["a"] * 3 + ["b"] * 3})
     frame["decision"] = [1, 0, 1, 1, 0, 1]
-    result = flipset(subject_of(frame), source=A, target=B, permutations=0)
+    result = audited(subject_of(frame), source=A, target=B, permutations=0)
     assert result.positive.size == pytest.approx(0.5)
     assert result.tie_range == pytest.approx((0, 1))
 
@@ -120,7 +119,7 @@ def test_the_range_holds_what_a_solver_returns_for_shuffled_rows(seed):
     )
     frame["decision"] = rng.integers(0, 2, 60)
     frame["weight"] = rng.integers(1, 4, 60)
-    result = flipset(subject_of(frame, weights="weight"), source=A, target=B, permutations=0)
+    result = audited(subject_of(frame, weights="weight"), source=A, target=B, permutations=0)
     z = frame[["x", "z"]].to_numpy(dtype=float)
     sd = np.sqrt(np.cov(z.T, aweights=frame["weight"], ddof=0).diagonal())
     costs = np.abs(z[:25, None] / sd - z[None, 25:] / sd).sum(axis=2) ** 2
@@ -148,18 +147,18 @@ def test_counts_are_cut_into_parts_as_their_people_are():
     frame["decision"] = rng.permutation([0, 1] * 80)
     frame["weight"] = np.where(frame["x"] > 0.5, 40, 1)
     people = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True)
-    counted = flipset(subject_of(frame, weights="weight"), source=A, target=B, permutations=0)
-    single = flipset(subject_of(people.drop(columns="weight")), source=A, target=B, permutations=0)
+    counted = audited(subject_of(frame, weights="weight"), source=A, target=B, permutations=0)
+    single = audited(subject_of(people.drop(columns="weight")), source=A, target=B, permutations=0)
     ours, theirs = counted.same_values[0], single.same_values[0]
     assert (ours.difference.value, ours.values) == (pytest.approx(theirs.difference.value), theirs.values)
     assert counted.positive.marginals[0].edges == pytest.approx(single.positive.marginals[0].edges)
 
 
 def test_ties_that_could_not_be_worked_out_are_said(monkeypatch):
-    from audits.flipset import ties
+    from audits.flipset import checking as ties
 
     monkeypatch.setattr(ties, "_MOST_PAIRS", 10)
-    result = flipset(draw_crowd(20, 20), source=A, target=B, permutations=0)
+    result = audited(draw_crowd(20, 20), source=A, target=B, permutations=0)
     assert result.tie_range is None
     assert "too many people can be exchanged" in " ".join(result.warnings)
 
@@ -167,20 +166,20 @@ def test_ties_that_could_not_be_worked_out_are_said(monkeypatch):
 def test_mean_score_change_is_the_difference_of_the_groups_means():
     """An exact coupling reaches every target person once, so the mean change cannot be anything else."""
     subject = draw_crowd(70, 50, seed=3)
-    result = flipset(subject, source=A, target=B, permutations=0)
+    result = audited(subject, source=A, target=B, permutations=0)
     a = (subject.data.groups["group"] == "a").to_numpy()
     expected = subject.scores[~a].mean() - subject.scores[a].mean()
-    assert result.score_change["mean"] == pytest.approx(expected)
+    assert result.score_change.mean == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("kind", ["exact", "linear"])
 def test_score_change_by_hand(kind):
     frame = pd.DataFrame({"work": [0.0, 1, 2, 3, 10, 11, 12, 13], "group": ["a"] * 4 + ["b"] * 4})
     subject = ruled(frame, Rule(("work",), (2.0,)), 1.5)
-    change = flipset(subject, source=A, target=B, transport=kind, permutations=0).score_change
-    assert change["mean"] == pytest.approx(20)
-    assert change["quantiles"]["0.5"] == pytest.approx(20)
-    assert change["n"] == 4
+    change = audited(subject, source=A, target=B, transport=kind, permutations=0).score_change
+    assert change.mean == pytest.approx(20)
+    assert change.quantiles["0.5"] == pytest.approx(20)
+    assert change.n == 4
 
 
 @dataclass(frozen=True)
@@ -209,7 +208,7 @@ def test_classes_by_hand(kind):
     spec = DataSpec(label="label", favorable="high", protected=("group",), features=("work",))
     data = build_data(frame, spec)
     subject = Subject(data, Three(), 0.5, FeatureSpace.fit(data))
-    result = flipset(subject, source=A, target=B, transport=kind, permutations=0)
+    result = audited(subject, source=A, target=B, transport=kind, permutations=0)
     # 0 → 10, 1 → 11, 2 → 12, 3 → 13
     assert result.classes.loc["low"].tolist() == [0, 1, 0]
     assert result.classes.loc["middle"].tolist() == [0, 1, 2]
@@ -228,7 +227,7 @@ def test_counterfactuals_by_hand():
     )
     data = build_data(frame, DataSpec(protected=("group",), features=("work",)))
     subject = Subject(data, Rule(("work",), (1.0,)), 1.5, FeatureSpace.fit(data))
-    result = flipset(subject, source=A, target=B, permutations=0, counterfactuals={"work": "other"})
+    result = audited(subject, source=A, target=B, permutations=0, counterfactuals={"work": "other"})
     assert result.causal.negative.size == 1  # 0 becomes 10
     assert result.causal.positive.size == 1  # 3 becomes 0
     assert result.causal.negative.transparency[0].mean_difference.value == pytest.approx(-10)
@@ -245,7 +244,7 @@ def test_law_school_transport_agrees_with_the_causal_model():
     features = ("lsat", "gpa", "sex", "race")
     data = build_data(people, DataSpec(label="upper", favorable=1, protected=("race",), features=features))
     subject = make_subject(data, model_spec({"train": "logistic"}))
-    result = flipset(
+    result = audited(
         subject,
         source={"race": "black"},
         target={"race": "white"},
@@ -285,4 +284,4 @@ def test_bad_counterfactuals(columns, words):
     data = build_data(frame, DataSpec(protected=("group",), features=("work",)))
     subject = Subject(data, Rule(("work",), (1.0,)), 1.5, FeatureSpace.fit(data))
     with pytest.raises(InputError, match=words):
-        flipset(subject, source=A, target=B, permutations=0, counterfactuals=columns)
+        audited(subject, source=A, target=B, permutations=0, counterfactuals=columns)

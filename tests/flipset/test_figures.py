@@ -8,11 +8,10 @@ import plotly.graph_objects as go
 import pytest
 
 from audits.drawing.style import alt_text, describe
-from audits.flipset import flipset
 from audits.flipset.figures import comparisons as flipset_comparisons
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import maps as flipset_maps
-from tests.flipset.conftest import draw_crowd, subject_of
+from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import two_groups
 
 A, B = {"group": "a"}, {"group": "b"}
@@ -20,7 +19,7 @@ A, B = {"group": "a"}, {"group": "b"}
 
 @pytest.fixture(scope="module")
 def result():
-    return flipset(draw_crowd(80, 60, d=3, seed=4), source=A, target=B, permutations=19)
+    return audited(draw_crowd(80, 60, d=3, seed=4), source=A, target=B, permutations=19)
 
 
 def test_transparency_bars_are_the_report(result):
@@ -37,7 +36,7 @@ def test_names_that_look_alike_when_shortened_stay_apart():
     frame = draw_crowd(60, 60, d=2, seed=1).data.frame
     frame = frame.rename(columns={f"x{k}": f"{'a very long column name, ' * 3}{k}" for k in range(2)})
     features = tuple(name for name in frame.columns if name.startswith("a very"))
-    found = flipset(subject_of(frame, features=features), source=A, target=B, permutations=0)
+    found = audited(subject_of(frame, features=features), source=A, target=B, permutations=0)
     assert len(figures.transparency(found, "negative").data[0].y) == 2
     assert len(set(figures.transparency(found, "negative").data[0].y)) == 2
 
@@ -64,7 +63,7 @@ def test_empty_flipset_says_so():
     frame = pd.DataFrame(
         {"x": [0.0, 1, 2, 3], "group": list("aabb"), "decision": [1, 1, 1, 1], "label": [0, 1, 0, 1]}
     )
-    nobody = flipset(subject_of(frame, label="label", features=("x",)), source=A, target=B, permutations=0)
+    nobody = audited(subject_of(frame, label="label", features=("x",)), source=A, target=B, permutations=0)
     figure = figures.marginals(nobody, "negative")
     assert isinstance(figure, go.Figure)
     assert "Nobody" in alt_text(figure)
@@ -78,12 +77,12 @@ def test_names_from_data_are_not_markup():
 
 @pytest.fixture(scope="module")
 def mapped():
-    return flipset(two_groups(), source=A, target=B, transport="gan", map={"iterations": 200}, permutations=0)
+    return audited(two_groups(), source=A, target=B, transport="gan", map={"iterations": 200}, permutations=0)
 
 
 def test_fit_shows_the_validation(mapped):
     bars = flipset_maps.fit(mapped).data[0]
-    assert dict(zip(bars.customdata, bars.x, strict=True)) == mapped.validation["ks"]
+    assert dict(zip(bars.customdata, bars.x, strict=True)) == mapped.validation.ks
     assert "KS" in alt_text(flipset_maps.fit(mapped))
 
 
@@ -117,7 +116,7 @@ def test_the_score_change_is_drawn_as_shares_of_everyone(result):
     assert sum(bars.y) == pytest.approx(100)
     centre = sum(x * y for x, y in zip(bars.x, bars.y, strict=True)) / 100
     # a bin's people lie within half a bin of its centre
-    assert centre == pytest.approx(result.score_change["mean"], abs=bars.width[0] / 2)
+    assert centre == pytest.approx(result.score_change.mean, abs=bars.width[0] / 2)
     assert result.score_change_frame()["people"].sum() == pytest.approx(result.n_source)
 
 

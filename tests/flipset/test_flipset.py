@@ -12,10 +12,10 @@ from scipy.optimize import linear_sum_assignment
 from audits.data import DataSpec, build_data
 from audits.data.samples import arrests, hiring
 from audits.errors import InputError, RunCancelled
-from audits.flipset import FlipsetResult, flipset
+from audits.flipset import FlipsetResult
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from tests.flipset.conftest import draw_crowd, subject_of
+from tests.flipset.conftest import audited, draw_crowd, subject_of
 
 A, B = {"group": "a"}, {"group": "b"}
 
@@ -35,7 +35,7 @@ def by_hand():
 
 
 def test_by_hand(by_hand):
-    result = flipset(by_hand, source=A, target=B, permutations=0)
+    result = audited(by_hand, source=A, target=B, permutations=0)
     # pairs (row: decision): 0:0-4:1 negative, 1:1-5:0 positive, 2:0-6:1 negative, 3:1-7:1
     assert result.negative.size == 2
     assert result.positive.size == 1
@@ -56,7 +56,7 @@ def test_mass_splits_between_groups_of_unequal_size():
     frame = pd.DataFrame(
         {"work": [0.0, 9.0, 0.0, 0.5, 9.0, 9.5], "group": list("aabbbb"), "decision": [0, 1, 0, 1, 1, 1]}
     )
-    result = flipset(subject_of(frame), source=A, target=B, permutations=0)
+    result = audited(subject_of(frame), source=A, target=B, permutations=0)
     assert result.negative.size == pytest.approx(0.5)
     assert result.positive.size == 0
     assert result.people["counterparts_favorable"].tolist() == pytest.approx([0.5, 1.0])
@@ -79,12 +79,12 @@ LIPTON = {
 @pytest.mark.parametrize(("n", "cost"), LIPTON)
 def test_lipton_hiring_to_the_person(n, cost):
     positive, negative, mean_cost, more, less = LIPTON[n, cost]
-    result = flipset(
+    result = audited(
         _lipton(n), source={"group": "female"}, target={"group": "male"}, cost=cost, permutations=0
     )
     assert round(result.positive.size, 6) == positive
     assert round(result.negative.size, 6) == negative
-    assert result.certificate["cost"] == pytest.approx(mean_cost, abs=5e-7)
+    assert result.certificate.cost == pytest.approx(mean_cost, abs=5e-7)
     for part, expected in ((result.positive, more), (result.negative, less)):
         found = {item.feature: item.mean_difference.value for item in part.transparency}
         assert (found["work_years"], found["hair_length"]) == pytest.approx(expected, abs=5e-5)
@@ -96,7 +96,7 @@ def test_arrests_agree_with_theory():
     spec = DataSpec(label="high_risk", favorable=0, protected=("group",), features=("prior_arrests",))
     data = build_data(arrests.generate(n, rng=1), spec)
     subject = make_subject(data, model_spec({"predictions": {"label": "high_risk"}}))
-    result = flipset(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
+    result = audited(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
     # sampled quantiles of the two groups can cross where theory's touch: a few flips the other way
     assert result.negative.size / n == pytest.approx(0.28125, abs=4 * np.sqrt(0.28 * 0.72 * 2 / n))
     assert result.positive.size / n < 0.005
@@ -117,7 +117,7 @@ def test_arrests_agree_with_theory():
 def test_proposition_2(n, m, d, seed, ties, weights):
     """Net flipset size = difference of favourable shares, whatever sizes, ties and weights."""
     subject = draw_crowd(n, m, d=d, seed=seed, ties=ties, weights=weights)
-    result = flipset(subject, source=A, target=B, permutations=0)
+    result = audited(subject, source=A, target=B, permutations=0)
     net = (result.positive.size - result.negative.size) / result.n_source
     assert net == pytest.approx(result.source_rate.value - result.target_rate.value, abs=1e-9)
     assert net == pytest.approx(result.net.value, abs=1e-9)
@@ -125,7 +125,7 @@ def test_proposition_2(n, m, d, seed, ties, weights):
     share = result.positive.size / result.n_source
     assert result.reverse.negative_size / result.n_target == pytest.approx(share, abs=1e-9)
     if not ties:  # then the optimum is unique, and matching the other way round finds it too
-        back = flipset(subject, source=B, target=A, permutations=0)
+        back = audited(subject, source=B, target=A, permutations=0)
         assert back.reverse.positive_size == pytest.approx(result.positive.size, abs=1e-6 * result.n_source)
 
 
@@ -133,13 +133,13 @@ def test_proposition_2(n, m, d, seed, ties, weights):
 def test_against_the_slow_obvious_way(crowd, seed):
     """Person by person with SciPy's assignment solver."""
     subject = crowd(60, 60, d=3, seed=seed)
-    result = flipset(subject, source=A, target=B, permutations=0)
+    result = audited(subject, source=A, target=B, permutations=0)
     z = subject.space.encode(subject.data.frame)
     group = subject.data.groups["group"].to_numpy()
     ours, theirs = np.flatnonzero(group == "a"), np.flatnonzero(group == "b")
     cost = np.array([[np.abs(z[i] - z[j]).sum() ** 2 for j in theirs] for i in ours])
     rows, columns = linear_sum_assignment(cost)
-    assert result.certificate["cost"] == pytest.approx(cost[rows, columns].mean(), rel=1e-9)
+    assert result.certificate.cost == pytest.approx(cost[rows, columns].mean(), rel=1e-9)
     h = subject.decisions
     flips = {"positive": [], "negative": []}
     for i, j in zip(ours[rows], theirs[columns], strict=True):
@@ -166,9 +166,9 @@ def test_row_order_does_not_matter(crowd):
     shuffled = subject_of(
         subject.data.frame.sample(frac=1, random_state=1).reset_index(drop=True), features=("x0", "x1")
     )
-    first, second = (flipset(each, source=A, target=B, permutations=0) for each in (subject, shuffled))
+    first, second = (audited(each, source=A, target=B, permutations=0) for each in (subject, shuffled))
     assert first.positive.size == pytest.approx(second.positive.size, abs=1e-9)
-    assert first.certificate["cost"] == pytest.approx(second.certificate["cost"], abs=1e-12)
+    assert first.certificate.cost == pytest.approx(second.certificate.cost, abs=1e-12)
 
 
 def test_weights_stand_for_people(crowd):
@@ -178,7 +178,7 @@ def test_weights_stand_for_people(crowd):
     repeated = subject_of(
         frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True), features=("x0", "x1")
     )
-    first, second = (flipset(each, source=A, target=B, permutations=0) for each in (subject, repeated))
+    first, second = (audited(each, source=A, target=B, permutations=0) for each in (subject, repeated))
     assert first.n_source == second.n_source
     assert first.positive.size == pytest.approx(second.positive.size, abs=1e-9)
     assert first.positive.share.low == pytest.approx(second.positive.share.low, abs=1e-9)
@@ -188,7 +188,7 @@ def test_condition_on_label_matches_within_it(crowd):
     base = crowd(60, 60, d=2, seed=2).data.frame
     frame = base.assign(label=np.random.default_rng(0).integers(0, 2, len(base)))
     subject = subject_of(frame, label="label", features=("x0", "x1"))
-    result = flipset(subject, source=A, target=B, condition_on="label", permutations=0)
+    result = audited(subject, source=A, target=B, condition_on="label", permutations=0)
     labels = frame["label"]
     for row, counterpart in result.people["counterpart"].items():
         assert labels[row] == labels[counterpart]
@@ -201,7 +201,7 @@ def test_condition_on_label_matches_within_it(crowd):
 
 def test_everyone_favoured_is_said(crowd):
     frame = crowd(20, 20).data.frame.assign(label=[0, 1] * 20, decision=1)
-    result = flipset(subject_of(frame, label="label", features=("x0",)), source=A, target=B)
+    result = audited(subject_of(frame, label="label", features=("x0",)), source=A, target=B)
     assert result.positive.size == result.negative.size == 0
     assert result.positive.transparency == ()
     assert any("nobody can flip" in warning for warning in result.warnings)
@@ -209,7 +209,7 @@ def test_everyone_favoured_is_said(crowd):
 
 
 def test_subsample_is_counted_and_said(crowd):
-    result = flipset(crowd(100, 80), source=A, target=B, max_people=40, permutations=0)
+    result = audited(crowd(100, 80), source=A, target=B, max_people=40, permutations=0)
     assert result.n_source == result.n_target == 40
     assert result.rows["left_out"]["not drawn into the subsample"] == 100
     assert "40" in result.warnings[0]
@@ -222,7 +222,7 @@ def test_a_subsample_never_exceeds_its_number_however_many_strata():
     frame["town"] = [f"town {k % 18}" for k in range(350)]
     subject = subject_of(frame, features=("x0", "x1"))
     for most in (20, 36, 61):
-        result = flipset(
+        result = audited(
             subject, source=A, target=B, condition_on="town", max_people=most, permutations=5, noise_people=25
         )
         assert result.n_source <= most
@@ -230,27 +230,27 @@ def test_a_subsample_never_exceeds_its_number_however_many_strata():
         assert result.rows["used"] + sum(result.rows["left_out"].values()) == 350
         assert result.noise.n_source <= 25
     with pytest.raises(InputError, match=r"flipset.noise_people must be at least the number of strata, 18"):
-        flipset(subject, source=A, target=B, condition_on="town", permutations=5, noise_people=10)
+        audited(subject, source=A, target=B, condition_on="town", permutations=5, noise_people=10)
 
 
 def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
     """The sample says what everyone would take and how to ask for it; asked for, everyone is matched."""
-    from audits.flipset import groups
+    from audits.flipset import options as budget
 
-    monkeypatch.setattr(groups, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(budget, "MOST_SECONDS", 0.05)
     subject = draw_crowd(700, 600, seed=4)
     ask = {"source": A, "target": B, "permutations": 0}
-    part = flipset(subject, **ask)
+    part = audited(subject, **ask)
     assert part.n_source < 700
     offered = "would take about 1 minute and 0.0 GB; to have it done all the same, set max_people to 700"
     assert offered in part.warnings[0]
-    everyone = flipset(subject, max_people=700, **ask)
+    everyone = audited(subject, max_people=700, **ask)
     assert (everyone.n_source, everyone.n_target) == (700, 600)
     assert not any("matched" in warning and "random" in warning for warning in everyone.warnings)
 
 
 def test_result_survives_json_and_parquet(crowd, tmp_path):
-    result = flipset(crowd(40, 30, d=2), source=A, target=B, permutations=19)
+    result = audited(crowd(40, 30, d=2), source=A, target=B, permutations=19)
     save_result(result, tmp_path, "flipset")
     again = load_result(FlipsetResult, tmp_path, "flipset")
     assert plain(again) == plain(result)
@@ -260,7 +260,7 @@ def test_result_survives_json_and_parquet(crowd, tmp_path):
 
 def test_same_seed_same_result(crowd):
     subject = crowd(50, 60, d=3)
-    first, second = (flipset(subject, source=A, target=B, permutations=19, rng=7) for _ in range(2))
+    first, second = (audited(subject, source=A, target=B, permutations=19, rng=7) for _ in range(2))
     assert first.to_json() == second.to_json()
 
 
@@ -270,7 +270,7 @@ def test_cancel_unwinds(crowd):
             raise RunCancelled("cancelled")
 
     with pytest.raises(RunCancelled):
-        flipset(crowd(50, 50), source=A, target=B, progress=stop)
+        audited(crowd(50, 50), source=A, target=B, progress=stop)
 
 
 @pytest.mark.parametrize(
@@ -286,13 +286,13 @@ def test_cancel_unwinds(crowd):
         ({"source": A, "target": B, "feature_weights": {"x7": 1.0}}, "must be a feature, got 'x7'"),
         ({"source": A, "target": B, "feature_weights": {"x0": 0.0, "x1": 0.0}}, "a weight above 0"),
         ({"source": A, "target": B, "feature_weights": {"x0": -1.0}}, "greater than or equal to 0"),
-        ({"source": A, "target": B, "level": 1.5}, "flipset.level must be less than 1, got 1.5"),
+        ({"source": A, "target": B, "level": 1.5}, "flipset.level must be less than or equal to 0.5"),
         ({"source": A, "target": B, "cost": "euclid"}, "flipset.cost must be"),
     ],
 )
 def test_bad_input_is_one_sentence(crowd, options, message):
     with pytest.raises(InputError) as caught:
-        flipset(crowd(20, 20), **options)
+        audited(crowd(20, 20), **options)
     assert message in str(caught.value)
     assert str(caught.value).count("\n") == 0
 
@@ -302,17 +302,17 @@ def test_group_of_one_is_refused():
     with pytest.raises(
         InputError, match="needs at least 2 people, but the audited data have 1 in the group 'a'"
     ):
-        flipset(subject_of(frame), source=A, target=B)
+        audited(subject_of(frame), source=A, target=B)
 
 
 def test_weights_beyond_what_numpy_draws_from():
     """Rows that stand for a billion people each are still permuted; sums no float can hold are refused."""
     frame = draw_crowd(40, 30).data.frame.assign(weight=1e9)
-    result = flipset(
+    result = audited(
         subject_of(frame, weights="weight", features=("x0", "x1")), source=A, target=B, permutations=19
     )
     assert result.n_source == 40e9
-    assert result.noise.n_source == 300
+    assert 300 <= result.noise.n_source < 5_000
     assert result.net.value == pytest.approx(result.source_rate.value - result.target_rate.value, abs=1e-12)
     with pytest.raises(InputError, match=r"data\.weights must not sum to more than 1e\+12 people"):
         subject_of(frame.assign(weight=1e300), weights="weight", features=("x0", "x1"))
@@ -322,7 +322,7 @@ def test_too_few_permutations_are_not_blamed_on_too_few_people():
     """Nine permutations cannot fall below the level, and no number of people would change that."""
     frame = draw_crowd(900, 900, seed=2).data.frame
     frame["decision"] = np.tile([0, 1], 900)
-    result = flipset(subject_of(frame, features=("x0",)), source=A, target=B, permutations=9, noise_people=40)
+    result = audited(subject_of(frame, features=("x0",)), source=A, target=B, permutations=9, noise_people=40)
     assert result.verdict == "insufficient evidence"
     assert result.people_needed is None
     assert "So few permutations" in result.finding

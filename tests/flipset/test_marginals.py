@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
 
-from audits.flipset import flipset
-from audits.flipset.marginals import marginals
-from tests.flipset.conftest import subject_of
+from audits.flipset.describing import marginals
+from tests.flipset.conftest import audited, subject_of
 
 
 def one(values: list, flips: list[float], *, scaled: bool):
@@ -78,7 +77,7 @@ def test_missing_values_do_not_enter_the_transparency_report():
             "decision": [0, 0, 0, 0, 1, 1, 1, 1],
         }
     )
-    result = flipset(
+    result = audited(
         subject_of(frame, features=("x", "z"), missing="category"),
         source={"group": "a"},
         target={"group": "b"},

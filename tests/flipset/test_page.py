@@ -50,13 +50,13 @@ def test_a_linear_map_shows_its_checks_and_arrows(space: Workspace) -> None:
         headers
     )
     checks = next(frame.value for frame in at.dataframe if "passed" in frame.value.columns)
-    assert checks["check"].tolist() == [check["check"] for check in result.validation["checks"]]
+    assert checks["check"].tolist() == [check.check for check in result.validation.checks]
     assert not result.boundary.empty  # the hiring model reads the two features alone
 
 
 def test_a_map_that_fails_says_so_before_anything_else(space: Workspace) -> None:
     at, result = run_with(space, "gan", gan_iterations=100)
-    assert not result.validation["trusted"]
+    assert not result.validation.trusted
     said = [element.value for element in at.text]
     assert said.index(result.warnings[0]) < said.index(result.finding)
     assert result.warnings[0].startswith("This map cannot be trusted")
@@ -104,7 +104,7 @@ def test_everyone_is_offered_with_time_and_memory_where_a_sample_would_be_drawn(
 ) -> None:
     at = opened(space, "hiring")
     assert "everyone" not in [toggle.key for toggle in at.toggle]
-    monkeypatch.setattr("app.flipset.choices.MOST_SECONDS", 0.0)
+    monkeypatch.setattr("audits.flipset.options.MOST_SECONDS", 0.0)
     at.run()
     offer = next(text.value for text in at.text if text.value.startswith("All 1,000 with 1,000"))
     assert "GB of memory" in offer

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from audits.drawing.style import distinct
-from audits.groups import at_threshold, groups
+from audits.groups import GroupsOptions, at_threshold, groups
 from audits.groups import beside as compare_models
-from audits.groups.figures import MOST_GROUPS, beside, differences, rates, scores
+from audits.groups.exhibits import section
+from audits.groups.figures import MOST_GROUPS, beside, differences, pooled, probable, rates, scores
 from tests.groups.test_groups import people, subject_of
 
 
@@ -77,3 +78,21 @@ def test_two_models_stand_in_one_row_each_with_its_interval():
     assert other.x[place] == pytest.approx(100 * rate.value)
     assert other.x[place] + other.error_x.array[place] == pytest.approx(100 * rate.high)
     assert beside(table, "nothing", ("a", "b")).data == ()
+
+
+def test_pooled_and_probable_rates_are_drawn_as_they_are():
+    frame = people(600).assign(p_b=lambda rows: rows["race"].eq("B") * 0.6 + 0.2, p_a=0.1)
+    asked = GroupsOptions(by_probability={"guess": {"B": "p_b", "A": "p_a"}})
+    result = groups(subject_of(frame), asked)
+    figure = pooled(result, "race × sex")
+    table = result.pooled_frame("race × sex")
+    drawn = sorted(x for trace in figure.data if trace.name == "pooled" for x in trace.x)
+    assert drawn == pytest.approx(sorted(100 * table["pooled"]))
+    figure = probable(result, "guess")
+    possible, estimated = figure.data
+    first = next(item for item in result.probable if item.group == "A")  # drawn lowest: fewer people
+    assert possible.x[0] - possible.error_x.arrayminus[0] == pytest.approx(100 * first.bounds.low)
+    assert estimated.x[0] + estimated.error_x.array[0] == pytest.approx(100 * first.selection_rate.high)
+    keys = [exhibit.key for exhibit in section(result).exhibits]
+    assert {"pooled_race × sex", "pooled_race", "probable_guess"} <= set(keys)
+    assert "pooled_sex" not in keys, "two groups have nothing to be drawn towards"

@@ -6,11 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from fairlearn import metrics as fair
+from scipy import stats
 from sklearn import metrics as sk
+from sklearn.metrics import f1_score
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
-from audits.groups import GroupsResult, at_threshold, beside, bias_tables, groups
+from audits.groups import (
+    METRICS,
+    GroupsOptions,
+    GroupsResult,
+    Metric,
+    at_threshold,
+    beside,
+    bias_tables,
+    groups,
+)
+from audits.groups.audit import points
+from audits.groups.judging import judge_difference
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
 
@@ -40,7 +53,7 @@ def people(n: int = 600, seed: int = 0, gap: float = 0.2) -> pd.DataFrame:
 @pytest.mark.parametrize("by", [("race",), ("race", "sex")])
 def test_values_are_fairlearns_and_scikit_learns(by):
     frame = people()
-    result = groups(subject_of(frame), by=(by,))
+    result = groups(subject_of(frame), GroupsOptions(by=(by,)))
     decided = (frame["score"] >= 0.5).astype(int)
     sensitive = frame[list(by)]
     y = frame["y"]
@@ -146,12 +159,12 @@ def test_survives_json_and_parquet(tmp_path):
     [
         ({"by": ("age",)}, "groups.by must be a protected attribute, got 'age'"),
         ({"reference": {"race": "Z"}, "by": ("race",)}, "groups.reference must be a group with people in it"),
-        ({"level": 2.0}, "groups.level must be less than 1, got 2.0"),
+        ({"level": 2.0}, "groups.level must be less than or equal to 0.5, got 2.0"),
     ],
 )
 def test_bad_input_is_one_sentence(options, message):
     with pytest.raises(InputError) as caught:
-        groups(subject_of(people(60)), **options)
+        groups(subject_of(people(60)), GroupsOptions(**options))
     assert message in str(caught.value)
 
 
@@ -168,16 +181,89 @@ def test_insufficient_evidence_always_says_how_many_people_are_needed():
             "y": np.arange(n) // 2 % 2,
         }
     )
-    result = groups(subject_of(frame), by=("race", "sex"))
+    result = groups(subject_of(frame), GroupsOptions(by=("race", "sex")))
     assert result.verdict == "insufficient evidence"
-    needed = max(
-        gap.people_needed
-        for row in result.table
-        for gap in row.differences.values()
-        if gap.people_needed is not None
+    assert f"About {result.judged.people_needed:,} such people, not 30" in result.finding
+    for row in result.table:
+        for gap in row.differences.values():
+            assert (gap.people_needed is not None) == (gap.verdict == "insufficient evidence")
+            assert gap.people_needed is None or gap.people_needed > row.n
+
+
+def test_people_needed_settle_it():
+    """As many times more people in both groups, of whatever difference, leave no interval unsettled."""
+    first, second, material, level = (9.0, 30.0), (900.0, 2000.0), 0.1, 0.01
+    found = judge_difference(first, second, 30, material=material, level=level)
+    assert found.verdict == "insufficient evidence"
+    times = found.people_needed / 30
+    for count in range(0, 31, 3):
+        more = judge_difference(
+            (count * times, first[1] * times),
+            (second[0] * times, second[1] * times),
+            30 * times,
+            material=material,
+            level=level,
+        )
+        assert more.verdict != "insufficient evidence" or more.estimate.high - more.estimate.low > material
+    again = judge_difference(
+        (first[0] * times, first[1] * times),
+        (second[0] * times, second[1] * times),
+        30 * times,
+        material=material,
+        level=level,
     )
-    assert f"{needed:,}" in result.finding
-    assert "10-point difference" in result.finding
+    assert again.verdict != "insufficient evidence"
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize("n", [60, 1500, 40_000])
+def test_one_interval_is_behind_badge_sentence_and_json(n, gap):
+    result = groups(subject_of(people(n, seed=n, gap=gap)))
+    interval, material = result.judged.interval, result.options["material"]
+    values = result.to_json()
+    assert (values["verdict"], values["interval"]["low"]) == (result.verdict, interval.low)
+    assert values["material"] == result.judged.material
+    assert points(interval) in result.finding
+    for judged in (result.judged, *(gap for row in result.table for gap in row.differences.values())):
+        ends = judged.interval if judged is result.judged else judged.estimate
+        excluded = ends.low > 0 or ends.high < 0
+        within = -material <= ends.low and ends.high <= material
+        expected = (
+            "evidence of a difference"
+            if excluded
+            else "no material difference"
+            if within
+            else "insufficient evidence"
+        )
+        assert judged.verdict == expected
+    assert interval in [gap.estimate for row in result.table for gap in row.differences.values()]
+    order = ["evidence of a difference", "insufficient evidence", "no material difference"]
+    assert result.verdict == min((row.verdict for row in result.table if row.verdict), key=order.index)
+
+
+def test_a_metric_of_anyones_stands_beside_ours():
+    frame = people(500)
+    f1 = Metric(name="f1", words="F1", function=lambda y, d, n: f1_score(y, d, sample_weight=n))
+    with pytest.raises(InputError, match="must be a share, a function or a mean"):
+        Metric(name="both", words="both")
+    METRICS.add(f1)
+    try:
+        with pytest.raises(InputError, match="must have a name of its own"):
+            METRICS.add(f1)
+        result = groups(subject_of(frame), GroupsOptions(by=("race",), bootstrap=0))
+        table = result.to_frame().set_index("group")
+    finally:
+        METRICS.remove("f1")
+    for row in result.table:
+        mine = frame["race"] == row.group
+        y, d = frame.loc[mine, "y"], frame.loc[mine, "score"] >= 0.5
+        assert row.metric("f1").value == pytest.approx(f1_score(y, d))
+        assert table.loc[row.group, "F1"] == row.metric("f1").value
+        # the slow obvious jackknife, one person after the other
+        without = [f1_score(y.drop(k), d.drop(k)) for k in y.index]
+        spread = np.sqrt((len(y) - 1) / len(y) * ((without - np.mean(without)) ** 2).sum())
+        half = (row.metric("f1").high - row.metric("f1").low) / 2
+        assert half == pytest.approx(stats.t.isf(0.025, len(y) - 1) * spread)
 
 
 def test_names_that_join_to_the_same_stay_different_groups():

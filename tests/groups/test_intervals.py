@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.groups import groups
+from audits.groups import GroupsOptions, groups
 from audits.groups.metrics import Counts
 from audits.groups.resampling import bootstrap_intervals
 from audits.stats import newcombe
@@ -30,6 +30,16 @@ def test_cells_are_redrawn_as_people_would_be():
     assert np.abs(drawn.mean(0) - slow.mean(0)).max() < 4 * np.sqrt(2) * error.max()
     assert drawn.std(0) == pytest.approx(slow.std(0), rel=0.06)
     assert (drawn.sum(1) == 100).all()
+
+
+def test_a_ratio_of_few_people_has_no_bootstrap():
+    cells = counts([[6, 20, 3, 400], [20, 5, 20, 400]])
+    few = bootstrap_intervals(cells, 1, np.random.default_rng(0), draws=50, level=0.05)[0]["impact_ratio"]
+    assert (few.low, few.high) == (None, None)
+    assert "fewer than 10 people" in few.method
+    cells = counts([[7, 20, 3, 400], [20, 5, 20, 400]])
+    more = bootstrap_intervals(cells, 1, np.random.default_rng(0), draws=50, level=0.05)[0]["impact_ratio"]
+    assert more.low < more.value < more.high
 
 
 def test_bootstrap_intervals_cover():
@@ -62,7 +72,7 @@ def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
     row = next(row for row in result.table if row.group == "B")
     assert shown.loc[("B", "impact ratio"), "bootstrap low"] == row.bootstrap["impact_ratio"].low
     assert shown.loc[("B", "impact ratio"), "value low"] == row.impact_ratio.low
-    none = groups(subject_of(people(400)), bootstrap=0)
+    none = groups(subject_of(people(400)), GroupsOptions(bootstrap=0))
     assert all(row.bootstrap == {} for row in none.table)
     assert none.bootstrap_frame("race").empty
 

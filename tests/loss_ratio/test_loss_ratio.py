@@ -11,17 +11,17 @@ import pytest
 
 from audits.drawing.style import alt_text
 from audits.errors import InputError
-from audits.loss_ratio import LossRatioResult, loss_ratio
+from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.models import make_subject, model_spec
 from audits.results import load_result, save_result
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
 
 @pytest.fixture(scope="module")
 def found(biased) -> LossRatioResult:
-    return loss_ratio(biased)
+    return loss_ratio(biased, LossRatioOptions())
 
 
 def test_a_model_that_reads_the_trace_is_found_out(found):
@@ -31,20 +31,22 @@ def test_a_model_that_reads_the_trace_is_found_out(found):
     assert found.error_ratio.reject
     assert found.features[0].feature == "hair"
     assert "people is" in found.finding
-    assert found.metric["dimensions"] == 1
+    assert found.metric.dimensions == 1
 
 
 def test_a_model_that_cannot_read_it_is_not(make, make_people):
     subject = make(make_people(600, bias=0.0), features=("skill", "job", "hair"), model={"train": "project"})
-    result = loss_ratio(subject, metric="expert", directions=[{"hair": 1.0}])
+    result = loss_ratio(subject, LossRatioOptions(metric="expert", directions=[{"hair": 1.0}]))
     # the directions taken out were learned from other people, so a little of the trace is left
     assert result.statistic.value < 1.2
-    assert result.verdict == NO_EVIDENCE
+    assert result.verdict == NO_MATERIAL
     assert not result.reject
 
 
 def test_few_people_give_no_green_light(make, make_people):
-    result = loss_ratio(make(make_people(24, bias=0.0)), metric="expert", free_features=["job"], steps=1)
+    result = loss_ratio(
+        make(make_people(24, bias=0.0)), LossRatioOptions(metric="expert", free_features=["job"], steps=1)
+    )
     assert result.verdict == INSUFFICIENT
     assert result.people_needed > 12
     assert f"About {result.people_needed} people would be needed" in result.finding
@@ -54,7 +56,7 @@ def test_numbers_by_the_papers_formulas(found, biased):
     ratios = found.people["ratio"]
     n = len(ratios)
     assert found.statistic.value == pytest.approx(ratios.mean(), rel=1e-12)
-    assert found.paper["lower_bound"] == pytest.approx(
+    assert found.paper.lower_bound == pytest.approx(
         ratios.mean() - 1.6448536 * ratios.std(ddof=1) / n**0.5, rel=1e-7
     )
     assert (ratios >= 1 - 1e-5).all()
@@ -64,13 +66,13 @@ def test_numbers_by_the_papers_formulas(found, biased):
     assert found.error_ratio.statistic.value == pytest.approx(
         wrong["wrong after"] / wrong["wrong"], rel=1e-12
     )
-    paper = loss_ratio(biased, inference="paper")
-    assert paper.lower_bound == found.paper["lower_bound"]
+    paper = loss_ratio(biased, LossRatioOptions(inference="paper"))
+    assert paper.lower_bound == found.paper.lower_bound
 
 
 def test_another_tolerance_needs_no_new_run(found, biased):
     for tolerance in (1.01, 1.5, 2.0, 50.0):
-        at, anew = found.at(tolerance), loss_ratio(biased, tolerance=tolerance)
+        at, anew = found.at(tolerance), loss_ratio(biased, LossRatioOptions(tolerance=tolerance))
         assert (at.verdict, at.finding, at.loss, at.errors) == (
             anew.verdict,
             anew.finding,
@@ -98,21 +100,23 @@ def test_weights_are_people(make, make_people):
     data = dataclasses.replace(data, weights=None, frame=data.frame.reset_index(drop=True).rename_axis("row"))
     many = dataclasses.replace(once, data=data)
     options = {"metric": "expert", "free_features": ["hair"]}
-    one, other = loss_ratio(once, **options), loss_ratio(many, **options)
+    one, other = loss_ratio(once, LossRatioOptions(**options)), loss_ratio(many, LossRatioOptions(**options))
     assert one.statistic.n == other.statistic.n
     assert one.lower_bound == pytest.approx(other.lower_bound, rel=1e-6)
     assert one.error_ratio.p_value == pytest.approx(other.error_ratio.p_value, rel=1e-6)
 
 
 def test_same_seed_same_result(biased, found):
-    again = loss_ratio(biased)
+    again = loss_ratio(biased, LossRatioOptions())
     assert json.dumps(again.to_json()) == json.dumps(found.to_json())
 
 
 @pytest.mark.parametrize("kind", ["forest", "boosting"])
 def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people, kind):
     subject = make(make_people(260, bias=3.0), {"train": kind})
-    result = loss_ratio(subject, metric="expert", free_features=["hair"], steps=6, step_size=0.8)
+    result = loss_ratio(
+        subject, LossRatioOptions(metric="expert", free_features=["hair"], steps=6, step_size=0.8)
+    )
     assert result.method.startswith("estimate without gradient")
     assert "has no gradient" in result.warnings[0]
     assert result.statistic.value > 2  # the trace is free, and the model reads it
@@ -126,14 +130,14 @@ def test_a_black_box_swaps_the_category_that_decides(make, make_people):
     frame = make_people(160)
     frame["hired"] = np.where(frame["job"] == "judge", "yes", "no")
     subject = make(frame, {"train": "forest"})
-    result = loss_ratio(subject, metric="expert", free_features=["job"], steps=2)
+    result = loss_ratio(subject, LossRatioOptions(metric="expert", free_features=["job"], steps=2))
     jobs = result.moves[result.moves["feature"] == "job=judge"]
     assert (jobs["before"] + jobs["after"] == 1).all()
     assert result.error_ratio.reject
 
 
 def test_the_brier_score_and_a_falling_step(biased):
-    result = loss_ratio(biased, loss="squared", schedule="decreasing", within_range=True)
+    result = loss_ratio(biased, LossRatioOptions(loss="squared", schedule="decreasing", within_range=True))
     p = result.people["score"].where(result.people["favorable label"], 1 - result.people["score"])
     np.testing.assert_allclose(result.people["loss"], (1 - p) ** 2, rtol=1e-9, atol=1e-15)
     assert any("within the observed ranges" in warning for warning in result.warnings)
@@ -141,15 +145,17 @@ def test_the_brier_score_and_a_falling_step(biased):
 
 def test_metrics_from_comparable_people(biased):
     for metric in ("factor", "explore"):
-        result = loss_ratio(biased, metric=metric, comparable="job", factors=1, steps=50)
-        assert "job" in result.metric["source"]
+        result = loss_ratio(biased, LossRatioOptions(metric=metric, comparable="job", factors=1, steps=50))
+        assert "job" in result.metric.source
         assert result.statistic.value >= 1
 
 
 def test_zero_losses_and_nobody_wrong_are_told(make, make_people):
     frame = make_people(400)
     frame["hired"] = np.where(frame["skill"] > 0, "yes", "no")
-    result = loss_ratio(make(frame, {"train": "boosting"}, features=("skill", "hair")), steps=20)
+    result = loss_ratio(
+        make(frame, {"train": "boosting"}, features=("skill", "hair")), LossRatioOptions(steps=20)
+    )
     wrong = int(result.people["wrong"].sum())
     assert wrong < 10
     assert any("misclassified before the move" in warning for warning in result.warnings)
@@ -161,7 +167,7 @@ def test_one_person_is_no_people(make, make_people):
     subject = make(frame, features=("skill", "hair"))
     wrong = subject.decisions != np.asarray(subject.data.y)
     kept = np.sort(np.r_[np.flatnonzero(wrong)[:1], np.flatnonzero(~wrong)])
-    result = loss_ratio(dataclasses.replace(subject, data=subject.data.take(kept)), steps=2)
+    result = loss_ratio(dataclasses.replace(subject, data=subject.data.take(kept)), LossRatioOptions(steps=2))
     told = " ".join((result.finding, *result.warnings))
     assert "Only 1 person is misclassified before the move" in told
     assert "1 people" not in told
@@ -169,10 +175,10 @@ def test_one_person_is_no_people(make, make_people):
 
 def test_a_long_tail_of_few_people_is_told(make, make_people):
     jobs = {"metric": "expert", "free_features": ["job"], "steps": 3}  # which the model hardly reads
-    few = loss_ratio(make(make_people(160, bias=0.3), {"train": "boosting"}), **jobs)
+    few = loss_ratio(make(make_people(160, bias=0.3), {"train": "boosting"}), LossRatioOptions(**jobs))
     assert few.loss_test.long_tailed
     assert any("long right tail for 80 people" in warning for warning in few.warnings)
-    short = loss_ratio(make(make_people(400)), steps=10)
+    short = loss_ratio(make(make_people(400)), LossRatioOptions(steps=10))
     assert not any("long right tail" in warning for warning in short.warnings)
 
 
@@ -180,12 +186,15 @@ def test_a_trace_that_is_noise_is_doubted(make, make_people):
     frame = make_people(400)
     frame["sex"] = np.random.default_rng(9).choice(["f", "m"], 400)
     assert any(
-        "do not predict sex beyond chance" in warning for warning in loss_ratio(make(frame), steps=5).warnings
+        "do not predict sex beyond chance" in warning
+        for warning in loss_ratio(make(frame), LossRatioOptions(steps=5)).warnings
     )
 
 
 def test_models_compared_over_splits(make, make_people):
-    result = loss_ratio(make(make_people(400)), compare=["logistic", "reductions"], splits=2, steps=50)
+    result = loss_ratio(
+        make(make_people(400)), LossRatioOptions(compare=["logistic", "reductions"], splits=2, steps=50)
+    )
     first, second = result.comparison
     assert (first["model"], first["splits"]) == ("logistic", 2)
     assert abs(second["average_odds_difference"]["sex"]) < abs(first["average_odds_difference"]["sex"])
@@ -194,7 +203,7 @@ def test_models_compared_over_splits(make, make_people):
 
 
 def test_the_heat_map_of_two_numbers(make, make_people):
-    result = loss_ratio(make(make_people(300), features=("hair", "skill")), steps=20)
+    result = loss_ratio(make(make_people(300), features=("hair", "skill")), LossRatioOptions(steps=20))
     assert len(result.heat_map) == 4 * 21 * 21
     straight = result.heat_map[result.heat_map["metric angle (degrees)"] == 0]
     # a model without weights gives everybody the same score: nothing to move
@@ -203,8 +212,8 @@ def test_the_heat_map_of_two_numbers(make, make_people):
     drawn = figures.heat_map(result, 20.0, 2.0)
     assert drawn.data[0].type == "heatmap"
     assert (drawn.data[0].zmid, drawn.data[0].zmax) == (2.0, 3.0)
-    assert list(result.metric["weights"]) == ["hair", "skill"]
-    assert drawn.data[1].x[0] == result.metric["weights"]["hair"] < 0 < drawn.data[1].y[0]
+    assert list(result.metric.weights) == ["hair", "skill"]
+    assert drawn.data[1].x[0] == result.metric.weights["hair"] < 0 < drawn.data[1].y[0]
 
 
 def test_the_result_survives_its_file(found, tmp_path):
@@ -248,7 +257,9 @@ def test_long_names_stay_apart_in_the_figures(make, make_people):
     frame = make_people(200)
     long = "a name of a feature that is far too long for an axis, "
     frame = frame.rename(columns={"hair": f"{long}one", "skill": f"{long}two"})
-    result = loss_ratio(make(frame), steps=5, metric="expert", free_features=[f"{long}one", f"{long}two"])
+    result = loss_ratio(
+        make(frame), LossRatioOptions(steps=5, metric="expert", free_features=[f"{long}one", f"{long}two"])
+    )
     assert len(set(figures.subspace(result).data[0].y)) == 2
     assert len(set(figures.moved_person(result, result.worst[0]).data[0].y)) == 4
 
@@ -258,12 +269,14 @@ def test_groups_with_long_names_can_be_told_apart(make, make_people):
     long = "declared by the person or found in the register"
     frame["sex"] = frame["sex"].map({"f": f"female, {long}", "m": f"male, {long}"})
     frame = frame.rename(columns={"sex": f"sex, {long}"})
-    one = loss_ratio(make(frame, protected=(f"sex, {long}",), features=("hair", "skill")), steps=5)
+    one = loss_ratio(
+        make(frame, protected=(f"sex, {long}",), features=("hair", "skill")), LossRatioOptions(steps=5)
+    )
     figure = figures.by_group(one)
     assert [label[:6] for label in figure.data[0].y] == ["male, ", "female"]
     assert "sex, decl" in figure.layout.xaxis.title.text
     more = {"protected": (f"sex, {long}", "job"), "features": ("hair", "skill")}
-    both = loss_ratio(make(frame, **more), sensitive=[f"sex, {long}"], steps=5)
+    both = loss_ratio(make(frame, **more), LossRatioOptions(sensitive=[f"sex, {long}"], steps=5))
     labels = figures.by_group(both).data[0].y
     assert sorted(label[:16] for label in labels if "job" not in label) == [
         "sex, decl…: fema",
@@ -302,28 +315,28 @@ def test_the_tolerance_is_written_at_its_line(found):
 )
 def test_bad_options(biased, options, message):
     with pytest.raises(InputError, match=message):
-        loss_ratio(biased, **options)
+        loss_ratio(biased, LossRatioOptions(**options))
 
 
 def test_bad_subjects(make, make_people):
     frame = make_people(200)
     frame["score"] = np.linspace(0, 1, 200)
     with pytest.raises(InputError, match="must be able to score people who do not exist"):
-        loss_ratio(make(frame, {"predictions": {"score": "score"}}))
+        loss_ratio(make(frame, {"predictions": {"score": "score"}}), LossRatioOptions())
     subject = make(frame, features=("hair", "skill"))
     unlabelled = dataclasses.replace(subject, data=dataclasses.replace(subject.data, label=None, y=None))
     with pytest.raises(
         InputError, match=r"data\.label is missing: a loss compares the model with the true outcome"
     ):
-        loss_ratio(unlabelled)
+        loss_ratio(unlabelled, LossRatioOptions())
     one = dataclasses.replace(subject, data=subject.data.take(subject.data.y))
     with pytest.raises(InputError, match=r"must take both outcomes among the .* people audited"):
-        loss_ratio(one)
+        loss_ratio(one, LossRatioOptions())
     lonely = dataclasses.replace(
         subject, data=subject.data.take((subject.data.groups["sex"] == "f").to_numpy())
     )
     with pytest.raises(InputError, match="'sex' has one value only"):
-        loss_ratio(lonely)
+        loss_ratio(lonely, LossRatioOptions())
 
 
 def test_an_onnx_file_of_trees_is_a_black_box_and_one_of_layers_is_not(tmp_path, make_people):
@@ -347,7 +360,7 @@ def test_an_onnx_file_of_trees_is_a_black_box_and_one_of_layers_is_not(tmp_path,
         path = tmp_path / "model.onnx"
         onnx.save(to_onnx(model.fit(x, frame["hired"]), x[:2], options={"zipmap": False}), path)
         subject = make_subject(data, model_spec({"path": str(path), "columns": ["hair", "skill"]}))
-        result = loss_ratio(subject, metric="expert", free_features=["hair"])
+        result = loss_ratio(subject, LossRatioOptions(metric="expert", free_features=["hair"]))
         assert result.method.startswith(method)
         assert result.reject
     assert any("was not trained on the people audited" in warning for warning in result.warnings)

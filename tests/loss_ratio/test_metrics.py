@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audits.errors import InputError
-from audits.loss_ratio.learning import _explore_objective, explore_metric, factor_directions, pairs_of
+from audits.loss_ratio.choosing import _explore_objective, explore_metric, factor_directions, pairs_of
 from audits.loss_ratio.metrics import direction_of, matrix_metric, projection_metric
 
 

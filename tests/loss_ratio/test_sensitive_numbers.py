@@ -8,7 +8,7 @@ import pytest
 
 from audits.data import FeatureSpace
 from audits.errors import InputError
-from audits.loss_ratio import loss_ratio
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models.subspaces import category_units, protected_directions, read_as_number
 from tests.loss_ratio.conftest import people, subject_of
 
@@ -40,10 +40,10 @@ def test_a_numbers_direction_is_that_of_least_squares(protected):
     expected = least_squares(x, subject.data.frame["age"].to_numpy())
     # ours has a ridge of 1 beside the 300 people's sums of squares
     np.testing.assert_allclose(found[0] / np.linalg.norm(found), expected, atol=2e-3)
-    result = loss_ratio(subject, sensitive=["age"], steps=5)
-    assert "age (as a number, by least squares)" in result.metric["source"]
+    result = loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5))
+    assert "age (as a number, by least squares)" in result.metric.source
     assert "tied to age" in result.finding
-    assert result.metric["dimensions"] == 1
+    assert result.metric.dimensions == 1
     assert result.features[0].feature == "hair"
 
 
@@ -58,13 +58,13 @@ def test_the_ridge_beside_the_least_squares_fades_with_people():
 def test_bins_stay_for_groups_and_a_number_that_is_a_feature_is_free_itself():
     features = ("hair", "skill", "job", "age")
     subject = subject_of(aged(), protected=("sex", "age"), bins=BINS, features=features)
-    result = loss_ratio(subject, steps=5)
+    result = loss_ratio(subject, LossRatioOptions(steps=5))
     assert {item.group for item in result.groups if item.attribute == "age"} == {
         "[18, 40)",
         "[40, 60]",
         "above 60",
     }
-    assert result.metric["source"].endswith("age itself as a feature")
+    assert result.metric.source.endswith("age itself as a feature")
     assert {item.feature: item.loading for item in result.features}["age"] == pytest.approx(1.0)
 
 
@@ -75,21 +75,24 @@ def test_a_number_unknown_for_somebody_counts_by_its_groups():
         frame, protected=("sex", "age"), bins=BINS, features=("hair", "skill", "job"), missing="category"
     )
     assert not read_as_number(subject.data, "age")
-    assert "age (by its groups)" in loss_ratio(subject, sensitive=["age"], steps=5).metric["source"]
+    assert (
+        "age (by its groups)"
+        in loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5)).metric.source
+    )
     space = FeatureSpace.fit(subject.data)
     assert protected_directions(subject.data, space, ("age",))[0].shape == (3, 4)  # four groups with the gap
     other = subject_of(frame, features=("hair", "skill", "job"), missing="category")
     with pytest.raises(InputError, match=r"sensitive must name a number known for everyone.*data\.protected"):
-        loss_ratio(other, sensitive=["age"])
+        loss_ratio(other, LossRatioOptions(sensitive=["age"]))
 
 
 @pytest.mark.parametrize("name", ["job", "hired"])
 def test_what_is_neither_protected_nor_a_number_is_refused(name):
     with pytest.raises(InputError, match="must be a protected attribute or a column of numbers"):
-        loss_ratio(subject_of(aged(200)), sensitive=[name])
+        loss_ratio(subject_of(aged(200)), LossRatioOptions(sensitive=[name]))
 
 
 def test_a_constant_number_is_refused():
     frame = people(200).assign(constant=3.5)
     with pytest.raises(InputError, match="must vary, but 'constant' has one value only"):
-        loss_ratio(subject_of(frame, features=("hair", "skill")), sensitive=["constant"])
+        loss_ratio(subject_of(frame, features=("hair", "skill")), LossRatioOptions(sensitive=["constant"]))

@@ -14,11 +14,11 @@ from scipy.special import log_softmax, softmax
 from audits.__main__ import main
 from audits.data import DataSpec, FeatureSpace, build_data, data_spec
 from audits.errors import InputError
-from audits.loss_ratio import LossRatioResult, loss_ratio
-from audits.loss_ratio.blackbox import black_box_flow
+from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.loss_ratio.metrics import projection_metric
-from audits.loss_ratio.targets import target_of
+from audits.loss_ratio.moving import target_of
+from audits.loss_ratio.search import black_box_flow
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
 
@@ -59,7 +59,7 @@ HAIR = {"metric": "expert", "free_features": ["hair"]}
 @pytest.mark.parametrize("kind", ["logistic", "mlp"])
 def test_classes_by_gradient(kind):
     subject = subject_of(kind, "grade")
-    result = loss_ratio(subject, **HAIR)
+    result = loss_ratio(subject, LossRatioOptions(**HAIR))
     assert result.method == "gradient flow, exact gradients"
     p = subject.model.score(subject.data.frame)
     own = subject.data.frame["grade"].map({name: k for k, name in enumerate(GRADES)}).to_numpy()
@@ -76,7 +76,7 @@ def test_classes_by_gradient(kind):
 
 def test_classes_of_a_linear_model_move_as_by_hand():
     subject = subject_of("logistic", "grade")
-    result = loss_ratio(subject, **HAIR, regularizer=7, steps=30, step_size=0.02)
+    result = loss_ratio(subject, LossRatioOptions(**HAIR, regularizer=7, steps=30, step_size=0.02))
     layer = subject.model.network()
     weights, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
     design = subject.model.design(subject.data.frame)  # hair, skill scaled by the training people; jobs 0/1
@@ -97,7 +97,7 @@ def test_classes_of_a_linear_model_move_as_by_hand():
 @pytest.mark.parametrize("kind", ["logistic", "mlp"])
 def test_a_number_by_gradient(kind):
     subject = subject_of(kind, PAY)
-    result = loss_ratio(subject, **HAIR, steps=100)
+    result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=100))
     frame = subject.data.frame
     assert result.options["loss"] == "squared"
     assert result.method == "gradient flow, exact gradients"
@@ -128,7 +128,7 @@ def test_the_side_of_the_cut_decides(cut, good):
     frame["pay"] = frame["pay"].round()
     frame.loc[:20, "pay"] = 30.0
     subject = subject_of("logistic", {"column": "pay", **cut}, frame)
-    result = loss_ratio(subject, **HAIR, steps=20)
+    result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=20))
     predicted, pay = result.people["predicted"], result.people["label"]
     np.testing.assert_array_equal(subject.data.y, good(pay))
     np.testing.assert_array_equal(result.people["wrong"], good(predicted) != good(pay))
@@ -141,7 +141,7 @@ def test_the_side_of_the_cut_decides(cut, good):
 @pytest.mark.parametrize("label", ["grade", PAY])
 def test_trees_of_classes_and_numbers_are_estimated(kind, label):
     subject = subject_of(kind, label, workers(200))
-    result = loss_ratio(subject, **HAIR, steps=6, step_size=0.8)
+    result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=6, step_size=0.8))
     assert result.method.startswith("estimate without gradient")
     assert result.statistic.value > 1.3
     assert (result.people["ratio"] >= 1).all()
@@ -151,7 +151,7 @@ def test_trees_of_classes_and_numbers_are_estimated(kind, label):
 def test_scoring_alone_comes_near_the_gradient_for_classes_and_numbers(label):
     """The estimate against the exact flow of the same linear model, for people away from the edges."""
     subject = subject_of("logistic", label)
-    exact = loss_ratio(subject, **HAIR, steps=20, loss_floor=0.0)
+    exact = loss_ratio(subject, LossRatioOptions(**HAIR, steps=20, loss_floor=0.0))
     target = target_of(subject, subject.data, None)
     flow, _ = black_box_flow(
         lambda frame: target.losses(target.raw(frame)),
@@ -192,7 +192,7 @@ def test_a_python_callable_is_a_black_box():
         DataSpec(label="grade", favorable=("high",), protected=("sex",), features=("hair", "skill")),
     )
     subject = Subject(data, Grader(), 0.5, FeatureSpace.fit(data), score_kind="probability")
-    result = loss_ratio(subject, **HAIR)
+    result = loss_ratio(subject, LossRatioOptions(**HAIR))
     assert result.method.startswith("estimate without gradient")
     assert result.reject
 
@@ -238,7 +238,7 @@ def test_onnx_of_classes_and_of_a_number_through_the_command_line(tmp_path, caps
 
 
 def test_results_of_classes_survive_their_file_and_are_reported(tmp_path):
-    result = loss_ratio(subject_of("logistic", "grade"), **HAIR, steps=20)
+    result = loss_ratio(subject_of("logistic", "grade"), LossRatioOptions(**HAIR, steps=20))
     save_result(result, tmp_path, "audit")
     back = load_result(LossRatioResult, tmp_path, "audit")
     pd.testing.assert_frame_equal(back.people, result.people)
@@ -248,24 +248,27 @@ def test_results_of_classes_survive_their_file_and_are_reported(tmp_path):
 @pytest.mark.parametrize("kind", ["logistic", "forest"])
 def test_squared_errors_have_fewer_steps_unless_told(kind):
     subject = subject_of(kind, PAY)
-    result = loss_ratio(subject, **HAIR)
+    result = loss_ratio(subject, LossRatioOptions(**HAIR))
     assert result.options["steps"] == 100
     assert any("moved for 100 steps (the default)" in warning for warning in result.warnings)
-    same = loss_ratio(subject, **HAIR, steps=100)
+    same = loss_ratio(subject, LossRatioOptions(**HAIR, steps=100))
     pd.testing.assert_frame_equal(same.people, result.people)
     assert any("moved for 100 steps." in warning for warning in same.warnings)
     if kind == "logistic":
         assert result.curve[-1].steps == 100
         # with those of probabilities the error explodes
-        assert loss_ratio(subject, **HAIR, steps=500).statistic.value > 100 * result.statistic.value
-        assert loss_ratio(subject_of(kind, "grade"), **HAIR).options["steps"] == 500
+        assert (
+            loss_ratio(subject, LossRatioOptions(**HAIR, steps=500)).statistic.value
+            > 100 * result.statistic.value
+        )
+        assert loss_ratio(subject_of(kind, "grade"), LossRatioOptions(**HAIR)).options["steps"] == 500
 
 
 def test_what_does_not_fit_is_refused_in_words():
     with pytest.raises(InputError, match=r"must be 'squared', as the linear regression predicts a number"):
-        loss_ratio(subject_of("logistic", PAY), **HAIR, loss="cross_entropy")
+        loss_ratio(subject_of("logistic", PAY), LossRatioOptions(**HAIR, loss="cross_entropy"))
     with pytest.raises(InputError, match="compare is for models of favourable or not"):
-        loss_ratio(subject_of("logistic", "grade"), **HAIR, steps=1, compare=["mlp"])
+        loss_ratio(subject_of("logistic", "grade"), LossRatioOptions(**HAIR, steps=1, compare=["mlp"]))
     data = build_data(workers(), data_spec({"label": PAY, "protected": ["sex"], "features": ["skill"]}))
     with pytest.raises(InputError, match=r"threshold has no meaning where the model predicts a number"):
         make_subject(data, model_spec({"train": "mlp", "predict": "label"}), threshold=0.7)
@@ -296,5 +299,8 @@ def test_weights_are_people_for_numbers_too():
     data = once.data.take(np.repeat(np.arange(once.data.n), once.data.weights.astype(int)))
     data = dataclasses.replace(data, weights=None, frame=data.frame.reset_index(drop=True).rename_axis("row"))
     many = dataclasses.replace(once, data=data)
-    one, other = loss_ratio(once, **HAIR, steps=50), loss_ratio(many, **HAIR, steps=50)
+    one, other = (
+        loss_ratio(once, LossRatioOptions(**HAIR, steps=50)),
+        loss_ratio(many, LossRatioOptions(**HAIR, steps=50)),
+    )
     assert one.lower_bound == pytest.approx(other.lower_bound, rel=1e-6)

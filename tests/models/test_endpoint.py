@@ -12,7 +12,7 @@ import pytest
 
 from audits.data import LabelCut
 from audits.errors import InputError
-from audits.loss_ratio import loss_ratio
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject, model_spec
 from audits.models.spec import Endpoint
 from tests.models.scorer import Scorer, probability, serve
@@ -120,7 +120,7 @@ def test_an_audit_asks_about_people_who_do_not_exist(make_data, people, scorer):
     data = make_data(people.head(120))
     subject = make_subject(data, spec(scorer))
     before = len(scorer.requests)
-    found = loss_ratio(subject, sensitive=("sex",), steps=5)
+    found = loss_ratio(subject, LossRatioOptions(sensitive=("sex",), steps=5))
     assert found.statistic.value >= 1
     incomes = {row["income"] for body in scorer.requests[before:] for row in body["instances"]}
     assert len(incomes - set(people["income"])) > 120, "each person's gradient is by finite differences"

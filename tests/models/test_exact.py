@@ -18,7 +18,7 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 from audits.data import DataSpec, build_data
 from audits.data.samples import write_samples
-from audits.loss_ratio import loss_ratio
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject
 from audits.models.dense import dense_of
 from audits.models.exact import TOLERANCE
@@ -111,7 +111,8 @@ def test_the_hiring_example_has_the_statistic_of_the_network_it_is(tmp_path):
     )
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "hiring.onnx")))
     asked = {"metric": "expert", "free_features": ("hair_length",), "steps": 500, "sensitive": ("gender",)}
-    found = loss_ratio(subject, regularizer=50.0, step_size=0.01, inference="paper", **asked)
+    options = LossRatioOptions(regularizer=50.0, step_size=0.01, inference="paper", **asked)
+    found = loss_ratio(subject, options)
     assert found.statistic.value == pytest.approx(5.067, abs=1e-3)
     assert found.lower_bound == pytest.approx(4.980, abs=1e-3)
 
@@ -149,7 +150,8 @@ def test_a_torch_network_has_the_statistic_that_its_onnx_file_has(people, make_d
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     spec = ModelSpec(path=str(tmp_path / "m.onnx"), columns=tuple(space.columns))
     same = make_subject(trained.data, spec)
-    results = [loss_ratio(each, metric="expert", free_features=("flag",), rng=0) for each in (trained, same)]
+    options = LossRatioOptions(metric="expert", free_features=("flag",))
+    results = [loss_ratio(each, options, rng=0) for each in (trained, same)]
     for first, second in zip(*[(r.statistic.value, r.lower_bound) for r in results], strict=True):
         assert second == pytest.approx(first, abs=1e-4)
 

@@ -23,7 +23,7 @@ from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.monitors import Monitor, Monitors
 from audits.runs.spec import parse_spec
-from audits.sensitivity import MonitorBundle, sensitivity
+from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from tests.runs.postgres import serve
 from tests.sensitivity.conftest import people, subject_of
 
@@ -33,7 +33,7 @@ ROW = {"skill": 0.5, "height": 170, "town": "north"}
 
 @pytest.fixture(scope="session")
 def bundle() -> MonitorBundle:
-    return MonitorBundle.of(sensitivity(subject_of(people()), bootstrap=100))
+    return MonitorBundle.of(sensitivity(subject_of(people()), SensitivityOptions(bootstrap=100)))
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,7 @@ def carried(tmp_path_factory: pytest.TempPathFactory) -> MonitorBundle:
 @pytest.fixture(scope="session")
 def forest() -> MonitorBundle:
     """A bundle with the trees of a forest in it."""
-    audited = sensitivity(subject_of(people(), "forest"), bootstrap=100, match_set="off")
+    audited = sensitivity(subject_of(people(), "forest"), SensitivityOptions(bootstrap=100, match_set="off"))
     return MonitorBundle.of(audited)
 
 

@@ -19,7 +19,7 @@ import pytest
 from audits.errors import RunFailed
 from audits.runs.database import Database, is_unreachable
 from audits.runs.monitors import Batch, Monitors, Stored
-from audits.sensitivity import MonitorBundle, sensitivity
+from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from tests.models.test_plain_trees import subject_of
 from tests.monitor.conftest import ROW, Server, start, store_of
 from tests.runs.postgres import Postgres
@@ -371,7 +371,10 @@ def test_dates_come_in_as_they_are_written(tmp_path: Path):
     import pyarrow as pa
 
     bundle = MonitorBundle.of(
-        sensitivity(subject_of("boosting"), bootstrap=100, match_set="off", status_model="logistic")
+        sensitivity(
+            subject_of("boosting"),
+            SensitivityOptions(bootstrap=100, match_set="off", status_model="logistic"),
+        )
     )
     monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
     server = start(tmp_path, monitor, token)

@@ -100,6 +100,27 @@ def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
         monitors.acknowledge(monitor.id, 10**6, "")
 
 
+def test_every_alarm_that_waits_is_counted_and_acknowledged(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m", people_between=500)
+    monitors.store([batch(monitor, [True] * 4000)])
+    waiting, oldest = monitors.waiting(monitor.id)
+    assert waiting > 200  # more than the list of the latest holds
+    assert [alarm.person for alarm in oldest] == sorted(alarm.person for alarm in oldest)
+    assert monitors.acknowledge_all(monitor.id, "one cause") == waiting
+    assert monitors.waiting(monitor.id) == (0, [])
+    assert {alarm.note for alarm in monitors.alarms(monitor.id)} == {"one cause"}
+
+
+def test_drift_is_of_everybody_and_does_not_depend_on_when_it_is_asked(monitors: Monitors, bundle):
+    asked, silent = (monitors.create(bundle, name=name)[0] for name in "ab")
+    for _ in range(5):
+        for monitor in (asked, silent):
+            monitors.store([batch(monitor, [True, False] * 20)])
+        now = monitors.drift(asked.id).p_value
+    assert now == monitors.drift(silent.id).p_value
+    assert now < 0.01  # half of the people are flagged, where a few were
+
+
 def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
     from tests.monitor.conftest import store_of
 

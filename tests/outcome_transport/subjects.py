@@ -5,8 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from audits.checks import build
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.models import Subject, make_subject, model_spec
+from audits.outcome_transport import OutcomeTransportOptions, OutcomeTransportResult, outcome_transport
+from audits.progress import Progress, silent
+from audits.recourse import RecourseOptions, RecourseResult, recourse
+
+
+def flows_of(
+    subject: Subject, *, rng: object = None, progress: Progress = silent, **options: object
+) -> OutcomeTransportResult:
+    """Audit with options as a spec names them."""
+    asked = build(OutcomeTransportOptions, options, "outcome_transport")
+    return outcome_transport(subject, asked, rng=rng, progress=progress)
+
+
+def recourse_of(
+    subject: Subject, *, rng: object = None, progress: Progress = silent, **options: object
+) -> RecourseResult:
+    """Audit with options as a spec names them."""
+    asked = build(RecourseOptions, options, "recourse")
+    return recourse(subject, asked, rng=rng, progress=progress)
+
 
 A, B = {"group": "a"}, {"group": "b"}
 

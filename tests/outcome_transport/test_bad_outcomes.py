@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from audits.errors import InputError
-from audits.outcome_transport import outcome_transport
 from tests.outcome_transport.conftest import crowd, scored
-from tests.outcome_transport.subjects import A, B
+from tests.outcome_transport.subjects import A, B, flows_of
 
 BAD = [
     ({"source": A}, r"outcome_transport\.target is missing"),
@@ -32,26 +31,26 @@ BAD = [
 @pytest.mark.parametrize(("options", "words"), BAD)
 def test_bad_input_in_one_sentence(options, words):
     with pytest.raises(InputError, match=words):
-        outcome_transport(scored(crowd(30)), **options)
+        flows_of(scored(crowd(30)), **options)
 
 
 def test_probabilities_outside_their_range():
     frame = crowd(30).assign(score=lambda table: table["score"] * 3)
     with pytest.raises(InputError, match=r"must lie in \[0, 1\], but .* people another number"):
-        outcome_transport(scored(frame), source=A, target=B, outcome="probability")
+        flows_of(scored(frame), source=A, target=B, outcome="probability")
 
 
 def test_outcomes_too_large_to_measure():
     frame = crowd(30, ties=False).assign(score=lambda table: table["score"] * 1e200)
     with pytest.raises(InputError, match=r"at most 1e\+100 in size, but a has larger ones"):
-        outcome_transport(scored(frame), source=A, target=B)
+        flows_of(scored(frame), source=A, target=B)
 
 
 def test_everyone_accepted_has_no_rejected_group():
     with pytest.raises(InputError, match="nobody in the audited data is in 'rejected'"):
-        outcome_transport(scored(crowd(30), threshold=-1), source="rejected", target="accepted")
+        flows_of(scored(crowd(30), threshold=-1), source="rejected", target="accepted")
 
 
 def test_no_label():
     with pytest.raises(InputError, match="the data name none"):
-        outcome_transport(scored(crowd(30).drop(columns="label")), against="label")
+        flows_of(scored(crowd(30).drop(columns="label")), against="label")

@@ -7,10 +7,10 @@ import pytest
 
 from audits.data.samples import admissions
 from audits.drawing.style import alt_text
-from audits.outcome_transport import blue_college, outcome_transport
+from audits.outcome_transport import blue_college
 from audits.outcome_transport import figures as figures
 from tests.outcome_transport.conftest import scored
-from tests.outcome_transport.subjects import QUICK
+from tests.outcome_transport.subjects import QUICK, flows_of
 
 
 @pytest.mark.parametrize("rule", [0.1, 0.25, 0.5])
@@ -23,11 +23,9 @@ def test_blue_college_distance_is_the_theory(rule):
         features=("gpa",),
     )
     # a column of scores has any scale, so its distance lacks the √2 of two classes
-    result = outcome_transport(subject, source={"school": "A"}, target={"school": "B"}, **QUICK)
+    result = flows_of(subject, source={"school": "A"}, target={"school": "B"}, **QUICK)
     assert result.wasserstein.value == pytest.approx(admissions.wasserstein(rule) / np.sqrt(2), abs=1e-12)
-    named = outcome_transport(
-        subject, source={"school": "A"}, target={"school": "B"}, outcome="probability", **QUICK
-    )
+    named = flows_of(subject, source={"school": "A"}, target={"school": "B"}, outcome="probability", **QUICK)
     assert named.wasserstein.value == pytest.approx(admissions.wasserstein(rule), abs=1e-12)
 
 

@@ -7,34 +7,10 @@ import pandas as pd
 import pytest
 
 from audits.outcome_transport import audit as module
-from audits.outcome_transport import outcome_transport
-from audits.outcome_transport.group_testing import group_test
-from audits.outcome_transport.identified import least_apart
+from audits.stats import Judged
+from audits.stats.group_means import group_means, judge_groups
 from tests.outcome_transport.conftest import crowd, scored
-
-
-def _apart(means: np.ndarray, share: np.ndarray, unit: np.ndarray) -> float:
-    return float((np.abs(means - means @ share) / unit).max())
-
-
-def test_least_apart_against_a_search_over_the_ranges():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        k = int(rng.integers(2, 5))
-        low = rng.random(k) * 3
-        high = low + rng.random(k) * (rng.random(k) < 0.7)
-        share, unit = rng.dirichlet(np.ones(k)), rng.uniform(0.1, 1.0, k)
-        least = least_apart((low, high), share, unit)
-        tried = [_apart(rng.uniform(low, high), share, unit) for _ in range(4000)]
-        assert least <= min(tried) + 1e-9
-        # a random search in up to four dimensions comes near, and what is proved is attained
-        assert least >= min(tried) - 0.15 * max(tried)
-
-
-def test_least_apart_of_points_is_what_is_observed_and_of_common_ranges_nothing():
-    means, share, unit = np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.2, 0.3])
-    assert least_apart((means, means), share, unit) == pytest.approx(_apart(means, share, unit))
-    assert least_apart((means - 2, means + 2), share, unit) == pytest.approx(0.0, abs=1e-9)
+from tests.outcome_transport.subjects import flows_of
 
 
 def _spread_and_tight(n: int = 120) -> pd.DataFrame:
@@ -48,9 +24,7 @@ def _spread_and_tight(n: int = 120) -> pd.DataFrame:
 def test_the_same_outcomes_under_two_policies_are_no_evidence_about_bias():
     """Everybody can be mapped to oneself, with no bias at all, as well as to everybody else."""
     label = np.tile([0, 1], 120)
-    result = outcome_transport(
-        scored(_spread_and_tight().assign(score=label, label=label)), against="label", draws=20
-    )
+    result = flows_of(scored(_spread_and_tight().assign(score=label, label=label)), against="label", draws=20)
     assert result.wasserstein.value == 0
     assert result.group_p_value <= 0.05
     assert result.group_p_value_everywhere > 0.5
@@ -64,7 +38,7 @@ def test_a_unique_coupling_is_judged_as_before():
     rng = np.random.default_rng(1)
     frame = _spread_and_tight()
     frame["score"], frame["other"] = rng.random(240), rng.random(240)
-    result = outcome_transport(
+    result = flows_of(
         scored(frame, features=("x",)), against={"score": "other"}, cost="squared_euclidean", draws=20
     )
     assert all(item.high - item.low < 1e-9 for item in result.tie_range)
@@ -74,29 +48,40 @@ def test_a_unique_coupling_is_judged_as_before():
 
 
 def test_room_for_a_material_difference_is_no_all_clear():
+    """What other couplings leave open widens the interval; beyond what matters no number of people helps."""
     bias, group = np.random.default_rng(0).normal(10, 1, 4000), np.tile([0, 1], 2000)
-    kw = {"material": 1.0, "level": 0.05, "permutations": 99}
-    means = np.array([bias[group == k].mean() for k in (0, 1)])
+    tested = group_means(
+        bias, np.ones(4000), group, level=0.05, permutations=99, rng=np.random.default_rng(0)
+    )
+    assert tested is not None
+    apart = tested.difference
 
-    def leeway(reach: float) -> bool:
-        ranges = means - reach, means + reach
-        tested = group_test(bias, np.ones(4000), group, rng=np.random.default_rng(0), ranges=ranges, **kw)
-        assert tested is not None
-        assert tested.everywhere >= tested.p_value
-        return tested.leeway
+    def judged(reach: float) -> Judged:
+        found = judge_groups(
+            tested, material=1.0, ranges=(apart - reach, apart + reach), open_reason="it is open"
+        )[0]
+        assert found is not None
+        alone = judge_groups(tested, material=1.0)[0]
+        assert found.p_value >= alone.p_value
+        assert found.interval.high - found.interval.low == pytest.approx(
+            alone.interval.high - alone.interval.low + 2 * reach
+        )
+        return found
 
-    assert not leeway(0.3)
-    assert leeway(0.6)
+    assert judged(0.6).verdict == "no material difference"
+    assert judged(1.2).verdict == "insufficient evidence"
+    assert judged(1.2).people_needed is None
+    assert judged(1.2).reason == "it is open"
 
 
 def test_bias_of_a_role_from_drawn_people_is_that_of_all_within_its_interval(monkeypatch):
     frame = crowd(600, seed=4, ties=False)
     roles = {"actionable": ("x",), "mutable": ("z",), "immutable": ()}
     kw = {"source": {"group": "a"}, "target": {"group": "b"}, "outcome": "decision", "permutations": 0}
-    whole = outcome_transport(scored(frame, roles=roles), draws=40, **kw)
+    whole = flows_of(scored(frame, roles=roles), draws=40, **kw)
     monkeypatch.setattr(module, "_MOST_DISTANCES", 30_000)
-    some = outcome_transport(scored(frame, roles=roles), draws=40, **kw)
-    assert [row.mean for row in some.bias] == [row.mean for row in whole.bias]
+    some = flows_of(scored(frame, roles=roles), draws=40, **kw)
+    assert [row.mean.value for row in some.bias] == [row.mean.value for row in whole.bias]
     for ours, theirs in zip(some.by_role, whole.by_role, strict=True):
         if ours.role == "immutable":  # the group itself, which is the same distance for everybody
             continue

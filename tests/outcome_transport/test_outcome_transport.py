@@ -11,12 +11,12 @@ from scipy.spatial.distance import cdist
 
 from audits.drawing.style import alt_text
 from audits.errors import RunCancelled
-from audits.outcome_transport import OutcomeTransportResult, outcome_transport
+from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
 from audits.results import load_result, plain, save_result
 from audits.runs.registry import AUDITS
 from tests.outcome_transport.conftest import crowd, scored
-from tests.outcome_transport.subjects import QUICK, A, B, even
+from tests.outcome_transport.subjects import QUICK, A, B, even, flows_of
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def by_hand():
 
 
 def test_by_hand(by_hand):
-    result = outcome_transport(by_hand, source=A, target=B, cost="squared_euclidean", **QUICK)
+    result = flows_of(by_hand, source=A, target=B, cost="squared_euclidean", **QUICK)
     sd = np.std([0, 1, 2, 3, 10, 11, 12, 23])
     assert result.wasserstein.value == pytest.approx(0.1)
     assert result.wasserstein_orders["order_1"].value == pytest.approx(0.1)
@@ -45,15 +45,15 @@ def test_by_hand(by_hand):
     assert result.flows.rows == ("a, favorable", "a, unfavorable")
     assert result.flows.share == ((1.0, 0.0), (0.0, 1.0))
     everybody = result.bias[0]
-    assert everybody.mean == pytest.approx(12.5 / sd)
+    assert everybody.mean.value == pytest.approx(12.5 / sd)
     assert everybody.total == pytest.approx(50 / sd)
     assert result.verdict == "insufficient evidence"
 
 
 def test_binary_outcomes_have_the_norm_of_two_classes(by_hand):
-    result = outcome_transport(by_hand, source=A, target=B, outcome="decision", **QUICK)
+    result = flows_of(by_hand, source=A, target=B, outcome="decision", **QUICK)
     assert result.wasserstein.value == 0.0  # half are accepted in both groups
-    other = outcome_transport(by_hand, source="rejected", target="accepted", outcome="decision", **QUICK)
+    other = flows_of(by_hand, source="rejected", target="accepted", outcome="decision", **QUICK)
     assert other.wasserstein.value == pytest.approx(np.sqrt(2))
 
 
@@ -63,7 +63,7 @@ def test_against_the_slow_way(seed, ties, distance):
     """Every pair looked at, mass in ties spread by hand."""
     frame = crowd(40, seed=seed, ties=ties)
     subject = scored(frame)
-    result = outcome_transport(subject, source=A, target=B, distance=distance, **QUICK)
+    result = flows_of(subject, source=A, target=B, distance=distance, **QUICK)
     z = subject.space.encode(subject.data.frame)
     ours, theirs = np.flatnonzero(frame["group"] == "a"), np.flatnonzero(frame["group"] == "b")
     plan = even(frame["score"].to_numpy()[ours], frame["score"].to_numpy()[theirs])
@@ -87,12 +87,12 @@ def test_invariants(seed, against):
     """Shares sum to 1, the decomposition adds up, values lie in their ranges, row order says nothing."""
     frame = crowd(60, seed=seed, groups="abc")
     kw = {"against": "label"} if against else {"source": A, "target": {"group": {"not": "a"}}}
-    result = outcome_transport(scored(frame), outcome="decision", **kw, **QUICK)
+    result = flows_of(scored(frame), outcome="decision", **kw, **QUICK)
     assert np.array(result.flows.share).sum(axis=1) == pytest.approx(1.0)
     assert np.array(result.flows.mass).sum() == pytest.approx(1.0)
     bias = {row.group: row for row in result.bias}
     for name, amounts in zip(result.decomposition.rows, result.decomposition.amount, strict=True):
-        assert sum(amounts) == pytest.approx(bias[name].mean)
+        assert sum(amounts) == pytest.approx(bias[name].mean.value)
     for item in result.tie_range:
         assert item.exact
         assert item.low <= item.value <= item.high
@@ -100,10 +100,8 @@ def test_invariants(seed, against):
     assert sum(row.total for row in groups) == pytest.approx(result.bias[0].total)
     assert np.all(np.array(result.flows.low) <= np.array(result.flows.share) + 1e-12)
     assert np.all(np.array(result.flows.high) >= np.array(result.flows.share) - 1e-12)
-    again = outcome_transport(
-        scored(frame.sample(frac=1, random_state=seed)), outcome="decision", **kw, **QUICK
-    )
-    assert [row.mean for row in again.bias] == pytest.approx([row.mean for row in result.bias])
+    again = flows_of(scored(frame.sample(frac=1, random_state=seed)), outcome="decision", **kw, **QUICK)
+    assert [row.mean.value for row in again.bias] == pytest.approx([row.mean.value for row in result.bias])
     assert [r.low for r in again.tie_range] == pytest.approx([r.low for r in result.tie_range], abs=1e-9)
 
 
@@ -111,17 +109,17 @@ def test_a_row_of_weight_two_counts_as_two():
     frame = crowd(30, seed=3)
     frame["weight"] = np.random.default_rng(0).integers(1, 4, len(frame))
     twice = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True).drop(columns="weight")
-    one = outcome_transport(scored(frame, weights="weight"), source=A, target=B, **QUICK)
-    other = outcome_transport(scored(twice), source=A, target=B, **QUICK)
+    one = flows_of(scored(frame, weights="weight"), source=A, target=B, **QUICK)
+    other = flows_of(scored(twice), source=A, target=B, **QUICK)
     assert one.wasserstein.value == pytest.approx(other.wasserstein.value)
-    assert [row.mean for row in one.bias] == pytest.approx([row.mean for row in other.bias])
+    assert [row.mean.value for row in one.bias] == pytest.approx([row.mean.value for row in other.bias])
     assert [item.low for item in one.tie_range] == pytest.approx([item.low for item in other.tie_range])
     assert np.array(one.flows.high) == pytest.approx(np.array(other.flows.high))
 
 
 def test_the_same_outcomes_are_no_distance_apart():
     frame = crowd(40, seed=1).assign(score=0.25)
-    result = outcome_transport(scored(frame), source=A, target=B, permutations=99, draws=20)
+    result = flows_of(scored(frame), source=A, target=B, permutations=99, draws=20)
     assert result.wasserstein.value == 0
     assert result.distance_p_value == 1.0
     assert any("All outcomes are the same" in warning for warning in result.warnings)
@@ -135,8 +133,8 @@ def test_long_names_stay_apart_and_the_only_role_is_named():
     frame["group"] = long + frame["group"]
     roles = {"actionable": ("x",), "mutable": (), "immutable": ()}
     sides = [{"group": long + one} for one in "ab"]
-    result = outcome_transport(scored(frame, roles=roles), source=sides[0], target=sides[1], **QUICK)
-    against = outcome_transport(scored(frame, roles=roles), against="label", **QUICK)
+    result = flows_of(scored(frame, roles=roles), source=sides[0], target=sides[1], **QUICK)
+    against = flows_of(scored(frame, roles=roles), against="label", **QUICK)
     drawn = figures.roles(result)
     only = {row.role for row in result.by_role}
     assert drawn.layout.xaxis.title.text == (
@@ -153,17 +151,17 @@ def test_long_names_stay_apart_and_the_only_role_is_named():
 def test_roles_and_their_bias():
     frame = crowd(40, seed=4)
     roles = {"actionable": ("x",), "mutable": (), "immutable": ("z",)}
-    result = outcome_transport(scored(frame, roles=roles), source=A, target=B, permutations=0, draws=0)
+    result = flows_of(scored(frame, roles=roles), source=A, target=B, permutations=0, draws=0)
     assert {row.role for row in result.by_role} == {"actionable", "immutable"}
-    only = outcome_transport(
+    only = flows_of(
         scored(frame, roles=roles), source=A, target=B, features="actionable", permutations=0, draws=0
     )
     mean = next(row.bias.value for row in result.by_role if row.role == "actionable" and row.level == "all")
-    assert only.bias[0].mean == pytest.approx(mean)
+    assert only.bias[0].mean.value == pytest.approx(mean)
 
 
 def test_json_keys_round_trip_figures_and_cell(tmp_path):
-    result = outcome_transport(scored(crowd(60, seed=9)), against="label", outcome="decision", draws=20)
+    result = flows_of(scored(crowd(60, seed=9)), against="label", outcome="decision", draws=20)
     values = result.to_json()
     assert {"wasserstein", "flows", "bias", "decomposition", "tie_range"} <= set(values)
     assert {"rows", "columns", "share"} <= set(values["flows"])
@@ -189,7 +187,7 @@ def test_json_keys_round_trip_figures_and_cell(tmp_path):
 
 def test_same_seed_same_numbers_and_cancel():
     subject = scored(crowd(60, seed=10))
-    one, other = (outcome_transport(subject, source=A, target=B, draws=20, rng=3) for _ in range(2))
+    one, other = (flows_of(subject, source=A, target=B, draws=20, rng=3) for _ in range(2))
     assert plain(one) == plain(other)
 
     def cancel(fraction: float, doing: str) -> None:
@@ -197,11 +195,11 @@ def test_same_seed_same_numbers_and_cancel():
             raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        outcome_transport(subject, source=A, target=B, progress=cancel)
+        flows_of(subject, source=A, target=B, progress=cancel)
 
 
 def test_a_subsample_is_counted():
-    result = outcome_transport(scored(crowd(90, seed=13)), source=A, target=B, max_people=20, **QUICK)
+    result = flows_of(scored(crowd(90, seed=13)), source=A, target=B, max_people=20, **QUICK)
     assert result.rows["used"] == 40
     assert result.rows["left_out"]["not drawn into the subsample"] == 50
     assert "left out at random" in result.warnings[0]

@@ -12,20 +12,19 @@ from scipy.spatial.distance import cdist
 from audits.data import DataSpec, LabelCut, build_data
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.outcome_transport import outcome_transport
 from audits.outcome_transport.policies import equal_opportunity
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.outcome_transport.conftest import crowd, scored
-from tests.outcome_transport.subjects import QUICK, A, B, Softmax, even, three_classes
+from tests.outcome_transport.subjects import QUICK, A, B, Softmax, even, flows_of, three_classes
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
 def test_multi_class_outcomes():
     frame, subject = three_classes()
-    result = outcome_transport(subject, source=A, target=B, permutations=19, draws=5)
+    result = flows_of(subject, source=A, target=B, permutations=19, draws=5)
     assert result.outcome == "classes"
     assert {name.split(", ")[1] for name in result.flows.rows} <= {"low", "middle", "high"}
     assert "outcome 3" in result.people.columns
@@ -39,7 +38,7 @@ def test_multi_class_outcomes():
     in_order = (plan * cdist(probabilities[ours], probabilities[theirs])).sum()
     assert result.wasserstein.value <= in_order + 1e-9
     assert result.wasserstein.value == pytest.approx(in_order, rel=0.05)
-    against = outcome_transport(subject, against="label", outcome="classes", permutations=0, draws=0)
+    against = flows_of(subject, against="label", outcome="classes", permutations=0, draws=0)
     assert against.source == "label label"
 
 
@@ -61,10 +60,10 @@ def test_other_policies():
         rival=lambda table: 1 - table["score"], said=lambda table: table["label"]
     )
     subject = scored(frame, features=("x", "z"))
-    mirrored = outcome_transport(subject, against={"score": "rival"}, permutations=0, draws=0)
+    mirrored = flows_of(subject, against={"score": "rival"}, permutations=0, draws=0)
     assert mirrored.source == "column rival"
-    said = outcome_transport(subject, against={"label": "said"}, permutations=0, draws=0)
-    truth = outcome_transport(subject, against="label", outcome="decision", permutations=0, draws=0)
+    said = flows_of(subject, against={"label": "said"}, permutations=0, draws=0)
+    truth = flows_of(subject, against="label", outcome="decision", permutations=0, draws=0)
     assert said.wasserstein.value == truth.wasserstein.value
 
 
@@ -74,23 +73,23 @@ def test_scores_that_are_worse_when_higher_keep_their_direction():
     frame["rival"] = np.random.default_rng(2).random(len(frame))
     risky = frame.assign(score=1 - frame["score"], rival=1 - frame["rival"])
     features = ("x", "z")
-    good = outcome_transport(scored(frame, features=features), against={"score": "rival"}, **QUICK)
+    good = flows_of(scored(frame, features=features), against={"score": "rival"}, **QUICK)
     data = scored(risky, features=features).data
     model = model_spec({"predictions": {"score": "score", "higher_is": "unfavorable"}})
     subject = make_subject(data, model, threshold=0.5)
-    bad = outcome_transport(subject, against={"score": "rival"}, **QUICK)
+    bad = flows_of(subject, against={"score": "rival"}, **QUICK)
     assert bad.wasserstein.value == pytest.approx(good.wasserstein.value)
     assert bad.flows.rows == good.flows.rows
     assert np.array(bad.flows.share) == pytest.approx(np.array(good.flows.share))
     with pytest.raises(InputError, match="must be that of the audited scores"):
-        outcome_transport(subject, against={"score": "rival", "higher_is": "favorable"}, **QUICK)
+        flows_of(subject, against={"score": "rival", "higher_is": "favorable"}, **QUICK)
 
 
 def test_a_decision_that_is_missing_is_no_decision():
     frame = crowd(40, seed=5)
     frame["said"] = frame["label"].astype(float).mask(frame.index == 7)
     with pytest.raises(InputError, match="1 of 40 values are missing"):
-        outcome_transport(scored(frame, features=("x", "z")), against={"label": "said"}, **QUICK)
+        flows_of(scored(frame, features=("x", "z")), against={"label": "said"}, **QUICK)
 
 
 def test_the_number_behind_a_label_is_held_against_the_number_predicted():
@@ -106,7 +105,7 @@ def test_the_number_behind_a_label_is_held_against_the_number_predicted():
     )
     model = model_spec({"train": "logistic", "predict": "label"})
     subject = make_subject(build_data(frame, spec), model, test_size=0.5)
-    result = outcome_transport(subject, against="label", **QUICK)
+    result = flows_of(subject, against="label", **QUICK)
     assert result.outcome == "score"
     truth = np.sort(subject.data.frame["gpa"].to_numpy())
     predicted = np.sort(subject.scores)
@@ -144,8 +143,8 @@ def test_a_second_model_from_a_file(tmp_path):
 def test_rejected_and_accepted_scores_do_not_overlap_so_that_any_pairing_is_optimal():
     subject = scored(crowd(60, seed=7, ties=False))
     kw = {"source": "rejected", "target": "accepted"}
-    plain = outcome_transport(subject, **kw, **QUICK)
-    squared = outcome_transport(subject, cost="squared_euclidean", **kw, **QUICK)
+    plain = flows_of(subject, **kw, **QUICK)
+    squared = flows_of(subject, cost="squared_euclidean", **kw, **QUICK)
     assert any("every pairing costs the same under the plain norm" in text for text in plain.warnings)
     assert not any("every pairing costs the same" in text for text in squared.warnings)
     assert np.array(plain.flows.share) == pytest.approx(np.array(squared.flows.share))

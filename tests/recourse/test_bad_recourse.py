@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 
 from audits.errors import InputError
-from audits.recourse import recourse
 from tests.outcome_transport.conftest import crowd, scored
-from tests.outcome_transport.subjects import Linear, mixed, subject_of
+from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 BAD = [
     ({"actionable": ("nope",)}, "must be a column of the data"),
@@ -32,16 +31,16 @@ BAD = [
 @pytest.mark.parametrize(("options", "words"), BAD)
 def test_bad_input_in_one_sentence(options, words):
     with pytest.raises(InputError, match=words):
-        recourse(mixed(), **options)
+        recourse_of(mixed(), **options)
 
 
 def test_nothing_to_do():
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "group": ["a", "b", "a"]})
     with pytest.raises(InputError, match="the model accepts everyone"):
-        recourse(subject_of(frame, Linear(x=1.0), ("x",)))
+        recourse_of(subject_of(frame, Linear(x=1.0), ("x",)))
     with pytest.raises(InputError, match="the model accepts nobody"):
-        recourse(subject_of(frame.assign(x=-frame["x"]), Linear(x=1.0), ("x",)))
+        recourse_of(subject_of(frame.assign(x=-frame["x"]), Linear(x=1.0), ("x",)))
     with pytest.raises(InputError, match=r"roles\.actionable must name at least one column"):
-        recourse(subject_of(frame, Linear(x=1.0), ()))
+        recourse_of(subject_of(frame, Linear(x=1.0), ()))
     with pytest.raises(InputError, match="a column of predictions cannot"):
-        recourse(scored(crowd(30), roles={"actionable": ("x",), "mutable": (), "immutable": ()}))
+        recourse_of(scored(crowd(30), roles={"actionable": ("x",), "mutable": (), "immutable": ()}))

@@ -10,12 +10,12 @@ from audits.data import FeatureSpace
 from audits.drawing.style import alt_text
 from audits.errors import RunCancelled
 from audits.models import Subject
-from audits.recourse import RecourseResult, recourse
-from audits.recourse.figures import group as figures
-from audits.recourse.figures.person import person_path
+from audits.recourse import RecourseResult
+from audits.recourse import figures as figures
+from audits.recourse.figures import person_path
 from audits.results import load_result, plain, save_result
 from audits.runs.registry import AUDITS
-from tests.outcome_transport.subjects import Linear, mixed, subject_of
+from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def by_hand() -> Subject:
 
 
 def test_by_hand(by_hand):
-    result = recourse(by_hand, steps=(0, 0.5, 0.75, 1), resolution=0.25)
+    result = recourse_of(by_hand, steps=(0, 0.5, 0.75, 1), resolution=0.25)
     # -2 goes to 1: -0.5 half way, so it needs α = 0.75 (0.25); -1 goes to 3: 1 half way, exactly 0 at 0.25
     assert [row.reclassified.value for row in result.by_alpha] == [0, 0.5, 1, 1]
     assert result.people["alpha"].tolist() == [0.75, 0.25]
@@ -46,7 +46,7 @@ def test_by_hand(by_hand):
 def test_mass_that_splits_goes_to_the_mean():
     """One rejected person against two accepted ones: the barycentre (Eq. 15)."""
     frame = pd.DataFrame({"x": [-1.0, 1.0, 4.0], "group": ["a", "a", "b"]})
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), steps=(0.0, 0.5, 1.0))
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), steps=(0.0, 0.5, 1.0))
     values = result.paths.set_index("alpha")["value of x"]
     assert values.tolist() == pytest.approx([-1, 0.75, 2.5])
 
@@ -54,7 +54,7 @@ def test_mass_that_splits_goes_to_the_mean():
 def test_against_the_slow_way():
     """One person at a time: plan by hand, interpolate, decode, score."""
     subject = mixed(seed=1)
-    result = recourse(subject, steps=(0, 0.3, 1), fewest=False)
+    result = recourse_of(subject, steps=(0, 0.3, 1), fewest=False)
     scores, decided = subject.scores, subject.decisions
     space = FeatureSpace.fit(subject.data, result.columns)
     z = space.encode(subject.data.frame)
@@ -76,13 +76,13 @@ def test_against_the_slow_way():
 
 
 def test_cost_weights_scale_the_burden(by_hand):
-    one = recourse(by_hand).people["cost"]
-    other = recourse(by_hand, cost_weights={"x": 3.0}).people["cost"]
+    one = recourse_of(by_hand).people["cost"]
+    other = recourse_of(by_hand, cost_weights={"x": 3.0}).people["cost"]
     assert other.to_numpy() == pytest.approx(3 * one.to_numpy())
 
 
 def test_json_keys_round_trip_and_figures(tmp_path):
-    result = recourse(mixed())
+    result = recourse_of(mixed())
     values = result.to_json()
     assert {"by_alpha", "by_group", "changes"} <= set(values)
     assert {"alpha", "reclassified", "mean_score"} <= set(values["by_alpha"][0])
@@ -110,25 +110,25 @@ def test_json_keys_round_trip_and_figures(tmp_path):
 def test_the_slider_has_every_score_without_a_new_run():
     """Scores of the grid are those a run with those steps reports."""
     subject = mixed(seed=5)
-    result = recourse(subject, fewest=False)
-    fine = recourse(subject, steps=(0.32,), fewest=False)
+    result = recourse_of(subject, fewest=False)
+    fine = recourse_of(subject, steps=(0.32,), fewest=False)
     assert result.scores["0.32"].mean() == pytest.approx(fine.by_alpha[0].mean_score.value, abs=1e-6)
 
 
 def test_same_seed_same_numbers_and_cancel():
     subject = mixed()
-    assert plain(recourse(subject, rng=1)) == plain(recourse(subject, rng=1))
+    assert plain(recourse_of(subject, rng=1)) == plain(recourse_of(subject, rng=1))
 
     def cancel(fraction: float, doing: str) -> None:
         if fraction > 0.2:
             raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        recourse(subject, progress=cancel)
+        recourse_of(subject, progress=cancel)
 
 
 def test_one_persons_path_slides_through_the_steps_that_were_scored():
-    result = recourse(mixed())
+    result = recourse_of(mixed())
     row = result.people["alpha"].first_valid_index()
     figure = person_path(result, row)
     path = result.paths.loc[[row]]

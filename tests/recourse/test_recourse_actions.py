@@ -10,9 +10,9 @@ import pytest
 
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.recourse import GERMAN_ROLES, Limit, recourse
-from audits.recourse.fewest import fewest_changes
-from tests.outcome_transport.subjects import Linear, mixed, subject_of
+from audits.recourse import GERMAN_ROLES, Limit
+from audits.recourse.walking import fewest_changes
+from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 
 def test_rows_on_the_way_are_admissible():
@@ -22,7 +22,7 @@ def test_rows_on_the_way_are_admissible():
         "job": {"among": ["clerk", "judge"]},
         "children": Limit(direction="down", at_least=1),
     }
-    result = recourse(subject, steps=tuple(np.linspace(0, 1, 11)), limits=limits)
+    result = recourse_of(subject, steps=tuple(np.linspace(0, 1, 11)), limits=limits)
     frame = subject.data.frame
     paths = result.paths
     assert paths["value of children"].dtype == frame["children"].dtype  # whole numbers
@@ -43,7 +43,7 @@ def test_rows_on_the_way_are_admissible():
 
 def test_fewest_changes_against_all_subsets():
     subject = mixed(seed=2)
-    result = recourse(subject)
+    result = recourse_of(subject)
     frame = subject.data.frame.loc[result.people.index]
     last = result.paths[result.paths["alpha"] == 1]
     moved = last[[f"value of {name}" for name in result.columns]].set_axis(list(result.columns), axis=1)
@@ -62,7 +62,7 @@ def test_fewest_changes_against_all_subsets():
 
 
 def test_fewest_changes_grown_greedily(monkeypatch):
-    import audits.recourse.fewest as module
+    import audits.recourse.walking as module
 
     monkeypatch.setattr(module, "_MOST_ROWS", 4)
     frame = pd.DataFrame({"a": [0.0], "b": [0.0], "c": [0.0]})
@@ -85,11 +85,11 @@ def test_a_role_the_model_does_not_read_warns():
     frame = pd.DataFrame(
         {"x": [-2.0, -1.0, 1.0, 3.0], "z": [0.5, 0.5, 0.5, 1.5], "group": ["a", "b", "a", "b"]}
     )
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x", "z")))
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x", "z")))
     assert result.columns == ("x",)
     assert "does not read 'z': changing it cannot help" in result.warnings[0]
     with pytest.raises(InputError, match="only columns that the model does not read"):
-        recourse(subject_of(frame, Linear(x=1.0), ("z",)))
+        recourse_of(subject_of(frame, Linear(x=1.0), ("z",)))
 
 
 def test_the_preset_for_german_credit(shared_data):
@@ -100,10 +100,39 @@ def test_the_preset_for_german_credit(shared_data):
     data = load_data(data_spec(public_section("german", shared_data)))
     assert set(GERMAN_ROLES) <= {*data.frame.columns}
     subject = make_subject(data, model_spec({"train": "logistic"}), test_size=0.5)
-    result = recourse(subject, preset="german_credit", by=("sex",), resolution=0.25, fewest=False)
+    result = recourse_of(subject, preset="german_credit", by=("sex",), resolution=0.25, fewest=False)
     assert set(result.columns) == {name for name, role in GERMAN_ROLES.items() if role == "actionable"}
     shares = [row.reclassified.value for row in result.by_alpha]
     assert shares[0] == 0
     assert shares[-1] > 0.3  # Figure 4: moving all the way helps many
     means = [row.mean_score.value for row in result.by_alpha]
     assert means[-1] > means[0]
+
+
+class _Jobs:
+    """A real model that likes one job."""
+
+    name, classes, invents, sha256, columns = "jobs", None, True, "0" * 64, ("x", "job")
+
+    def __init__(self, best: str):
+        self.best = best
+
+    def score(self, rows: pd.DataFrame) -> np.ndarray:
+        total = rows["x"].to_numpy(dtype=float) + 1.5 * (rows["job"].astype(str) == self.best).to_numpy()
+        return np.asarray(1 / (1 + np.exp(-total)))
+
+
+@pytest.mark.parametrize("values", [("none", "clerk", "judge"), ("yes", "no")])
+def test_names_of_categories_change_no_result(values):
+    """Of categories that are equally near, today's stays, not the first in the alphabet."""
+    rng = np.random.default_rng(0)
+    job = rng.integers(0, len(values), 80)
+    base = pd.DataFrame({"x": rng.normal(size=80).round(1), "group": rng.choice(["a", "b"], 80)})
+    found = []
+    for names in (values, values[::-1], sorted(values), sorted(values, reverse=True)):
+        frame = base.assign(job=np.array(names)[job])
+        subject = subject_of(frame, _Jobs(names[-1]), ("x", "job"))
+        found.append(recourse_of(subject, resolution=0.25, fewest=False))
+    for other in found[1:]:
+        pd.testing.assert_series_equal(found[0].people["alpha"], other.people["alpha"])
+        assert np.allclose(found[0].scores.to_numpy(), other.scores.to_numpy())

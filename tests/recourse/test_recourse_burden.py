@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from audits.recourse import recourse
-from tests.outcome_transport.subjects import Linear, subject_of
+from audits.drawing.style import alt_text
+from audits.recourse import figures as figures
+from audits.stats.words import number
+from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
 
 def test_the_group_that_has_further_to_go_is_found():
     rng = np.random.default_rng(3)
     group = rng.choice(["a", "b"], 500)
     frame = pd.DataFrame({"x": rng.normal(size=500) - 1.5 * (group == "b"), "group": group})
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), permutations=199)
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=999)
     rows = {row.group: row for row in result.by_group}
     assert rows["b"].burden.value > rows["a"].burden.value
     assert rows["b"].burden_difference.low > 0
     assert result.burden_p_value < 0.01
     assert result.verdict == "evidence of a difference"
     assert "b people have furthest to go: mean burden" in result.finding
-    assert "ranked as furthest" not in result.finding
+    judged = rows["b"].burden_judged
+    assert judged.interval == rows["b"].burden_difference
+    assert judged.verdict == "evidence of a difference"
+    assert judged.material
+    assert f"minus that of the others {number(judged.interval.value)} (" in result.finding
 
 
 def test_chance_alone_is_no_burden():
@@ -29,50 +36,86 @@ def test_chance_alone_is_no_burden():
     for k in range(15):
         frame = pd.DataFrame({"x": rng.normal(size=80), "group": rng.choice(["a", "b"], 80)})
         p.append(
-            recourse(
+            recourse_of(
                 subject_of(frame, Linear(x=1.0), ("x",)), permutations=39, resolution=0.2, rng=k
             ).burden_p_value
         )
     assert np.mean(np.array(p) <= 0.05) < 0.3
 
 
-def test_the_mean_of_one_person_is_no_groups_burden():
+def test_the_largest_burden_shown_is_named_even_of_one_person():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"x": rng.normal(size=200), "group": rng.choice(["a", "b"], 200)})
     frame.loc[[0, 1], "x"] = [-9.0, 2.0]
     frame.loc[[0, 1], "group"] = "far"
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
     rows = {row.group: row for row in result.by_group}
     assert rows["far"].burden.value > 2 * max(rows["a"].burden.value, rows["b"].burden.value)
     assert rows["far"].burden.low is None
-    assert "far people" not in result.finding
-    assert "people have furthest to go" in result.finding
+    mean = number(rows["far"].burden.value)
+    assert f"far people have furthest to go: mean burden {mean}, of one person alone" in result.finding
+    assert rows["far"].burden_judged.verdict == "insufficient evidence"
 
 
 def test_no_group_is_named_where_all_have_as_far_to_go():
     frame = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0, -1.0, -1.0], "group": list("ababab")})
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
     assert "the mean burden is the same in all groups (1." in result.finding
     assert "furthest to go" not in result.finding
 
 
 def test_groups_of_one_say_nothing():
     frame = pd.DataFrame({"x": [-2.0, -1.0, -3.0, 1.0, 3.0], "group": ["a", "a", "b", "a", "b"]})
-    result = recourse(subject_of(frame, Linear(x=1.0), ("x",)))
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)))
     assert any("One person alone" in warning for warning in result.warnings)
     assert result.verdict == "insufficient evidence"
 
 
-def test_the_p_value_says_so_where_it_also_ranks_people_whom_nothing_helps():
+def test_those_whom_no_step_helps_may_have_another_way():
+    """Towards the matched counterpart; somebody else's values can still help."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
         {"x": rng.normal(size=300), "z": rng.normal(size=300), "group": rng.choice(["a", "b"], 300)}
     )
-    frame.loc[(frame["group"] == "b") & (frame.index % 2 == 0), "z"] = -40.0  # cannot be made up for by x
-    result = recourse(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=99)
-    assert any(row.never.value > 0 for row in result.by_group)
-    never = {row.group: round(100 * row.never.value) for row in result.by_group}
-    assert (
-        f" No step helps {never['b']} % of b people, {never['a']} % of a people; "
-        "with these ranked as furthest, p 0.01 that groups differ by chance."
-    ) in result.finding
+    never_at_all = (frame["group"] == "b") & (frame.index % 2 == 0)
+    frame.loc[never_at_all, "z"] = -40.0  # cannot be made up for by x
+    frame.loc[(frame["group"] == "a") & (frame.index % 3 == 0), "z"] = -2.0
+    subject = subject_of(frame, Linear(x=1.0, z=1.0), ("x",))
+    result = recourse_of(subject, permutations=99)
+    people, never = result.people, result.people["alpha"].isna()
+    assert result.never.value == pytest.approx(never.mean())
+    assert people.loc[~never, "by_any_accepted"].isna().all()
+    # the slow way: the largest x of any accepted person
+    accepted = frame[np.asarray(subject.decisions)]
+    best = accepted["x"].max() + frame.loc[people.index, "z"] >= 0
+    assert people.loc[never, "by_any_accepted"].tolist() == best[never].tolist()
+    assert 0 < best[never].sum() < never.sum()
+    assert result.never_but_reachable.value == pytest.approx(best[never].mean())
+    assert f"No step towards the matched counterpart helps {never.sum()} of them" in result.finding
+    assert f"{best[never].sum()} of those would be accepted" in result.finding
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_verdict_sentence_figure_and_json_state_one_interval(seed):
+    rng = np.random.default_rng(seed)
+    n = 60 * (seed + 1)
+    group = rng.choice(["a", "b", "c"], n)
+    frame = pd.DataFrame({"x": rng.normal(size=n) - 0.3 * seed * (group == "b"), "group": group})
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=199, fewest=False)
+    judged, values = result.judged, result.to_json()
+    every = [one for row in result.by_group for one in (row.burden_judged, row.accepted_judged)]
+    assert judged in every
+    assert values["verdict"] == result.verdict == judged.verdict
+    assert values["interval"]["low"] == judged.interval.low
+    excludes = judged.interval.low > 0 or judged.interval.high < 0
+    assert excludes == (result.verdict == "evidence of a difference")
+    for row in result.by_group:
+        assert row.burden_judged.interval == row.burden_difference
+    if judged in [row.accepted_judged for row in result.by_group]:
+        ends = f"({100 * judged.interval.low:+.1f} to {100 * judged.interval.high:+.1f}"
+        assert ends in result.finding
+        assert ends in alt_text(figures.apart(result))
+    else:
+        assert f"({number(judged.interval.low)} to {number(judged.interval.high)}" in result.finding
+        shown = figures.burden(result).data[0].text
+        assert any(text.startswith(f"{judged.interval.value:+.3g} (") for text in shown)

@@ -12,13 +12,12 @@ import plotly.graph_objects as go
 import pytest
 
 from audits.drawing.style import finish
-from audits.flipset import flipset
 from audits.records import Exhibit
 from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
 from audits.reports.html import MOST_BYTES, html_of
 from audits.stats.words import count
-from tests.flipset.conftest import draw_crowd, subject_of
+from tests.flipset.conftest import audited, draw_crowd, subject_of
 
 NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
 
@@ -57,7 +56,7 @@ def nasty() -> str:
     frame = draw_crowd(40, 40).data.frame.rename(columns={"x0": NASTY})
     frame["group"] = frame["group"].map({"a": NASTY, "b": "b" * 400})
     subject = subject_of(frame, features=(NASTY, "x1"))
-    result = flipset(subject, source={"group": NASTY}, target={"group": "b" * 400}, permutations=19)
+    result = audited(subject, source={"group": NASTY}, target={"group": "b" * 400}, permutations=19)
     return render_report(run_of(result))
 
 
@@ -75,7 +74,7 @@ def test_nothing_is_loaded_from_elsewhere(nasty):
 
 
 def test_report_shows_the_findings_numbers():
-    result = flipset(
+    result = audited(
         draw_crowd(90, 70, seed=3), source={"group": "a"}, target={"group": "b"}, permutations=19
     )
     html = render_report(run_of(result))
@@ -86,7 +85,7 @@ def test_report_shows_the_findings_numbers():
 
 
 def test_table_frames_hold_the_numbers():
-    result = flipset(draw_crowd(30, 30), source={"group": "a"}, target={"group": "b"}, permutations=0)
+    result = audited(draw_crowd(30, 30), source={"group": "a"}, target={"group": "b"}, permutations=0)
     frame = result.marginals_frame("negative")
     assert isinstance(frame, pd.DataFrame)
     totals = frame.groupby("feature")[["people", "in the flipset"]].sum()

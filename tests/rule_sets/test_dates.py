@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.errors import InputError
+from audits.mining.reading import read_attributes
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.reading import read_attributes
 from tests.rule_sets.conftest import crowd, subject_of
 
 FAST = {"permutations": 99, "samples": 0}
@@ -102,7 +102,7 @@ def test_a_planted_date_effect_is_found():
     late = (frame["sex"] == "f") & (frame["since"] >= "2021-10-01")
     frame["decision"] = (rng.random(4000) < 0.6 - 0.4 * late).astype(int)
     subject = subject_of(frame, ("sex",), kinds={"since": "datetime"})
-    row = rule_sets(subject, context=("since",), support=0.05, **FAST).leaderboard[0]
+    row = rule_sets(subject, RuleSetsOptions(context=("since",), support=0.05, **FAST)).leaderboard[0]
     assert row.direction == "harmed"
     assert {rule["attribute"] for rule in row.rules} == {"sex", "since"}
     assert "sex = f" in row.rule_set

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audits.drawing.style import alt_text
-from audits.rule_sets import combination_tree, group_neighbours, members, profile, rule_sets
+from audits.rule_sets import RuleSetsOptions, combination_tree, group_neighbours, members, profile, rule_sets
 from audits.rule_sets.figures import leaderboard as figures
 from tests.rule_sets.conftest import crowd, subject_of
 
@@ -18,7 +18,7 @@ def audited():
     frame = crowd(3000, effect=0.35)
     frame["race"] = frame["race"].replace({"d": "<b>Northern & Eastern</b>", "a": "A" * 70})
     subject = subject_of(frame, ("sex", "race"))
-    return subject, rule_sets(subject, support=0.02, permutations=99, samples=0)
+    return subject, rule_sets(subject, RuleSetsOptions(support=0.02, permutations=99, samples=0))
 
 
 def labels(figure):

@@ -12,10 +12,13 @@ from scipy.stats import binom, fisher_exact, norm
 from audits.data import load_data
 from audits.data.samples import loans
 from audits.data.spec import data_spec
+from audits.mining.attributes import End, category, interval
+from audits.mining.cells import count_cells
+from audits.mining.scoring import standardized
+from audits.mining.search import Search
+from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
-from audits.rule_sets import rule_sets
-from audits.rule_sets.attributes import End, category, interval
-from audits.rule_sets.cells import count_cells
+from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.inference import (
     adjusted,
     confirm,
@@ -26,9 +29,6 @@ from audits.rule_sets.inference import (
     touching,
     whole_people,
 )
-from audits.rule_sets.mining import Search
-from audits.rule_sets.scoring import standardized
-from audits.rule_sets.sums import GroupSums
 from audits.stats.shares import newcombe_ends
 from tests.rule_sets.conftest import subject_of
 
@@ -185,7 +185,7 @@ def test_planted_subgroup_of_the_bundled_loans_is_first_and_confirmed():
     subject = make_subject(
         data, model_spec({"predictions": {"score": "model_score"}}), threshold=loans.THRESHOLD
     )
-    result = rule_sets(subject, support=0.02)
+    result = rule_sets(subject, RuleSetsOptions(support=0.02))
     row = result.leaderboard[0]
     assert row.rule_set == "sex = female, ethnicity = Velian, age < 30"
     assert row.direction == "harmed"
@@ -206,7 +206,10 @@ def test_what_an_interval_leaves_out_is_what_the_corrected_p_says():
         harmed = (frame["a"] == "x") & (seed % 2 == 0)
         frame["decision"] = (rng.random(n) < np.where(harmed, 0.05, 0.8)).astype(int)
         frame.loc[[0, 1, 2, 3], ["a", "b", "decision"]] = [["x", "p", 0], ["y", "q", 1]] * 2
-        found = rule_sets(subject_of(frame, ("a", "b")), support=0.02, permutations=99, correction=correction)
+        found = rule_sets(
+            subject_of(frame, ("a", "b")),
+            RuleSetsOptions(support=0.02, permutations=99, correction=correction),
+        )
         table = found.rule_sets
         differs = table["adjusted_p"] <= 0.05
         apart = (table["low"] > 0) | (table["high"] < 0)
@@ -226,7 +229,7 @@ def test_what_an_interval_leaves_out_is_what_the_corrected_p_says():
 def test_four_people_against_two():
     """All four of one group and neither of two: chance gives that one time in fifteen."""
     frame = pd.DataFrame({"a": list("xxxxyy"), "decision": [1, 1, 1, 1, 0, 0]})
-    found = rule_sets(subject_of(frame, ("a",)), support=0.1, permutations=999)
+    found = rule_sets(subject_of(frame, ("a",)), RuleSetsOptions(support=0.1, permutations=999))
     row = found.leaderboard[0]
     assert row.score.value == 1.0
     assert row.adjusted_p > 0.05

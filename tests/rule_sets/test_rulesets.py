@@ -15,14 +15,14 @@ from audits.data import DataSpec, build_data, load_data
 from audits.data.public import public_section
 from audits.data.spec import data_spec
 from audits.errors import InputError, RunCancelled
+from audits.mining.cells import count_cells, memberships, merge
+from audits.mining.reading import read_attributes
+from audits.mining.scoring import margin, people_for_margin
+from audits.mining.search import Search, candidates
+from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, group_neighbours, members, refine, rule_sets
-from audits.rule_sets.cells import count_cells, memberships, merge
-from audits.rule_sets.mining import Search, candidates
-from audits.rule_sets.reading import read_attributes
-from audits.rule_sets.scoring import margin, people_for_margin
-from audits.rule_sets.sums import GroupSums
 from tests.rule_sets.conftest import crowd, subject_of
 
 FAST = {"permutations": 99, "samples": 0}
@@ -60,7 +60,7 @@ def test_by_hand():
     frame.loc[frame.query("sex == 'f' and race == 'b'").index[:3], "decision"] = 0
     frame.loc[frame.query("sex == 'm'").index[:2], "decision"] = 0
     frame.loc[0, "decision"] = 0
-    result = rule_sets(subject_of(frame, ("sex", "race")), support=0.2, **FAST)
+    result = rule_sets(subject_of(frame, ("sex", "race")), RuleSetsOptions(support=0.2, **FAST))
     assert (result.n_candidates, result.n_frequent, result.n_distinct) == (8, 8, 8)
     row = result.leaderboard[0]
     assert row.rule_set == "sex = f, race = b"
@@ -107,7 +107,7 @@ def test_adult_counts_by_definition(shared_data):
     section.pop("recode")
     data = load_data(data_spec(section))
     subject = make_subject(data, model_spec({"predictions": {"label": "income"}}))
-    result = rule_sets(subject, support=0.05, permutations=199)
+    result = rule_sets(subject, RuleSetsOptions(support=0.05, permutations=199))
     assert (result.n, result.n_candidates, result.n_frequent) == (32561, 5114, 2564)
     # a mask a rule set, for the whole leaderboard, to the last digit
     for row in result.leaderboard:
@@ -204,7 +204,7 @@ def test_a_stopped_search_goes_on_where_it_stopped():
     search.run(10**7)
     assert search.complete
     assert {tuple(rules) for rules in search.found().rules} == {tuple(rules) for rules in whole.rules}
-    result = rule_sets(subject, support=0.02, max_candidates=20, **FAST)
+    result = rule_sets(subject, RuleSetsOptions(support=0.02, max_candidates=20, **FAST))
     assert not result.complete
     assert any("The search stopped after" in warning for warning in result.warnings)
 
@@ -213,7 +213,7 @@ def test_context_narrows_but_does_not_stand_alone():
     frame = crowd(300)
     frame["job"] = np.random.default_rng(1).choice(["cook", "judge"], 300)
     subject = subject_of(frame, ("sex", "race"))
-    result = rule_sets(subject, context=("job",), support=0.05, **FAST)
+    result = rule_sets(subject, RuleSetsOptions(context=("job",), support=0.05, **FAST))
     assert result.n_candidates == 3 * 15 * 3 - 1 - 2
     assert all({"sex", "race"} & {rule["attribute"] for rule in row.rules} for row in result.leaderboard)
 
@@ -239,7 +239,7 @@ def test_swapping_the_outcome_turns_every_difference_around(seed, n):
     frame = crowd(n, seed=seed)
     other = frame.assign(decision=1 - frame["decision"])
     first, second = (
-        rule_sets(subject_of(item, ("sex", "race")), support=0.1, permutations=19, samples=0)
+        rule_sets(subject_of(item, ("sex", "race")), RuleSetsOptions(support=0.1, permutations=19, samples=0))
         for item in (frame, other)
     )
     assert first.rule_sets["difference"].to_numpy() == pytest.approx(
@@ -253,9 +253,11 @@ def test_weights_are_people():
     """A row of weight 3 counts as three rows in every number."""
     frame = crowd(200, seed=5)
     frame["weight"] = np.random.default_rng(0).integers(1, 4, 200)
-    weighted = rule_sets(subject_of(frame, ("sex", "race"), weights="weight"), support=0.05, **FAST)
+    weighted = rule_sets(
+        subject_of(frame, ("sex", "race"), weights="weight"), RuleSetsOptions(support=0.05, **FAST)
+    )
     repeated = frame.loc[frame.index.repeat(frame["weight"])].drop(columns="weight").reset_index(drop=True)
-    plain_ = rule_sets(subject_of(repeated, ("sex", "race")), support=0.05, **FAST)
+    plain_ = rule_sets(subject_of(repeated, ("sex", "race")), RuleSetsOptions(support=0.05, **FAST))
     assert weighted.n == plain_.n
     assert weighted.n_frequent == plain_.n_frequent
     for ours, theirs in zip(weighted.leaderboard, plain_.leaderboard, strict=True):
@@ -283,7 +285,7 @@ def test_parts_of_the_data_add_up():
 def test_first_rows_are_different_findings():
     bins = {"age": (18, 28, 38, 48, 58, 68, 78)}
     subject = subject_of(crowd(3000, effect=0.4), ("sex", "race", "age"), bins=bins)
-    result = rule_sets(subject, support=0.02, **FAST)
+    result = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
     groups = [members(result, row.number) for row in result.leaderboard]
     assert len(groups) == 20
     for (i, first), (j, second) in itertools.combinations(enumerate(groups), 2):
@@ -312,13 +314,15 @@ def test_what_one_group_drives_is_one_finding():
         return [row.rule_set for row in result.leaderboard if row.verdict == "evidence of a difference"]
 
     subject = subject_of(_in_shares(False), names, features=names)
-    one = rule_sets(subject, support=0.02, **FAST)
-    apart = rule_sets(subject, support=0.02, leftover=0.0, **FAST)
+    one = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
+    apart = rule_sets(subject, RuleSetsOptions(support=0.02, leftover=0.0, **FAST))
     assert seen(one) == ["sex = f, race = d"]
     assert "by the same people" in one.finding
     assert len(seen(apart)) > 1, "wider groups differ by the same people"
     # a second effect of its own stays a finding of its own
-    two = rule_sets(subject_of(_in_shares(True), names, features=names), support=0.02, **FAST)
+    two = rule_sets(
+        subject_of(_in_shares(True), names, features=names), RuleSetsOptions(support=0.02, **FAST)
+    )
     assert "side = l" in {rule["words"] for row in two.leaderboard[1:3] for rule in row.rules} | {
         rule["words"] for rule in two.leaderboard[0].rules
     }
@@ -326,7 +330,9 @@ def test_what_one_group_drives_is_one_finding():
 
 
 def test_refine_moves_without_a_new_run():
-    result = rule_sets(subject_of(crowd(3000, effect=0.4), ("sex", "race")), support=0.02, **FAST)
+    result = rule_sets(
+        subject_of(crowd(3000, effect=0.4), ("sex", "race")), RuleSetsOptions(support=0.02, **FAST)
+    )
     larger = refine(result, support=0.2)
     assert larger
     assert min(row.support for row in larger) >= 0.2
@@ -341,7 +347,7 @@ def test_refine_moves_without_a_new_run():
 
 def test_neighbours_are_one_step_away():
     subject = subject_of(crowd(1000), ("sex", "race"))
-    result = rule_sets(subject, support=0.02, **FAST)
+    result = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
     row = next(row for row in result.leaderboard if len(row.rules) == 2)
     table = group_neighbours(result, row.number)
     assert table["step"].iloc[0] == "this group"
@@ -351,7 +357,9 @@ def test_neighbours_are_one_step_away():
 
 def test_missing_values_are_a_group_of_their_own():
     subject = subject_of(crowd(500, missing=0.2), ("sex", "age"), bins={"age": (18, 38, 58, 78)})
-    result = rule_sets(subject, support=0.05, depth=1, overlap=1.0, leftover=0.0, top=100, **FAST)
+    result = rule_sets(
+        subject, RuleSetsOptions(support=0.05, depth=1, overlap=1.0, leftover=0.0, top=100, **FAST)
+    )
     rows = {row.rule_set: row for row in result.leaderboard}
     assert rows["age missing"].n_in == subject.data.frame["age"].isna().sum()
     # 6 runs of 3 bins (all three together are proper, they leave out the missing), the missing, 2 sexes
@@ -360,7 +368,7 @@ def test_missing_values_are_a_group_of_their_own():
 
 
 def test_result_survives_saving(tmp_path):
-    result = rule_sets(subject_of(crowd(400), ("sex", "race")), support=0.05, **FAST)
+    result = rule_sets(subject_of(crowd(400), ("sex", "race")), RuleSetsOptions(support=0.05, **FAST))
     save_result(result, tmp_path, "rule_sets")
     loaded = load_result(RuleSetsResult, tmp_path, "rule_sets")
     assert plain(loaded) == plain(result)
@@ -374,7 +382,7 @@ def test_result_survives_saving(tmp_path):
 
 def test_same_seed_same_numbers():
     subject = subject_of(crowd(400), ("sex", "race"))
-    first, second = (rule_sets(subject, support=0.05, rng=7, **FAST) for _ in range(2))
+    first, second = (rule_sets(subject, RuleSetsOptions(support=0.05, **FAST), rng=7) for _ in range(2))
     assert plain(first) == plain(second)
 
 
@@ -384,7 +392,7 @@ def test_progress_cancels():
             raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        rule_sets(subject_of(crowd(300), ("sex", "race")), progress=stop, **FAST)
+        rule_sets(subject_of(crowd(300), ("sex", "race")), RuleSetsOptions(**FAST), progress=stop)
 
 
 def test_constant_model_says_so():
@@ -392,7 +400,7 @@ def test_constant_model_says_so():
     frame["constant"] = 0.9
     spec = DataSpec(label="decision", favorable=1, protected=("sex", "race"), features=("income",))
     subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "constant"}}))
-    result = rule_sets(subject, **FAST)
+    result = rule_sets(subject, RuleSetsOptions(**FAST))
     assert result.top_score == 0
     assert result.verdict != "evidence of a difference"
     assert {row.adjusted_p for row in result.leaderboard} == {1.0}
@@ -417,7 +425,7 @@ def test_constant_model_says_so():
 def test_bad_options(options, message):
     subject = subject_of(crowd(300), ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)})
     with pytest.raises(InputError, match=message):
-        rule_sets(subject, **{**FAST, **options}) if "supprt" not in options else build(
+        rule_sets(subject, RuleSetsOptions(**{**FAST, **options})) if "supprt" not in options else build(
             RuleSetsOptions, options, "rule_sets"
         )
 
@@ -425,9 +433,9 @@ def test_bad_options(options, message):
 def test_support_error_says_which_support_would_do():
     subject = subject_of(crowd(300), ("sex",))
     with pytest.raises(InputError, match=r"give at most 0\.5") as caught:
-        rule_sets(subject, support=0.9, **FAST)
+        rule_sets(subject, RuleSetsOptions(support=0.9, **FAST))
     share = float(str(caught.value).split("at most ")[1].split(",")[0])
-    assert rule_sets(subject, support=share, **FAST).n_frequent >= 1
+    assert rule_sets(subject, RuleSetsOptions(support=share, **FAST)).n_frequent >= 1
 
 
 def test_too_many_values_are_refused():
@@ -437,12 +445,12 @@ def test_too_many_values_are_refused():
     with pytest.raises(
         InputError, match=r"must have at most 100 values, but has 150; group its values with data\.recode"
     ):
-        rule_sets(subject, context=("street",), **FAST)
+        rule_sets(subject, RuleSetsOptions(context=("street",), **FAST))
 
 
 def test_many_values_make_single_value_rules_and_a_note():
     frame = crowd(2000)
     frame["region"] = np.random.default_rng(0).choice([f"r{k:02d}" for k in range(14)], 2000)
-    result = rule_sets(subject_of(frame, ("sex", "region")), support=0.02, **FAST)
+    result = rule_sets(subject_of(frame, ("sex", "region")), RuleSetsOptions(support=0.02, **FAST))
     assert result.n_candidates == 3 * 15 - 1
     assert any("its single values are rules" in warning for warning in result.warnings)

@@ -8,10 +8,10 @@ import pytest
 
 from audits.checks import build
 from audits.data import DataSpec, build_data
+from audits.mining.perturbing import perturb, perturbable
+from audits.mining.reading import read_attributes
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.reading import read_attributes
-from audits.rule_sets.sampling import perturb, perturbable
 from tests.rule_sets.conftest import crowd
 
 
@@ -77,7 +77,7 @@ def test_one_attribute_moves_by_one_step(subject):
 
 
 def test_every_rule_set_has_enough_and_its_margin_is_reached(subject):
-    result = rule_sets(subject, support=0.05, samples=500, error=0.06, permutations=99)
+    result = rule_sets(subject, RuleSetsOptions(support=0.05, samples=500, error=0.06, permutations=99))
     table = result.rule_sets
     assert result.sampling["reached"]
     assert table["margin"].max() <= 0.06
@@ -96,7 +96,7 @@ def test_every_rule_set_has_enough_and_its_margin_is_reached(subject):
 
 def test_pool_gives_what_sampling_rule_set_by_rule_set_gives(subject):
     """The paper's loop: draw from the group, perturb, ask the model; within both errors of the pool."""
-    result = rule_sets(subject, support=0.05, samples=4000, error=0.05, permutations=99)
+    result = rule_sets(subject, RuleSetsOptions(support=0.05, samples=4000, error=0.05, permutations=99))
     attributes, _ = read_attributes(subject.data, build(RuleSetsOptions, {}, "rule_sets"))
     columns = perturbable(subject, attributes)
     rng = np.random.default_rng(5)
@@ -112,14 +112,15 @@ def test_pool_gives_what_sampling_rule_set_by_rule_set_gives(subject):
 
 
 def test_a_small_budget_is_said(subject):
-    result = rule_sets(subject, support=0.05, samples=1000, max_samples=300, permutations=99)
+    result = rule_sets(subject, RuleSetsOptions(support=0.05, samples=1000, max_samples=300, permutations=99))
     assert not result.sampling["reached"]
     assert any("max_samples was reached" in warning for warning in result.warnings)
 
 
 def test_nothing_to_perturb_is_said(subject):
     result = rule_sets(
-        subject, context=("income", "job", "hours", "rank"), depth=1, support=0.05, permutations=99
+        subject,
+        RuleSetsOptions(context=("income", "job", "hours", "rank"), depth=1, support=0.05, permutations=99),
     )
     assert result.sampling is None
     assert any("nothing that the model reads is left to perturb" in warning for warning in result.warnings)

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from audits.errors import InputError
-from audits.rule_sets import rule_sets, rule_sets_parquet
-from audits.rule_sets.cells import count_cells
+from audits.mining.cells import count_cells
+from audits.mining.search import Search
+from audits.rule_sets import RuleSetsOptions, rule_sets, rule_sets_parquet
 from audits.rule_sets.levels import Ruled
-from audits.rule_sets.mining import Search
-from audits.rule_sets.streaming import count_parquet, open_parquet, true_or_false
+from audits.rule_sets.parquet import count_parquet, open_parquet, true_or_false
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.rule_sets.conftest import crowd, subject_of
@@ -71,11 +71,11 @@ def test_the_audit_of_the_file_is_the_audit_of_the_rows(tmp_path):
     names = ("sex", "race", "age", "children")
     options = {"support": 0.03, "bins": 5, "permutations": 199, "depth": 3}
     streamed = rule_sets_parquet(
-        tmp_path / "all.parquet", protected=names, favorable="good", rng=4, **options
+        tmp_path / "all.parquet", RuleSetsOptions(protected=names, **options), favorable="good", rng=4
     )
     kinds = {"children": "integer"}
     subject = subject_of(frame, names, kinds=kinds, features=("income",))
-    held = rule_sets(subject, samples=0, rng=4, **options)
+    held = rule_sets(subject, RuleSetsOptions(samples=0, **options), rng=4)
     assert streamed.leaderboard == held.leaderboard
     assert streamed.leaderboard[0].verdict == "evidence of a difference"
     assert streamed.finding.replace("good", "decision = 1") == held.finding
@@ -90,7 +90,9 @@ def test_the_audit_of_the_file_is_the_audit_of_the_rows(tmp_path):
 def test_a_constant_column_makes_no_rules_and_a_note(tmp_path):
     frame = crowd(600).assign(constant=7)
     pq.write_table(pa.Table.from_pandas(frame.assign(good=frame["decision"] == 1)), tmp_path / "a.parquet")
-    found = rule_sets_parquet(tmp_path, protected=["sex", "constant"], favorable="good", permutations=99)
+    found = rule_sets_parquet(
+        tmp_path, RuleSetsOptions(protected=["sex", "constant"], permutations=99), favorable="good"
+    )
     assert found.warnings[0] == "Everyone has the same constant, so no rule can use it."
     assert found.n_candidates == 2
 
@@ -121,15 +123,15 @@ def test_nan_is_missing_and_not_the_largest_number(tmp_path):
 def test_bad_files_are_refused_in_a_sentence(tmp_path, content, protected, message):
     pq.write_table(pa.table(content), tmp_path / "bad.parquet")
     with pytest.raises(InputError, match=message):
-        rule_sets_parquet(tmp_path, protected=protected, favorable="good", permutations=99)
+        rule_sets_parquet(tmp_path, RuleSetsOptions(protected=protected, permutations=99), favorable="good")
 
 
 def test_files_that_are_no_parquet(tmp_path):
     with pytest.raises(InputError, match="path must be a Parquet file"):
-        rule_sets_parquet(tmp_path / "none", protected=["a"], favorable="b")
+        rule_sets_parquet(tmp_path / "none", RuleSetsOptions(protected=["a"]), favorable="b")
     (tmp_path / "x.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="path must hold Parquet files that can be read"):
-        rule_sets_parquet(tmp_path, protected=["a"], favorable="b")
+        rule_sets_parquet(tmp_path, RuleSetsOptions(protected=["a"]), favorable="b")
 
 
 @pytest.mark.parametrize(
@@ -250,4 +252,4 @@ def test_files_with_other_columns_are_named(scored):
     with pytest.raises(
         InputError, match=r"2\.parquet must have the same columns as the first file, but 'age'"
     ):
-        rule_sets_parquet(scored, protected=["sex"], favorable="known")
+        rule_sets_parquet(scored, RuleSetsOptions(protected=["sex"]), favorable="known")

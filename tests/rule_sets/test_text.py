@@ -11,9 +11,9 @@ from onnx import TensorProto, helper, numpy_helper
 from audits.data import DataSpec, build_data, load_data
 from audits.data.spec import data_spec
 from audits.errors import InputError
+from audits.mining.texts import TERMS, Vocabulary
 from audits.models import make_subject, model_spec
-from audits.rule_sets import refine, rule_sets
-from audits.rule_sets.text import TERMS, Vocabulary
+from audits.rule_sets import RuleSetsOptions, refine, rule_sets
 
 FAST = {"permutations": 99}
 
@@ -78,7 +78,7 @@ def subject(frame: pd.DataFrame):
 
 
 def test_planted_reaction_to_a_term_is_found_on_data_and_on_exchanged_texts():
-    result = rule_sets(subject(corpus(6000)), text="text", support=0.05, **FAST)
+    result = rule_sets(subject(corpus(6000)), RuleSetsOptions(text="text", support=0.05, **FAST))
     assert result.n_candidates == 15 * 18 * 10 * 9 - 1
     # gender alone, religion alone and both are frequent: 14 + 9 + 14 * 9 rule sets by Eq. 3
     assert result.n_frequent == 14 + 9 + 14 * 9
@@ -101,7 +101,7 @@ def corpus_texts(result) -> pd.Series:
 def test_sampled_share_is_that_of_exchanging_every_seed():
     """All texts with some gender term, their term exchanged for "gay": the model's share of fine ones."""
     audited = subject(corpus(3000))
-    result = rule_sets(audited, text="text", support=0.05, samples=4000, **FAST)
+    result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, samples=4000, **FAST))
     row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
     words = Vocabulary(TERMS)
     texts = [words.exchanged(text, {0: "gay"}) for text in audited.data.frame["text"]]
@@ -111,7 +111,8 @@ def test_sampled_share_is_that_of_exchanging_every_seed():
 
 def test_own_terms():
     result = rule_sets(
-        subject(corpus(2000)), text="text", terms={"mood": ("nice", "awful")}, support=0.05, **FAST
+        subject(corpus(2000)),
+        RuleSetsOptions(text="text", terms={"mood": ("nice", "awful")}, support=0.05, **FAST),
     )
     assert result.n_candidates == 2
     assert {row.rule_set for row in result.leaderboard} == {"“awful”", "“nice”"}
@@ -135,7 +136,7 @@ def test_own_terms():
 )
 def test_bad_text_options(options, message):
     with pytest.raises(InputError, match=message):
-        rule_sets(subject(corpus(600)), **FAST, **options)
+        rule_sets(subject(corpus(600)), RuleSetsOptions(**FAST, **options))
 
 
 def word_model(path):
@@ -165,7 +166,7 @@ def test_an_onnx_model_that_reads_the_text_is_asked_about_exchanged_terms(tmp_pa
     path = word_model(tmp_path / "words.onnx")
     audited = make_subject(build_data(frame, spec), model_spec({"path": str(path)}))
     assert (audited.decisions == ~frame["text"].str.contains("gay").to_numpy()).all()
-    result = rule_sets(audited, text="text", support=0.05, **FAST)
+    result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, **FAST))
     row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
     assert (row.favorable_in.value, row.favorable_out.value) == (0.0, 1.0)
     # every text with a term of gender is unfavourable once that term is "gay"
@@ -188,7 +189,7 @@ def test_toxicity_templates(shared_data):
     data = load_data(data_spec(section))
     assert (data.n, int(data.y.sum())) == (76564, 38282)
     audited = make_subject(data.take(np.arange(0, data.n, 8)), model_spec({"train": "text"}))
-    result = rule_sets(audited, text="phrase", support=0.01, samples=300, error=0.12, **FAST)
+    result = rule_sets(audited, RuleSetsOptions(text="phrase", support=0.01, samples=300, error=0.12, **FAST))
     assert result.n_frequent == 48
     assert result.verdict != "evidence of a difference"
     assert result.rule_sets["n_in"].min() >= 20
@@ -196,7 +197,7 @@ def test_toxicity_templates(shared_data):
 
 def test_the_smallest_group_of_texts_is_counted_by_categories():
     """At the audit's own support no finding is hidden, though few texts hold the very terms (Eq. 3)."""
-    result = rule_sets(subject(corpus(2000)), text="text", support=0.5, **FAST)
+    result = rule_sets(subject(corpus(2000)), RuleSetsOptions(text="text", support=0.5, **FAST))
     numbers = [row.number for row in result.leaderboard]
     assert max(row.support for row in result.leaderboard) < 0.5
     assert [row.number for row in refine(result, support=0.5)] == numbers

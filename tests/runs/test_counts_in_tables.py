@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data
-from audits.loss_ratio import loss_ratio
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import make_subject, model_spec
-from audits.rule_sets import rule_sets
-from audits.sensitivity import sensitivity
+from audits.rule_sets import RuleSetsOptions, rule_sets
+from audits.sensitivity import SensitivityOptions, sensitivity
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +27,14 @@ def weighted():
 
 
 def test_means_of_the_tables_weigh_by_people(weighted):
-    moved = loss_ratio(weighted, steps=20)
+    moved = loss_ratio(weighted, LossRatioOptions(steps=20))
     people = moved.people
     assert moved.statistic.value == pytest.approx(np.average(people["ratio"], weights=people["people"]))
-    measured = sensitivity(weighted, match_set="off")
+    measured = sensitivity(weighted, SensitivityOptions(match_set="off"))
     people = measured.people
     mean = np.average(people["sensitivity"], weights=people["people"])
     assert measured.baseline.mean.value == pytest.approx(mean)
-    found = rule_sets(weighted, samples=0, permutations=19)
+    found = rule_sets(weighted, RuleSetsOptions(samples=0, permutations=19))
     assert found.favorable.value == pytest.approx(
         np.average(found.people["favorable"], weights=found.people["people"])
     )

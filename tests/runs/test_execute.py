@@ -267,6 +267,8 @@ def _evidence(result):
 def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
     @dataclasses.dataclass(frozen=True)
     class Nested:
+        verdict = "insufficient evidence"
+
         def to_json(self):
             return {
                 "verdict": "insufficient evidence",
@@ -274,7 +276,7 @@ def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
                 "reverse": {"rows": [{"verdict": "evidence of a difference"}]},
             }
 
-    quiet = PlainResult("no evidence at this size", "", ())
+    quiet = PlainResult("no material difference", "", ())
     assert _evidence(_result(quiet)) == []
     assert _evidence(_result(quiet, Nested())) == ["audits[1].plain.reverse.rows[0]"]
     assert _evidence(_result(PlainResult("evidence of a difference", "", ()))) == ["audits[0].plain"]

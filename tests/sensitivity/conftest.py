@@ -8,7 +8,7 @@ import pytest
 
 from audits.data import DataSpec, build_data
 from audits.models import Subject, make_subject, model_spec
-from audits.sensitivity import SensitivityResult, sensitivity
+from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 
 
 def people(n: int = 1200, seed: int = 0, bias: float = 0.0) -> pd.DataFrame:
@@ -59,9 +59,9 @@ def fed() -> Subject:
 
 @pytest.fixture(scope="session")
 def audited(logistic: Subject) -> SensitivityResult:
-    return sensitivity(logistic, bootstrap=100)
+    return sensitivity(logistic, SensitivityOptions(bootstrap=100))
 
 
 @pytest.fixture(scope="session")
 def audited_fed(fed: Subject) -> SensitivityResult:
-    return sensitivity(fed, give_protected=True, bootstrap=100)
+    return sensitivity(fed, SensitivityOptions(give_protected=True, bootstrap=100))

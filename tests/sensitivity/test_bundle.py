@@ -18,9 +18,8 @@ from audits.errors import InputError
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
-from audits.sensitivity import MonitorBundle, sensitivity
-from audits.sensitivity.encoding import describe_space
-from audits.sensitivity.rows import RowEncoder, columns_of
+from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
+from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, describe_space
 from tests.sensitivity.conftest import people, subject_of
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -55,7 +54,7 @@ def test_a_bundle_gives_the_audits_numbers(logistic, audited, bundle, tmp_path: 
 @pytest.mark.parametrize("options", [{"smooth": 4}, {"gradient": "literal"}, {"status_model": "network"}])
 def test_every_option_travels(options, tmp_path: Path):
     subject = subject_of(people(500), "mlp")
-    found = sensitivity(subject, bootstrap=100, match_set="off", **options)
+    found = sensitivity(subject, SensitivityOptions(bootstrap=100, match_set="off", **options))
     text, weights = MonitorBundle.of(found).dump()
     scored = MonitorBundle.parse(text, weights).score(subject.data.frame)
     np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-9)

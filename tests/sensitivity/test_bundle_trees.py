@@ -12,7 +12,8 @@ from safetensors.numpy import load, save
 from audits.data import DataSpec, LabelCut, build_data
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
-from audits.sensitivity import MonitorBundle, SensitivityResult, carrying, sensitivity
+from audits.sensitivity import MonitorBundle, SensitivityOptions, SensitivityResult, sensitivity
+from audits.sensitivity.monitor import models as carried
 from tests.models.test_plain_trees import strangers, subject_of
 from tests.sensitivity import conftest
 
@@ -23,7 +24,7 @@ QUICK = {"bootstrap": 100, "match_set": "off", "status_model": "logistic"}
 @pytest.fixture(scope="module", params=KINDS)
 def audited(request: pytest.FixtureRequest) -> tuple[Subject, SensitivityResult]:
     subject = subject_of(request.param)
-    return subject, sensitivity(subject, **QUICK)
+    return subject, sensitivity(subject, SensitivityOptions(**QUICK))
 
 
 def sent(frame, names: tuple[str, ...]) -> list[dict[str, object]]:
@@ -63,7 +64,7 @@ def test_what_was_never_seen_is_scored_as_the_model_does(audited: tuple[Subject,
 
 def test_a_model_of_several_labels_and_the_literal_form_travel():
     subject = subject_of("boosting", "grade", "a", predict="label")
-    found = sensitivity(subject, gradient="literal", step=0.3, **QUICK)
+    found = sensitivity(subject, SensitivityOptions(gradient="literal", step=0.3, **QUICK))
     scored = MonitorBundle.parse(*MonitorBundle.of(found).dump()).score(subject.data.frame)
     np.testing.assert_allclose(scored.score, subject.scores, rtol=0, atol=1e-15)
     np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=0, atol=1e-12)
@@ -92,16 +93,16 @@ def test_the_distance_from_a_cut_is_that_of_the_number():
     """Where lower is better too, though a score is then the number with its sign turned."""
     for cut in ({"at_least": 175}, {"below": 175}):
         subject = number_subject("logistic", **cut)
-        people = sensitivity(subject, **QUICK).people
+        people = sensitivity(subject, SensitivityOptions(**QUICK)).people
         heights = subject.model.number(subject.data.frame)
         np.testing.assert_allclose(people["distance"], np.abs(heights - 175), atol=1e-9)
 
 
 def test_why_a_model_has_no_monitor_is_one_sentence(monkeypatch: pytest.MonkeyPatch):
-    said = [sensitivity(conftest.subject_of(conftest.people(500), "reductions"), **QUICK)]
-    said.append(sensitivity(number_subject("forest", at_least=175), **QUICK))
-    monkeypatch.setattr(carrying, "MOST_BYTES", 1000)
-    said.append(sensitivity(subject_of("forest"), **QUICK))
+    said = [sensitivity(conftest.subject_of(conftest.people(500), "reductions"), SensitivityOptions(**QUICK))]
+    said.append(sensitivity(number_subject("forest", at_least=175), SensitivityOptions(**QUICK)))
+    monkeypatch.setattr(carried, "MOST_BYTES", 1000)
+    said.append(sensitivity(subject_of("forest"), SensitivityOptions(**QUICK)))
     said.append(dataclasses.replace(said[-1], carried=None))
     words = ("cannot be written down as plain arrays", "predicts a number", "take more than", "run it again")
     for found, expected in zip(said, words, strict=True):
@@ -122,5 +123,5 @@ def test_trees_that_score_otherwise_are_not_carried(monkeypatch: pytest.MonkeyPa
         "_forest",
         lambda model: dataclasses.replace(true(model), value=true(model).value * 1.001),
     )
-    found = sensitivity(subject_of("forest"), **QUICK)
+    found = sensitivity(subject_of("forest"), SensitivityOptions(**QUICK))
     assert "scores otherwise than itself" in found.unwatchable

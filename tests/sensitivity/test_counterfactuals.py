@@ -12,8 +12,8 @@ from audits.data import DataSpec, FeatureSpace, LabelCut, build_data, read_table
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.models.quality import area_under_curve
-from audits.sensitivity import SensitivityResult, sensitivity
-from audits.sensitivity.counterfactuals import decided_otherwise
+from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
+from audits.sensitivity.matching import decided_otherwise
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 OTHER = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
@@ -80,7 +80,7 @@ def law_school() -> Subject:
 
 @pytest.fixture(scope="module")
 def found(law_school: Subject) -> SensitivityResult:
-    return sensitivity(law_school, protected="race", counterfactuals=OTHER, bootstrap=100)
+    return sensitivity(law_school, SensitivityOptions(protected="race", counterfactuals=OTHER, bootstrap=100))
 
 
 def test_the_law_school_knows_every_other_life(law_school: Subject, found: SensitivityResult):
@@ -121,7 +121,7 @@ def test_the_law_school_knows_every_other_life(law_school: Subject, found: Sensi
 )
 def test_what_is_no_counterfactual_is_refused(law_school: Subject, options, words):
     with pytest.raises(InputError, match=words):
-        sensitivity(law_school, **options)
+        sensitivity(law_school, SensitivityOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_columns_of_other_values_are_refused(feature, values, words):
     data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
     subject = Subject(data, Points(), 0.75, FeatureSpace.fit(data))
     with pytest.raises(InputError, match=words):
-        sensitivity(subject, counterfactuals={feature: "told"})
+        sensitivity(subject, SensitivityOptions(counterfactuals={feature: "told"}))
 
 
 def test_a_third_group_has_to_say_what_it_would_have_been():
@@ -148,7 +148,7 @@ def test_a_third_group_has_to_say_what_it_would_have_been():
     data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
     subject = Subject(data, Points(), 0.75, FeatureSpace.fit(data))
     with pytest.raises(InputError, match="must name a column of what it would have been"):
-        sensitivity(subject, counterfactuals={"work": "other_work"})
+        sensitivity(subject, SensitivityOptions(counterfactuals={"work": "other_work"}))
     found, _ = decided_otherwise(subject, "group", {"work": "other_work", "group": "other_group"})
     # 0+2+1, 1+0+1, 1+2, 2, 0+0+1, 1 where 1, 2, 1, 2, 5, 0 were
     assert found.tolist() == [True, False, True, False, True, False]

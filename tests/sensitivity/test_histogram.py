@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from audits.results import load_result, save_result
-from audits.sensitivity import sensitivity
+from audits.sensitivity import SensitivityOptions, sensitivity
 from audits.sensitivity.judging import histogram_of
 from tests.sensitivity.conftest import people, subject_of
 
@@ -39,6 +39,6 @@ def test_hardly_anybody_with_any_sensitivity_needs_no_more_bins():
 def test_missing_categories_survive_the_store(tmp_path: Path):
     frame = people(300)
     frame.loc[::7, "town"] = None
-    result = sensitivity(subject_of(frame), protected="group")
+    result = sensitivity(subject_of(frame), SensitivityOptions(protected="group"))
     save_result(result, tmp_path, "x")
     assert load_result(type(result), tmp_path, "x").encoding == result.encoding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 from audits.data import AuditData
 from audits.models import Subject
-from audits.sensitivity.judging import Judged, judge_groups
+from audits.sensitivity.judging import Compared, judge_groups, ratio_p_value
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.words import too_few
 from audits.stats import EVIDENCE, INSUFFICIENT
@@ -18,7 +19,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT
 N = 840
 
 
-def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> Judged:
+def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> Compared:
     """Judge the first people as groups of the given sizes, the rest as one."""
     data: AuditData = logistic.data.take(np.arange(N) % logistic.data.n)
     names = [name for name, size in sizes.items() for _ in range(size)]
@@ -68,7 +69,7 @@ def test_a_small_group_that_differs_is_found(logistic):
     assert found.verdict == EVIDENCE
     assert moved.ratio.low > 1
     assert alike.ratio.low <= 1 <= alike.ratio.high
-    assert "1 excluded only if permutations do" in moved.ratio.method
+    assert "1 excluded only if studentised permutations do" in moved.ratio.method
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -82,3 +83,31 @@ def test_chance_makes_no_evidence_of_small_groups(logistic, rounded):
         false += found.verdict == EVIDENCE
     # 5 % of 60 is 3; more than 7 has a chance of 1 %. By t intervals alone it was 7 and 11
     assert false <= 7
+
+
+def test_a_group_that_only_spreads_wider_is_no_evidence(logistic):
+    rng = np.random.default_rng(4)
+    false = 0
+    for seed in range(60):
+        values = np.exp(0.4 * rng.normal(size=N) - 0.08)
+        values[:25] = np.exp(1.1 * rng.normal(size=25) - 0.605)  # mean 1 as well
+        false += judged(logistic, values, {"wider": 25}, seed).verdict == EVIDENCE
+    # 5 % of 60 is 3; more than 8 has a chance of 0.3 %. Plain permutations alone reject in a third
+    assert false <= 8
+
+
+def test_studentised_permutations_by_hand():
+    values, inside = np.array([1.0, 2.0, 4.0, 8.0]), np.array([True, True, False, False])
+
+    def statistic(members):
+        one, other = values[members], values[~members]
+        error = np.hypot(one.std() / one.mean(), other.std() / other.mean())  # n - 1 is 1
+        return np.log(one.mean() / other.mean()) / error
+
+    every = [np.isin(np.arange(4), pair) for pair in combinations(range(4), 2)]
+    reached = np.mean([statistic(members) <= statistic(inside) + 1e-12 for members in every])
+    p = ratio_p_value(values, np.ones(4), inside, np.random.default_rng(0), draws=4000)
+    # 4,000 draws: 0.012 two standard errors, doubled
+    assert p == pytest.approx(2 * reached, abs=0.03)
+    mirrored = ratio_p_value(values, np.ones(4), ~inside, np.random.default_rng(0), draws=4000)
+    assert mirrored == pytest.approx(p, abs=0.03)

@@ -11,8 +11,8 @@ import pytest
 from audits.data import DataSpec, build_data, read_table
 from audits.models import make_subject, model_spec
 from audits.models.fitting import Training
-from audits.sensitivity import sensitivity
-from audits.sensitivity.synthetic import augmented_trial
+from audits.sensitivity import SensitivityOptions, sensitivity
+from benchmarks.sensitivity_trials import augmented_trial
 
 pytestmark = pytest.mark.shared
 
@@ -55,7 +55,8 @@ def test_the_audit_of_compas(shared_data: Path):
         ),
     )
     found = sensitivity(
-        make_subject(data, model_spec({"train": "logistic"})), protected="race", bootstrap=100
+        make_subject(data, model_spec({"train": "logistic"})),
+        SensitivityOptions(protected="race", bootstrap=100),
     )
     assert found.rows["used"] == 2164
     black = next(group for group in found.status[0].groups if group.group == "African-American")

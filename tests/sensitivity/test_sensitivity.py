@@ -16,9 +16,9 @@ from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.results import load_result, save_result
 from audits.runs.registry import AUDITS
-from audits.sensitivity import sensitivity
+from audits.sensitivity import SensitivityOptions, sensitivity
 from audits.sensitivity.figures import people as figures
-from audits.sensitivity.twin import augmented
+from audits.sensitivity.matching import augmented
 from audits.stats.words import number
 from tests.sensitivity.conftest import people, subject_of
 
@@ -78,7 +78,7 @@ def test_the_contract_of_results_json(audited, tmp_path: Path):
 
 
 def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
-    kept = sensitivity(fed, bootstrap=100, match_set="off")
+    kept = sensitivity(fed, SensitivityOptions(bootstrap=100, match_set="off"))
     assert kept.status[0].reads == ("skill", "height", "town")
     assert any("reads group itself" in warning for warning in kept.warnings)
     assert kept.contributions["group"].eq(0).all()
@@ -89,24 +89,31 @@ def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
 
 
 def test_options_without_effect_say_so(logistic):
-    found = sensitivity(logistic, give_protected=True, bootstrap=100)
+    found = sensitivity(logistic, SensitivityOptions(give_protected=True, bootstrap=100))
     assert not found.status[0].given_protected
     [warning] = [each for each in found.warnings if "give_protected" in each]
     assert "no effect for group, which is no feature" in warning
     assert "Add group to data.features" in warning
     trees = subject_of(people(300), "boosting")
-    found = sensitivity(trees, smooth=20, bootstrap=100, match_set="off", status_model="logistic")
+    found = sensitivity(
+        trees, SensitivityOptions(smooth=20, bootstrap=100, match_set="off", status_model="logistic")
+    )
     assert any("smooth: 20 had no effect" in warning for warning in found.warnings)
-    assert not any("smooth" in each for each in sensitivity(logistic, smooth=3, bootstrap=100).warnings)
+    assert not any(
+        "smooth" in each
+        for each in sensitivity(logistic, SensitivityOptions(smooth=3, bootstrap=100)).warnings
+    )
 
 
 def test_a_threshold_of_ones_own_has_no_interval(logistic):
-    found = sensitivity(logistic, threshold=0.25, bootstrap=100)
+    found = sensitivity(logistic, SensitivityOptions(threshold=0.25, bootstrap=100))
     assert "above the threshold of 0.250; the mean" in found.finding
 
 
 def test_the_literal_form_warns_and_falls_to_nothing(fed, audited_fed):
-    literal = sensitivity(fed, give_protected=True, gradient="literal", bootstrap=100, match_set="off")
+    literal = sensitivity(
+        fed, SensitivityOptions(give_protected=True, gradient="literal", bootstrap=100, match_set="off")
+    )
     assert any("Definition 3.1" in warning for warning in literal.warnings)
     assert literal.baseline.mean.value < 0.1 * audited_fed.baseline.mean.value
 
@@ -138,7 +145,7 @@ def test_copies_differ_in_the_protected_column_alone(fed):
 @pytest.mark.parametrize("train", ["boosting", "mlp"])
 def test_finite_differences_agree_with_gradients_or_say_what_they_are(train: str):
     subject = subject_of(people(900), train)
-    found = sensitivity(subject, bootstrap=100, match_set="off", status_model="logistic")
+    found = sensitivity(subject, SensitivityOptions(bootstrap=100, match_set="off", status_model="logistic"))
     assert found.estimated == (train == "boosting")
     assert any("finite differences" in warning for warning in found.warnings) == found.estimated
     assert found.by_feature[0].feature == "height"
@@ -200,14 +207,14 @@ def test_swaps_by_hand():
 
 
 def test_the_same_seed_gives_the_same_numbers(logistic, audited):
-    again = sensitivity(logistic, bootstrap=100)
+    again = sensitivity(logistic, SensitivityOptions(bootstrap=100))
     assert again.to_json() == audited.to_json()
 
 
 def test_weights_count_as_rows():
     frame = people(700)
     frame["count"] = np.random.default_rng(0).integers(1, 4, 700)
-    weighted = sensitivity(subject_of(frame, weights="count"), bootstrap=100)
+    weighted = sensitivity(subject_of(frame, weights="count"), SensitivityOptions(bootstrap=100))
     rows = weighted.people.index.to_numpy()
     assert weighted.baseline.mean.n == frame["count"].iloc[rows].sum()
     assert weighted.flagged.n > weighted.rows["used"]
@@ -219,7 +226,7 @@ def test_three_groups_and_two_attributes():
     rng = np.random.default_rng(1)
     frame["region"] = np.where(frame["town"] == "west", "W", np.where(rng.random(1500) < 0.5, "X", "Y"))
     subject = subject_of(frame, protected=("group", "region"))
-    found = sensitivity(subject, bootstrap=100, status_model="network")
+    found = sensitivity(subject, SensitivityOptions(bootstrap=100, status_model="network"))
     assert [status.attribute for status in found.status] == ["group", "region"]
     assert [item.group for item in found.status[1].groups] == ["W", "X", "Y"]
     assert len(found.groups) == 5
@@ -238,7 +245,7 @@ def test_a_brought_model_teaches_a_on_half_the_people():
         ),
     )
     subject = make_subject(data, model_spec({"path": str(samples / "hiring.onnx")}))
-    found = sensitivity(subject, bootstrap=100)
+    found = sensitivity(subject, SensitivityOptions(bootstrap=100))
     assert not found.estimated, "its file is a logistic regression: exact gradients"
     assert found.rows["left_out"] == {"rows that the protected-status model learned from": 1000}
     assert found.rows["used"] + 1000 == found.rows["audited"] == 2000
@@ -247,14 +254,44 @@ def test_a_brought_model_teaches_a_on_half_the_people():
     assert found.status[0].auc.low > 0.7
 
 
-def test_power_decides_between_silence_and_ignorance():
+def test_few_people_settle_nothing_and_are_told_how_many_would():
     # groups whose features do not differ, so neither does their sensitivity
     frame = people(240, seed=3)
     frame["group"] = np.where(np.random.default_rng(0).random(240) < 0.5, "a", "b")
-    few = sensitivity(subject_of(frame), bootstrap=100, material=1.02)
+    few = sensitivity(subject_of(frame), SensitivityOptions(bootstrap=100, material=1.02))
     assert few.verdict == "insufficient evidence"
-    assert few.people_needed > 20
-    assert f"{few.people_needed:,} people" in few.finding
+    assert few.people_needed > 72
+    assert f"{few.people_needed:,} people in all would be needed" in few.finding
+
+
+def test_two_logistic_regressions_say_who_is_close_to_one_half_and_get_no_verdict(logistic, audited):
+    found = sensitivity(logistic, SensitivityOptions(bootstrap=100, status_model="logistic"))
+    p = found.people["score"]
+    ratio = found.people["sensitivity"] / (p * (1 - p))
+    assert ratio.max() == pytest.approx(ratio.min(), rel=1e-9)
+    assert (found.verdict, found.people_needed) == ("insufficient evidence", None)
+    assert "close to one half" in found.judged.reason
+    assert found.finding.endswith(f"There is no verdict: {found.judged.reason}.")
+    assert any("There is no verdict" in warning for warning in found.warnings)
+    # unless asked otherwise the protected-status model is a network, and the slopes differ
+    assert audited.status[0].kind == "network of 64 and 64 ReLU units"
+    p = audited.people["score"]
+    ratio = audited.people["sensitivity"] / (p * (1 - p))
+    assert ratio.max() > 1.5 * ratio.min()
+
+
+def test_sentence_figure_and_json_state_the_interval_of_the_verdict(audited_fed):
+    said, document = audited_fed.judged.interval, audited_fed.to_json()
+    assert said in [item.ratio for item in audited_fed.groups]
+    assert document["interval"]["low"] == said.low
+    assert document["verdict"] == audited_fed.verdict
+    assert f"{number(said.value)} times ({number(said.low)}–{number(said.high)})" in audited_fed.finding
+    drawn = figures.groups(audited_fed).data[0]
+    place = list(drawn.x).index(said.value)
+    assert drawn.x[place] - drawn.error_x.arrayminus[place] == pytest.approx(said.low)
+    excludes = said.low > 1 or said.high < 1
+    assert (audited_fed.verdict == "evidence of a difference") == excludes
+    assert "would have been seen" not in audited_fed.finding
 
 
 @pytest.mark.parametrize(
@@ -270,7 +307,7 @@ def test_power_decides_between_silence_and_ignorance():
 )
 def test_bad_options_are_named(logistic, options, words):
     with pytest.raises(InputError, match=words):
-        sensitivity(logistic, **options)
+        sensitivity(logistic, SensitivityOptions(**options))
 
 
 def test_subjects_that_cannot_be_audited_say_why():
@@ -278,22 +315,22 @@ def test_subjects_that_cannot_be_audited_say_why():
     data = build_data(frame, DataSpec(label="hired", favorable=1, protected=("group",), features=("skill",)))
     column = make_subject(data, model_spec({"predictions": {"score": "score"}}))
     with pytest.raises(InputError, match="score people who do not exist"):
-        sensitivity(column)
+        sensitivity(column, SensitivityOptions())
     lonely = people(200)
     lonely["group"] = ["a"] * 196 + ["b"] * 4
     with pytest.raises(InputError, match="two groups of at least 10 people"):
-        sensitivity(subject_of(lonely))
+        sensitivity(subject_of(lonely), SensitivityOptions())
     only = subject_of(people(300), features=("group",))
     with pytest.raises(InputError, match="no feature to read"):
-        sensitivity(only)
+        sensitivity(only, SensitivityOptions())
 
 
 def test_people_of_whom_all_are_alike_have_no_threshold_above():
     frame = people(300)
     frame["skill"], frame["height"], frame["town"] = 1.0, 170.0, "north"
-    found = sensitivity(subject_of(frame), bootstrap=100)
+    found = sensitivity(subject_of(frame), SensitivityOptions(bootstrap=100))
     assert found.above == 0
-    assert found.verdict in {"no evidence at this size", "insufficient evidence"}
+    assert (found.verdict, found.judged.interval.value) == ("insufficient evidence", None)
     json.dumps(found.to_json(), allow_nan=False)
     for draw in (
         figures.histogram,
@@ -318,15 +355,13 @@ def test_figures_and_section_say_what_they_show(audited_fed):
 
 
 def test_max_people_counts_who_is_left_out(logistic):
-    found = sensitivity(logistic, max_people=100, bootstrap=100)
+    found = sensitivity(logistic, SensitivityOptions(max_people=100, bootstrap=100))
     assert found.rows["used"] == len(found.people) == 100
     assert sum(found.rows["left_out"].values()) + 100 == found.rows["audited"]
 
 
 def test_options_are_all_spelled_out():
     import inspect
-
-    from audits.sensitivity import SensitivityOptions
 
     spelled = inspect.signature(sensitivity).parameters
     for field in dataclasses.fields(SensitivityOptions):

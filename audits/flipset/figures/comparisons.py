@@ -11,7 +11,7 @@ from audits.flipset import FlipsetResult
 from audits.flipset.figures.flipsets import whiskers
 from audits.stats.words import number, percent
 
-__all__ = ["causal", "same_values", "score_change"]
+__all__ = ["causal", "same_values", "score_change", "strata"]
 
 
 def causal(result: FlipsetResult) -> go.Figure:
@@ -89,12 +89,46 @@ def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
     return finish(figure, height=110 + 30 * len(lines), alt=alt)
 
 
+def strata(result: FlipsetResult) -> go.Figure:
+    """Draw the difference of the groups' rates within each value of the conditioning column."""
+    table = result.strata_frame().dropna(subset=["difference of rates"]).iloc[::-1]
+    if table.empty:
+        return empty("Nobody was matched.")
+    places = list(range(len(table)))
+    values = [100 * value for value in table["difference of rates"]]
+    ends = [(100 * low, 100 * high) for low, high in zip(table["low"], table["high"], strict=True)]
+    figure = go.Figure(
+        go.Scatter(
+            x=values,
+            y=places,
+            mode="markers",
+            marker={"color": ACCENT, "size": 10},
+            error_x=whiskers(values, ends),
+            customdata=[describe(name, longest=60) for name in table["within"]],
+            hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
+            showlegend=False,
+        )
+    )
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    figure.update_yaxes(
+        tickmode="array", tickvals=places, ticktext=[describe(name) for name in table["within"]]
+    )
+    figure.update_xaxes(title="difference of favorable rates, source minus target (percentage points)")
+    first = table.iloc[-1]
+    alt = (
+        f"Difference of favorable rates within {len(table)} values of the conditioning column; the largest "
+        "is "
+        f"{percent(first['difference of rates'], first['source people'])} within {first['within']}."
+    )
+    return finish(figure, height=110 + 30 * len(table), alt=alt)
+
+
 def score_change(result: FlipsetResult) -> go.Figure:
     """Draw how the score changes from person to counterpart: to the right counterparts score better."""
     change = result.score_change
-    if change is None or "histogram" not in change:
+    if change is None or not change.histogram:
         return empty("The change of the score was not measured.")
-    edges, people = change["histogram"]["edges"], change["histogram"]["people"]
+    edges, people = change.histogram["edges"], change.histogram["people"]
     total = sum(people) or 1.0
     figure = go.Figure(
         go.Bar(
@@ -110,8 +144,8 @@ def score_change(result: FlipsetResult) -> go.Figure:
     figure.update_xaxes(title="score of the counterpart minus the person's own")
     figure.update_yaxes(title="share of people (%)", rangemode="tozero")
     alt = (
-        f"Change of the score from {result.source} people to their counterparts: {number(change['mean'])} on "
-        f"average, nine in ten between {number(change['quantiles']['0.05'])} and "
-        f"{number(change['quantiles']['0.95'])}."
+        f"Change of the score from {result.source} people to their counterparts: {number(change.mean)} on "
+        f"average, nine in ten between {number(change.quantiles['0.05'])} and "
+        f"{number(change.quantiles['0.95'])}."
     )
     return finish(figure, height=260, alt=alt)

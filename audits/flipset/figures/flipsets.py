@@ -9,9 +9,10 @@ from plotly.subplots import make_subplots
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
+from audits.flipset.words import interval_words
 from audits.stats.words import count, number, people, percent
 
-__all__ = ["COLOUR", "Part", "marginals", "sizes", "transparency", "whiskers"]
+__all__ = ["COLOUR", "Part", "above_chance", "marginals", "sizes", "transparency", "whiskers"]
 
 Part = Literal["positive", "negative"]
 COLOUR = {"positive": ACCENT, "negative": CONTRAST}
@@ -68,6 +69,54 @@ def sizes(result: FlipsetResult) -> go.Figure:
     figure.update_yaxes(range=[-0.6, 1.6])
     alt = f"Share of {result.source} people in each flipset with interval: {', '.join(rows)}."
     return finish(figure, height=250, alt=alt)
+
+
+def above_chance(result: FlipsetResult) -> go.Figure:
+    """Draw what the larger flipset holds above chance, and how many people alike are decided differently.
+
+    The grey band is what is no material difference; the interval that the verdict follows from comes first.
+    """
+    shown = result.above_chance_frame()
+    if shown.empty:
+        return empty("The level of chance was not measured.")
+    shown = shown.iloc[::-1]
+    places = list(range(len(shown)))
+    values = [100 * value for value in shown["value"]]
+    ends = [
+        (None, None) if low != low else (100 * low, 100 * high)  # NaN: no interval
+        for low, high in zip(shown["low"], shown["high"], strict=True)
+    ]
+    figure = go.Figure(
+        go.Scatter(
+            x=values,
+            y=places,
+            mode="markers",
+            marker={
+                "color": [ACCENT if verdict else INK for verdict in shown["verdict rests on it"]],
+                "size": 11,
+            },
+            error_x=whiskers(values, ends),
+            customdata=list(shown["what"]),
+            hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
+            showlegend=False,
+        )
+    )
+    judged = result.judged
+    if judged.immaterial_low is not None and judged.immaterial_high is not None:
+        figure.add_vrect(
+            x0=100 * judged.immaterial_low,
+            x1=100 * judged.immaterial_high,
+            fillcolor=GREY,
+            opacity=0.25,
+            line_width=0,
+        )
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    figure.update_yaxes(
+        tickmode="array", tickvals=places, ticktext=list(shown["what"]), range=[-0.6, len(shown) - 0.4]
+    )
+    figure.update_xaxes(title="percentage points of people")
+    alt = f"{interval_words(judged)}; the grey band is what does not matter."
+    return finish(figure, height=130 + 50 * len(shown), alt=alt)
 
 
 def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int = 3) -> go.Figure:

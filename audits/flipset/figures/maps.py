@@ -10,8 +10,8 @@ from plotly.subplots import make_subplots
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
 from audits.flipset import FlipsetResult
+from audits.flipset.checking import KS_LIMIT
 from audits.flipset.figures.flipsets import COLOUR
-from audits.flipset.validation import KS_LIMIT
 from audits.progress import CurvePoint
 from audits.stats.words import number
 
@@ -20,7 +20,7 @@ __all__ = ["arrows", "curve", "fit", "training"]
 
 def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
     """Draw each feature's KS distance between counterparts and target group, the largest on top."""
-    ranked = sorted(result.validation["ks"].items(), key=lambda item: item[1])[-most:]
+    ranked = sorted(result.validation.ks.items(), key=lambda item: item[1])[-most:]
     if not ranked:
         return empty("No features were matched on.")
     figure = go.Figure(

@@ -15,9 +15,10 @@ import numpy as np
 from audits.errors import InputError
 from audits.transport.maps.coupled import CoupledOptions
 from audits.transport.maps.entropic import EntropicMap, EntropicOptions
-from audits.transport.maps.gan import GanMap, GanOptions
+from audits.transport.maps.gan import GanMap
 from audits.transport.maps.linear import LinearMap, LinearOptions
-from audits.transport.maps.neural import NeuralMap, NeuralOptions
+from audits.transport.maps.neural import NeuralMap
+from audits.transport.maps.options import GanOptions, NeuralOptions
 from audits.transport.maps.protocol import FittedMap, TrainingPoint
 from audits.transport.maps.unbalanced import UnbalancedMap, UnbalancedOptions
 from audits.transport.maps.validation import (

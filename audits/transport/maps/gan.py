@@ -19,17 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from audits.checks import generator
 from audits.errors import RunFailed
 from audits.progress import Progress, silent
-from audits.transport.costs import Cost
 from audits.transport.maps.gan_training import GanTraining, players, split
 from audits.transport.maps.networks import predict
+from audits.transport.maps.options import GanOptions
 from audits.transport.maps.protocol import (
     TrainingPoint,
     Watch,
@@ -41,52 +40,9 @@ from audits.transport.maps.protocol import (
     unwatched,
 )
 
-__all__ = ["GanMap", "GanOptions"]
+__all__ = ["GanMap"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class GanOptions:
-    """Options of the GAN map; the defaults are the paper's for the hiring data.
-
-    Attributes
-    ----------
-    cost : {"l1_squared", "l2_squared", "l1", "l2"}
-        What moving a person costs.
-    transport_weight : float
-        λ, the weight of that cost in the generator's loss. The paper: 1e-4 (hiring, control, equalised odds),
-        5e-4 (parity on the strategic subject list), 5e-5 (law school).
-    batch : int
-        People in a batch; the paper: 64 (hiring), 4 (strategic subject list), 2 (law school).
-    iterations : int
-        Passes of the loop, each with `critic_steps` critic steps and one generator step.
-    width : int
-        Units in each of the two hidden layers.
-    learning_rate, clip : float
-        RMSProp's step; bound on the critic's weights and biases.
-    residual : bool
-        Let the generator learn the move instead of the counterpart.
-    early_stopping : bool
-        Hold people out, watch mean KS distance + `cost_share` × (mean cost / cost of pairing at random) on
-        them, keep the generator that was best, stop after `patience` passes without a better one.
-    held_out : float
-        Share of each group held out.
-    """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
-    cost: Cost = "l1_squared"
-    transport_weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1e-4
-    batch: Annotated[int, Field(ge=1, le=65536)] = 64
-    iterations: Annotated[int, Field(ge=1, le=10_000_000)] = 20_001
-    critic_steps: Annotated[int, Field(ge=1, le=1000)] = 5
-    width: Annotated[int, Field(ge=1, le=4096)] = 128
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 5e-5
-    clip: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.01
-    residual: bool = False
-    early_stopping: bool = False
-    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    cost_share: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.1
-    patience: Annotated[int, Field(ge=1)] = 4000
+_USUAL = GanOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +77,7 @@ class GanMap:
         a: np.ndarray | None = None,
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
-        options: GanOptions = GanOptions(),
+        options: GanOptions = _USUAL,
         watch: Watch = unwatched,
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,

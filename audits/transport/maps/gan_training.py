@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from audits.errors import InputError
 from audits.progress import Progress
+from audits.transport.maps.options import GanOptions
 from audits.transport.maps.protocol import Groups, TrainingPoint, Watch, one_thread
 from audits.transport.maps.validation import ks_distances, mean_cost
 from audits.transport.maps.wgan import Wgan, moving_cost
-
-if TYPE_CHECKING:
-    from audits.transport.maps.gan import GanOptions
 
 __all__ = ["GanTraining", "drawer", "players", "split"]
 

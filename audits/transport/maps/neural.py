@@ -27,17 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from audits.checks import generator
 from audits.errors import RunFailed
 from audits.progress import Progress, silent
-from audits.transport.costs import Cost
 from audits.transport.maps.marginals import fit_marginals, restore
 from audits.transport.maps.networks import predict
+from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.potentials import cost_scales, thin
 from audits.transport.maps.protocol import (
     TrainingPoint,
@@ -50,57 +49,11 @@ from audits.transport.maps.protocol import (
     unwatched,
 )
 
-__all__ = ["NeuralMap", "NeuralOptions"]
+__all__ = ["NeuralMap"]
+
+_USUAL = NeuralOptions()
 
 _LOOSE = 0.5  # error of the plan's marginals beyond which a map learned from it is no transport map
-
-
-@dataclass(frozen=True, kw_only=True)
-class NeuralOptions:
-    """Options of the neural map.
-
-    Attributes
-    ----------
-    cost : {"l1_squared", "l2_squared", "l1", "l2"}
-        What moving a person costs.
-    regularisation : {"l2", "entropic"}
-        L2 trains more steadily and pairs people with fewer others.
-    epsilon : float, optional
-        Regularisation, as a share of how much it matters who is paired with whom (`CostScales.contrast`); by
-        default 0.002 (L2) or 0.2 (entropic), which blur the pairs about alike.
-    dual_steps, map_steps : int
-        Optimisation steps for the potentials, then for the map.
-    batch : int
-        People of each group in a step for the potentials.
-    width : int
-        Units in each of the two hidden layers of the three networks.
-    learning_rate : float
-        Adam's, falling to 0 along a cosine.
-    restore_marginals : bool
-        Give every feature with more than two values the target group's distribution.
-    device : str
-        "cpu", or a torch device such as "cuda"; falls back to the CPU where that is absent.
-    """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
-    cost: Cost = "l1_squared"
-    regularisation: Literal["l2", "entropic"] = "l2"
-    epsilon: Annotated[float, Field(ge=1e-6, le=1e3)] | None = None
-    dual_steps: Annotated[int, Field(ge=1, le=10_000_000)] = 2000
-    map_steps: Annotated[int, Field(ge=1, le=10_000_000)] = 800
-    batch: Annotated[int, Field(ge=1, le=65536)] = 512
-    width: Annotated[int, Field(ge=1, le=4096)] = 128
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
-    restore_marginals: bool = True
-    device: str = "cpu"
-
-    @property
-    def share(self) -> float:
-        """The regularisation in use."""
-        if self.epsilon is not None:
-            return self.epsilon
-        return 0.002 if self.regularisation == "l2" else 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +94,7 @@ class NeuralMap:
         a: np.ndarray | None = None,
         b: np.ndarray | None = None,
         feature_weights: np.ndarray | None = None,
-        options: NeuralOptions = NeuralOptions(),
+        options: NeuralOptions = _USUAL,
         watch: Watch = unwatched,
         progress: Progress = silent,
         rng: np.random.Generator | int | None = None,

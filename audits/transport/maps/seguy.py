@@ -7,7 +7,6 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,13 +16,11 @@ from torch.optim.lr_scheduler import LRScheduler
 from audits.errors import InputError
 from audits.progress import Progress
 from audits.transport.maps.networks import glorot, layers, predict
+from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.pairs import pair_costs
 from audits.transport.maps.protocol import Groups, TrainingPoint, Watch
 from audits.transport.maps.validation import ks_distances
 from audits.transport.maps.wgan import moving_cost
-
-if TYPE_CHECKING:
-    from audits.transport.maps.neural import NeuralOptions
 
 __all__ = ["Trained", "train"]
 

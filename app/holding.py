@@ -1,0 +1,245 @@
+"""What the process that holds a workspace's tables answers: numbers of people, and slices that pages show.
+
+It runs in a child of `audits.runs.nursery`, never where pages are served. A question carries all that its
+answer depends on, so that a fresh process answers as well as one that has the tables already.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl  # noqa: F401  (loaded before the process gives up most of the file system)
+import pandas as pd
+
+from app.columns import preview, profile
+from app.summary import summarise
+from app.wire import pack_array, pack_frame, unpack_array
+from audits.checks import build
+from audits.data import AuditData, Table, build_data, data_spec, read_table
+from audits.data.values import is_missing
+from audits.runs.arrivals import Arrival, read_arrow, read_file, read_json
+
+__all__ = ["answer"]
+
+_TABLES, _FRAMES = 1, 2
+
+_tables: OrderedDict[str, Table] = OrderedDict()
+_frames: OrderedDict[str, AuditData] = OrderedDict()
+
+
+def answer(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer to one question: see the functions below, one for each value of ``ask``."""
+    return _ANSWERS[question["ask"]](question)
+
+
+def _table(question: Mapping[str, Any]) -> Table:
+    def make() -> Table:
+        spec = data_spec(question["section"])
+        paths = [Path(path) for path in question["paths"]]
+        return read_table(paths, format=spec.format, options=spec.read)
+
+    return _kept(_tables, question["table key"], make, _TABLES)
+
+
+def _data(question: Mapping[str, Any]) -> AuditData:
+    def make() -> AuditData:
+        return build_data(_table(question), data_spec(question["section"]))
+
+    return _kept(_frames, question["data key"], make, _FRAMES)
+
+
+def _kept(kept: OrderedDict[str, Any], key: str, make: Callable[[], Any], most: int) -> Any:
+    if key not in kept:
+        while len(kept) >= most:  # before the next is made: two do not fit where one does
+            kept.popitem(last=False)
+        kept[key] = make()
+    kept.move_to_end(key)
+    return kept[key]
+
+
+def _about_table(question: Mapping[str, Any]) -> dict[str, Any]:
+    found = _table(question)
+    first = preview(found.frame)
+    return {
+        "report": {**found.report.to_dict(), "notes": list(found.report.notes)},
+        "profiles": [asdict(each) for each in profile(found)],
+        "shape": list(found.frame.shape),
+        "first": pack_frame(first),
+    }
+
+
+def _about_data(question: Mapping[str, Any]) -> dict[str, Any]:
+    data = _data(question)
+    return {
+        "summary": asdict(summarise(data)),
+        "facts": {
+            "columns": [str(name) for name in data.frame.columns],
+            "types": [each.kind for each in map(_type, data.frame.dtypes)],
+            "kinds": dict(data.kinds),
+            "features": list(data.features),
+            "protected": list(data.protected),
+            "label": data.label,
+            "favorable": [_plain(value) for value in data.favorable],
+            "roles": dict(data.roles),
+            "missing": data.missing,
+            "rows_read": data.rows_read,
+            "excluded": dict(data.excluded),
+            "imputed": dict(data.imputed),
+            "sha256": data.sha256,
+            "digest": data.digest,
+            "notes": list(data.notes),
+            "orders": {name: list(levels) for name, levels in data.orders.items()},
+            "bins": {name: list(edges) for name, edges in data.bins.items()},
+            "cut": None if data.cut is None else asdict(data.cut),
+            "n": data.n,
+            "size": data.size,
+            "labelled": data.y is not None,
+            "weighted": data.weights is not None,
+        },
+    }
+
+
+def _rows(question: Mapping[str, Any]) -> dict[str, Any]:
+    frame = _data(question).frame
+    columns = question["columns"]
+    wanted = frame if columns is None else frame[columns]
+    if question["rows"] is not None:
+        wanted = wanted.loc[unpack_array(question["rows"])]
+    return {"frame": pack_frame(wanted)}
+
+
+def _distinct(question: Mapping[str, Any]) -> dict[str, Any]:
+    column = _data(question).frame[question["column"]].dropna()
+    number = column.nunique()
+    if number > question["most"]:
+        return {"number": number, "values": []}
+    return {"number": number, "values": sorted(column.astype(str).unique().tolist())}
+
+
+def _members(question: Mapping[str, Any]) -> dict[str, Any]:
+    return {"mask": pack_array(_data(question).members(question["where"], argument=question["argument"]))}
+
+
+def _labels(question: Mapping[str, Any]) -> dict[str, Any]:
+    y = _data(question).y
+    return {"y": None if y is None else pack_array(y)}
+
+
+def _weights(question: Mapping[str, Any]) -> dict[str, Any]:
+    weights = _data(question).weights
+    return {"weights": None if weights is None else pack_array(weights)}
+
+
+def _groups(question: Mapping[str, Any]) -> dict[str, Any]:
+    return {"frame": pack_frame(_data(question).groups)}
+
+
+def _candidates(question: Mapping[str, Any]) -> dict[str, Any]:
+    from audits.rule_sets.audit import count_candidates
+    from audits.rule_sets.options import RuleSetsOptions
+
+    options = build(RuleSetsOptions, dict(question["options"]), "rule_sets")
+    return {"number": count_candidates(_data(question), options)}
+
+
+def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
+    from audits.rule_sets.findings import profile as differences
+
+    rows = _data(question).frame.loc[unpack_array(question["rows"])]
+    found = differences(rows, unpack_array(question["inside"]), question["columns"])
+    return {"frame": pack_frame(found)}
+
+
+def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
+    from audits.runs.mitigating import usual_others
+
+    return {"audits": usual_others(_data(question), question["trained"])}
+
+
+def _check_labels(question: Mapping[str, Any]) -> dict[str, Any]:
+    from audits.loss_ratio.audit import check_labels
+
+    check_labels(_data(question))
+    return {}
+
+
+def _sensitive_columns(question: Mapping[str, Any]) -> dict[str, Any]:
+    from audits.loss_ratio.choosing import sensitive_columns
+
+    return {"columns": list(sensitive_columns(_data(question)))}
+
+
+def _arrived(arrival: Arrival) -> dict[str, Any]:
+    columns = {name: [_plain(value) for value in values] for name, values in arrival.columns.items()}
+    return {"columns": columns, "people": arrival.people, "ids": list(arrival.ids), "at": arrival.at}
+
+
+def _body(question: Mapping[str, Any]) -> dict[str, Any]:
+    body = base64.b64decode(question["body"])
+    read = read_arrow if question["kind"] == "arrow" else read_json
+    return _arrived(read(body, question["reads"]))
+
+
+def _file(question: Mapping[str, Any]) -> dict[str, Any]:
+    path = Path(question["path"])
+    arrival = read_file(path, question["reads"], frozenset(question["numbers"]))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return {**_arrived(arrival), "digest": digest}
+
+
+def _type(dtype: Any) -> np.dtype:
+    return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: dates as text, as the page and the scoring process would have them."""
+    if value is None or type(value) in {str, int, float, bool}:
+        return value
+    if is_missing(value):
+        return None
+    if isinstance(value, (np.number, np.bool_)):
+        return value.item()
+    from audits.data.values import text_of
+
+    return text_of(value)
+
+
+_ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "table": _about_table,
+    "data": _about_data,
+    "rows": _rows,
+    "distinct": _distinct,
+    "members": _members,
+    "labels": _labels,
+    "weights": _weights,
+    "groups": _groups,
+    "candidates": _candidates,
+    "differences": _differences,
+    "usual audits": _usual_audits,
+    "check labels": _check_labels,
+    "sensitive columns": _sensitive_columns,
+    "body": _body,
+    "file": _file,
+}
+
+
+def _warm() -> None:
+    """Read a small table of each kind, so that nothing is loaded in the children any more."""
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    profile(Table(frame.set_index(pd.RangeIndex(1, 3, name="row")), _no_report()))
+
+
+def _no_report() -> Any:
+    from audits.data import ReadReport
+
+    return ReadReport((), {})
+
+
+_warm()

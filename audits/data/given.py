@@ -1,0 +1,265 @@
+"""Tables given in memory: read as pandas, and handed back to a model in the form and types they came in.
+
+Whatever narwhals reads (pandas, polars, Arrow and others) and NumPy matrices become one pandas table. A model
+wants the cells that its author gave it: `Given.hand_over` undoes what reading changed, cell by cell, so that
+a person of the data reaches the model exactly as in the table, and a moved one in the same types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from audits.data.values import text_of
+from audits.errors import InputError
+
+__all__ = ["Given", "column_of", "given_table"]
+
+_TABLE = "a table: a pandas, polars or Arrow frame, or a NumPy matrix"
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A table as it was given.
+
+    Attributes
+    ----------
+    frame : DataFrame (n, columns)
+        The same cells in pandas; column names are texts, the index is the table's own, or counts from 1
+        where it has none.
+    names : tuple
+        The columns' own names, which need not be texts.
+    form : {"pandas", "numpy", "narwhals"}
+        What it was.
+    native : object
+        The table itself.
+    """
+
+    frame: pd.DataFrame
+    names: tuple[Any, ...]
+    form: str
+    native: Any
+
+    def reader(self, columns: Sequence[str], built: pd.DataFrame) -> Reader:
+        """Return what turns rows as audits have them into rows of some columns as they were given.
+
+        Parameters
+        ----------
+        built : DataFrame
+            The same people as audits have them, `AuditData.frame`.
+        """
+        return Reader(self, tuple(columns), built)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """See `Given.reader`."""
+
+    given: Given
+    columns: tuple[str, ...]
+    built: pd.DataFrame
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Return rows (m, columns) of the audit's types in the form and types of the given table.
+
+        A cell that still is what reading made of that person's own cell becomes that own cell.
+        """
+        rows = pd.DataFrame({name: self._column(name, frame[name]) for name in self.columns})
+        if self.given.form == "numpy":
+            return rows.to_numpy(dtype=self._matrix_type(rows))
+        if self.given.form == "pandas":
+            own = dict(zip(self.given.frame.columns, self.given.names, strict=True))
+            return rows.set_axis([own[name] for name in self.columns], axis=1)
+        return self._as_given(rows)
+
+    def _column(self, name: str, values: pd.Series) -> pd.Series:
+        given, built = self.given.frame[name], self.built[name]
+        reference = built.reindex(values.index)
+        alike = (values.eq(reference) | (values.isna() & reference.isna())).to_numpy(dtype=bool)
+        alike = alike & values.index.isin(given.index)
+        if alike.all():
+            return given.loc[values.index]
+        return _typed(np.where(alike, _objects(given.reindex(values.index)), self._restored(name, values)),
+                      given, values.index)  # fmt: skip
+
+    def _restored(self, name: str, values: pd.Series) -> np.ndarray:
+        """Return cells that nobody in the table has, as near to the column's own values as can be told."""
+        known = self._own_cells[name]
+        cells = _objects(values)
+        if known is None:
+            return cells
+        return np.array([known.get(text_of(cell), cell) for cell in cells], dtype=object)
+
+    @cached_property
+    def _own_cells(self) -> dict[str, dict[str, Any] | None]:
+        """Of each column, its own values by the text of what reading made of them; None for numbers."""
+        found: dict[str, dict[str, Any] | None] = {}
+        for name in self.columns:
+            given, built = self.given.frame[name].reindex(self.built.index), self.built[name]
+            if pd.api.types.is_numeric_dtype(given.dtype) and pd.api.types.is_numeric_dtype(built.dtype):
+                found[name] = None
+                continue
+            first = ~built.duplicated() & built.notna() & given.notna()
+            pairs = zip(_objects(built[first]), _objects(given[first]), strict=True)
+            found[name] = {text_of(made): own for made, own in pairs}
+        return found
+
+    def _matrix_type(self, rows: pd.DataFrame) -> Any:
+        own = np.asarray(self.given.native).dtype
+        whole = own.kind in "iub" and not all(kind.kind in "iub" for kind in rows.dtypes)
+        return np.float64 if whole else own  # a moved number need not be whole
+
+    def _as_given(self, rows: pd.DataFrame) -> Any:
+        own = nw.from_native(self.given.native, eager_only=True)
+        made = nw.from_arrow(
+            pa.Table.from_pandas(rows, preserve_index=False), backend=own.implementation
+        )  # polars reads Arrow as it is; so does pyarrow
+        schema = {name: kind for name, kind in own.schema.items() if name in self.columns}
+        whole = {name for name in self.columns if pd.api.types.is_float_dtype(rows[name].dtype)}
+        cast = {name: kind for name, kind in schema.items() if not (name in whole and kind.is_integer())}
+        return made.with_columns(
+            nw.col(name).cast(kind) for name, kind in cast.items() if made.schema[name] != kind
+        ).to_native()
+
+
+def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = None) -> Given:
+    """Read a table given in memory.
+
+    Parameters
+    ----------
+    table : DataFrame, polars or Arrow frame, or array (n, d)
+        At least one row and column.
+    name : str
+        The argument, for messages.
+    columns : sequence of str, optional
+        Names for the columns of a matrix; ``x0``, ``x1``, … where none are known.
+
+    Raises
+    ------
+    InputError
+        If it is none of these: says what to do.
+    """
+    if isinstance(table, pd.DataFrame):
+        names = tuple(table.columns)
+        frame = table.set_axis(pd.Index([str(each) for each in names], dtype="str"), axis=1)
+        return Given(frame, names, "pandas", table)
+    if isinstance(table, (np.ndarray, list, tuple)) or type(table).__name__ == "Tensor":
+        return _matrix(table, name, columns)
+    if isinstance(table, (str, bytes)) or hasattr(table, "__fspath__"):
+        text = str(table)
+        advice = f"read it first: {name} = pandas.read_csv({text!r})"
+        if "://" in text and not text.startswith(("http://", "https://")):
+            advice = f"addresses are not opened: fetch the file, and {advice[0].lower()}{advice[1:]}"
+        raise InputError(name, f"must be {_TABLE}, not the name of a file", text, advice)
+    try:
+        narrow = nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise _no_table(table, name) from None
+    frame = narrow.to_pandas().reset_index(drop=True)
+    return Given(frame.set_index(frame.index + 1), tuple(narrow.columns), "narwhals", table)
+
+
+def _matrix(table: Any, name: str, columns: Sequence[str] | None) -> Given:
+    try:
+        matrix = np.asarray(table)
+    except (ValueError, TypeError, RuntimeError):
+        raise _no_table(table, name) from None
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biufOUS":
+        raise InputError(
+            name, f"must be {_TABLE}", f"an array of shape {matrix.shape}",
+            "give one row a person and one column a feature" if matrix.ndim != 2 else "give numbers or texts",
+        )  # fmt: skip
+    width = matrix.shape[1]
+    names = tuple(columns) if columns is not None else tuple(f"x{place}" for place in range(width))
+    if len(names) != width:
+        raise InputError(
+            "columns", f"must name the {width} columns of {name}", f"{len(names)} names", "name each one"
+        )
+    frame = pd.DataFrame(matrix, columns=pd.Index([str(each) for each in names], dtype="str"))
+    return Given(frame.set_index(frame.index + 1), names, "numpy", matrix)
+
+
+def _no_table(table: Any, name: str) -> InputError:
+    kind = type(table).__name__
+    advice = "convert it to a frame first"
+    if hasattr(table, "collect"):
+        advice = f"collect it first: {name}.collect()"
+    elif hasattr(table, "toarray"):
+        advice = f"make it dense first: {name}.toarray()"
+    elif isinstance(table, Mapping):
+        advice = f"make it a frame first: pandas.DataFrame({name})"
+    elif hasattr(table, "predict"):
+        advice = "the model comes first: audits.audit(model, X, y, favorable=…, protected=…)"
+    return InputError(name, f"must be {_TABLE}", f"a {kind}", advice)
+
+
+def column_of(values: Any, table: Given, name: str) -> pd.Series:
+    """Return values that lie outside a table as a column of it, in the same order of people.
+
+    Raises
+    ------
+    InputError
+        If they are no column, of another length, or have an index of their own that orders people
+        differently.
+    """
+    n, index = len(table.frame), table.frame.index
+    if isinstance(values, pd.DataFrame) and values.shape[1] == 1:
+        values = values.iloc[:, 0]
+    if isinstance(values, pd.Series):
+        if table.form == "pandas" and len(values) == n and not values.index.equals(index):
+            raise InputError(
+                name,
+                "must have the index of X, so that it is clear who is who",
+                f"other row names from {values.index[0]!r} on",
+                f"give {name}.to_numpy() if both are in the same order, or {name}.loc[X.index]",
+            )
+        column = values
+    else:
+        column = _plain_column(values, name)
+    if len(column) != n:
+        raise InputError(name, f"must have one entry for each of the {n:,} rows of X", f"{len(column):,}")
+    return column.set_axis(index)
+
+
+def _plain_column(values: Any, name: str) -> pd.Series:
+    if not isinstance(values, (np.ndarray, list, tuple)) and type(values).__name__ != "Tensor":
+        try:
+            return nw.from_native(values, series_only=True).to_pandas()
+        except TypeError:
+            pass
+    array = None
+    if hasattr(values, "__len__") and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
+        array = np.asarray(values)
+    if array is not None and array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array is None or array.ndim != 1:
+        found = type(values).__name__ if array is None else f"an array of shape {array.shape}"
+        raise InputError(name, "must be the name of a column of X, or an array with one entry a row", found)
+    return pd.Series(array.tolist() if array.dtype.kind in "OSU" else array)
+
+
+def _objects(values: pd.Series) -> np.ndarray:
+    cells = values.astype(object)
+    return cells.where(cells.notna(), None).to_numpy()
+
+
+def _typed(cells: np.ndarray, like: pd.Series, index: pd.Index) -> pd.Series:
+    """Return cells as a column of the type of `like`; numbers that are not whole as floats."""
+    kind = like.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return pd.Series(pd.Categorical(cells, dtype=kind), index=index)
+    if not pd.api.types.is_numeric_dtype(kind):
+        return pd.Series(cells, index=index, dtype=kind)
+    numbers = pd.Series(cells, index=index).astype("float64")
+    if pd.api.types.is_float_dtype(kind):
+        return numbers.astype(kind)
+    if numbers.notna().all() and (numbers == numbers.round()).all():
+        return numbers.astype(kind)
+    return numbers

@@ -1,0 +1,94 @@
+"""What the name of a column says it is: a group, a label, a stored prediction.
+
+Names are a start for the user to correct. Two things are decided by them alone, because a mistake there
+would be silent: a column named like a stored prediction or a true label is never a feature unless told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+__all__ = ["named_protected", "named_result", "stored"]
+
+_PROTECTED = re.compile(
+    r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
+    r"|nationality|citizen|citizenship|foreign|foreigner|native|national|origin|pregnant|pregnancy|veteran"
+    r"|colou?r|caste|orientation|male|female|woman|women|black|white|asian|hispanic|hispan|latino|latina"
+    r"|minority|married|unmarried|immigrant|migrant"
+)
+_RESULTS = re.compile(
+    r"label|target|outcome|class|y|decision|approv\w*|hired?|hiring|accept\w*|admit\w*|admission|default|credit"
+    r"|recid|recidivism|income|status|grant\w*|reject\w*|denied|result|response|passed|pass|pf|toxicity|toxic"
+    r"|repaid|callback|selected|promoted|survived|convicted|fraud|churn|readmitted"
+)
+_TRUTH = frozenset({"y", "ytrue", "label", "labels", "target", "truth", "groundtruth", "truelabel", "actual"})
+_PREDICTED = frozenset(
+    {
+        "ypred",
+        "yhat",
+        "pred",
+        "preds",
+        "prediction",
+        "predictions",
+        "predicted",
+        "predictedlabel",
+        "labelpred",
+        "predictedclass",
+        "predlabel",
+    }
+)
+_SCORED = frozenset(
+    {
+        "yprob",
+        "yproba",
+        "yscore",
+        "ypredproba",
+        "ypredprob",
+        "prob",
+        "probs",
+        "proba",
+        "probability",
+        "score",
+        "scores",
+        "predictedscore",
+        "predictedprobability",
+        "predictionscore",
+        "predscore",
+        "predproba",
+        "predprob",
+        "modelscore",
+    }
+)
+Stored = Literal["label", "prediction", "score"]
+
+
+def stored(name: str) -> Stored | None:
+    """Return what a column stores by its whole name: the true label, a predicted one, or a score.
+
+    Examples
+    --------
+    >>> [stored(name) for name in ("y_true", "y_pred", "Y Prob", "score", "credit_score", "priors_count")]
+    ['label', 'prediction', 'score', 'score', None, None]
+    """
+    squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
+    if squeezed in _TRUTH:
+        return "label"
+    if squeezed in _PREDICTED:
+        return "prediction"
+    return "score" if squeezed in _SCORED else None
+
+
+def named_protected(name: str) -> bool:
+    """Whether a word of the name is one of a group that people belong to."""
+    return _named(name, _PROTECTED)
+
+
+def named_result(name: str) -> bool:
+    """Whether a word of the name is one of an outcome."""
+    return _named(name, _RESULTS)
+
+
+def _named(name: str, words: re.Pattern[str]) -> bool:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return any(words.fullmatch(word.lower()) for word in re.split(r"[^A-Za-z]+", spaced))

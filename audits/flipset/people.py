@@ -1,0 +1,410 @@
+"""Who is compared: both groups' people, stratum by stratum, and what they are matched on, as points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import one_of
+from audits.data import AuditData, group_name
+from audits.data.blocks import LevelBlock, NumberBlock
+from audits.errors import InputError
+from audits.flipset import options as budget
+from audits.flipset.options import FlipsetOptions
+from audits.models import Subject
+from audits.progress import Progress
+from audits.stats import apportion
+from audits.transport import estimated_bytes, estimated_seconds
+
+__all__ = [
+    "Axis",
+    "Chosen",
+    "Compared",
+    "Encoded",
+    "choose",
+    "compare",
+    "encode",
+]
+
+_MOST_STRATA = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What a flipset audit is carried out on.
+
+    Attributes
+    ----------
+    subject : Subject
+    options : FlipsetOptions
+    decisions : bool array (n,)
+        Favourable decisions of all audited people.
+    sizes : array (n,)
+        People each row stands for.
+    encoded : Encoded
+        All audited people as points.
+    chosen : Chosen
+        Which of them are compared.
+    """
+
+    subject: Subject
+    options: FlipsetOptions
+    decisions: np.ndarray
+    sizes: np.ndarray
+    encoded: Encoded
+    chosen: Chosen
+
+    @property
+    def width(self) -> int:
+        """Encoded features."""
+        return self.encoded.values.shape[1]
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """The features matched on, as the user wrote them."""
+        return self.subject.data.frame[list(self.encoded.columns)]
+
+
+def compare(
+    subject: Subject, options: FlipsetOptions, rng: np.random.Generator, progress: Progress
+) -> Compared:
+    """Score and encode people, and choose who is compared.
+
+    Raises
+    ------
+    InputError
+        As `choose` and `encode` say.
+    """
+    data = subject.data
+    progress(0.0, "Scoring people")
+    decisions = np.asarray(subject.decisions, dtype=bool)
+    sizes = np.ones(data.n) if data.weights is None else data.weights
+    progress(0.03, "Encoding people")
+    encoded = encode(subject, options)
+    chosen = choose(data, options, decisions, encoded.values.shape[1], rng)
+    return Compared(subject, options, decisions, sizes, encoded, chosen)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Positions of the two groups' people per stratum, and who was left out and why."""
+
+    source: str
+    target: str
+    strata: tuple[tuple[str, np.ndarray, np.ndarray], ...]
+    left_out: dict[str, int]
+    warnings: tuple[str, ...]
+
+
+def choose(
+    data: AuditData, options: FlipsetOptions, decisions: np.ndarray, width: int, rng: np.random.Generator
+) -> Chosen:
+    """Pick source and target people, matched only within a stratum.
+
+    Parameters
+    ----------
+    decisions : array (n,)
+        Favourable decisions: a subsample keeps their share.
+    width : int
+        Encoded features, for the estimate of what matching costs.
+
+    Raises
+    ------
+    InputError
+        A group is empty or a single person, the groups share people, or the conditioning column is unknown.
+    """
+    source = data.members(options.source, argument="flipset.source")
+    target = data.members(options.target, argument="flipset.target")
+    names = group_name(options.source), group_name(options.target)
+    shared = int((source & target).sum())
+    if shared:
+        raise InputError(
+            "flipset.target",
+            f"must not share people with the source, but {shared:,} are in both",
+            options.target,
+            "choose another value",
+        )
+    for side, mask, name in (("source", source, names[0]), ("target", target, names[1])):
+        if mask.sum() < 2:
+            raise InputError(
+                f"flipset.{side}",
+                f"needs at least 2 people, but the audited data have {int(mask.sum())} in the group {name!r}",
+                advice="choose a larger group, or audit more rows",
+            )
+    left_out: dict[str, int] = {}
+    strata = _strata(data, options.condition_on, source, target, left_out)
+    neither = int((~source & ~target).sum())
+    if neither:
+        left_out["in neither group"] = neither
+    warnings: list[str] = []
+    strata = _affordable(strata, options, decisions, width, rng, left_out, warnings)
+    return Chosen(*names, tuple(strata), left_out, tuple(warnings))
+
+
+Strata = list[tuple[str, np.ndarray, np.ndarray]]
+
+
+def _strata(
+    data: AuditData, column: str | None, source: np.ndarray, target: np.ndarray, left_out: dict[str, int]
+) -> Strata:
+    if column is None:
+        return [("", np.flatnonzero(source), np.flatnonzero(target))]
+    values = _condition(data, column)
+    found: Strata = []
+    for value in sorted(set(values[source]) | set(values[target])):
+        here = values == value
+        ours, theirs = np.flatnonzero(source & here), np.flatnonzero(target & here)
+        if len(ours) and len(theirs):
+            found.append((value, ours, theirs))
+        else:
+            reason = f"no counterpart with {column} = {value}"
+            left_out[reason] = len(ours) + len(theirs)
+    if sum(len(ours) for _, ours, _ in found) < 2:
+        raise InputError(
+            "flipset.condition_on",
+            "must leave people of both groups who agree in it",
+            column,
+            "choose another column, or none",
+        )
+    return found
+
+
+def _condition(data: AuditData, column: str) -> np.ndarray:
+    if column == data.label or (column == "label" and column not in data.frame.columns):
+        if data.y is None:
+            raise InputError(
+                "flipset.condition_on",
+                "needs the true label, but the data name none",
+                advice="set data.label",
+            )
+        return np.where(data.y, "favorable label", "unfavorable label")
+    if column in data.protected:
+        values = data.groups[column]
+    elif column in data.frame.columns:
+        values = data.frame[column]
+    else:
+        raise InputError(
+            "flipset.condition_on",
+            "must be 'label' or a column of the data",
+            column,
+            f"choose 'label' or one of {', '.join(map(str, data.frame.columns[:12]))}",
+        )
+    text = values.astype("string").fillna("(missing)").to_numpy(dtype=object).astype(str)
+    if len(np.unique(text)) > _MOST_STRATA:
+        raise InputError(
+            "flipset.condition_on",
+            f"must have at most {_MOST_STRATA} values, but {column!r} has {len(np.unique(text)):,}",
+            advice="cut it with data.bins, or choose another column",
+        )
+    return text
+
+
+def _affordable(
+    strata: Strata,
+    options: FlipsetOptions,
+    decisions: np.ndarray,
+    width: int,
+    rng: np.random.Generator,
+    left_out: dict[str, int],
+    warnings: list[str],
+) -> Strata:
+    """Draw a subsample, stratified on stratum and decision, of groups too large to match exactly.
+
+    Maps are fitted to everyone.
+    """
+
+    def fits(share: float) -> bool:
+        sizes = [(int(len(s) * share) + 1, int(len(t) * share) + 1) for _, s, t in strata]
+        seconds = sum(estimated_seconds(n, m, width) for n, m in sizes)
+        return (
+            seconds <= budget.MOST_SECONDS
+            and max(estimated_bytes(n, m, width) for n, m in sizes) <= budget.MOST_BYTES
+        )
+
+    share = 1.0
+    if options.max_people is None and options.transport == "exact":
+        while not fits(share):
+            share *= 0.9
+    before = [sum(len(item[side]) for item in strata) for side in (1, 2)]
+    most = [
+        int(share * size) if options.max_people is None else min(options.max_people, size) for size in before
+    ]
+    if most == before:
+        return strata
+    ours = _drawn([s for _, s, _ in strata], decisions, most[0], rng)
+    theirs = _drawn([t for _, _, t in strata], decisions, most[1], rng)
+    drawn = [(item[0], s, t) for item, s, t in zip(strata, ours, theirs, strict=True) if len(s) and len(t)]
+    if not drawn:
+        raise InputError(
+            "flipset.max_people",
+            f"must leave somebody in both groups of a stratum, of which there are {len(strata)}",
+            options.max_people,
+            "raise it, or condition on nothing",
+        )
+    after = [sum(len(item[side]) for item in drawn) for side in (1, 2)]
+    left_out["not drawn into the subsample"] = sum(before) - sum(after)
+    if options.max_people is None:
+        seconds = sum(estimated_seconds(len(s), len(t), width) for _, s, t in strata)
+        memory = max(estimated_bytes(len(s), len(t), width) for _, s, t in strata)
+        why = (
+            f"matching everyone exactly would take about {_minutes(seconds)} and {memory / 2**30:.1f} GB; "
+            f"to have it done all the same, set max_people to {max(before):,}"
+        )
+    else:
+        why = f"max_people is {options.max_people:,}"
+    warnings.append(
+        f"Of {before[0]:,} source and {before[1]:,} target people, a random {after[0]:,} and {after[1]:,} "
+        f"were matched (same share of favorable decisions), because {why}."
+    )
+    return drawn
+
+
+def _minutes(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes:,} minute{'s' if minutes > 1 else ''}"
+
+
+def _drawn(
+    strata: list[np.ndarray], decisions: np.ndarray, most: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Draw at most `most` rows in all, in proportion to strata and to decisions within each."""
+    places = apportion(np.array([len(rows) for rows in strata]), most, least=1)
+    found = []
+    for rows, wanted in zip(strata, places, strict=True):
+        sides = [rows[decisions[rows]], rows[~decisions[rows]]]
+        counts = apportion(np.array([len(side) for side in sides]), wanted)
+        picked = [rng.choice(side, n, replace=False) for side, n in zip(sides, counts, strict=True) if n]
+        found.append(np.sort(np.concatenate(picked)) if picked else rows[:0])
+    return found
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One line of the report: an encoded column, its unit, and where its value is missing.
+
+    Attributes
+    ----------
+    unit : float
+        Raw units per encoded unit.
+    deviation : float
+        Standard deviation of the raw feature among the audited people; 0 for a constant.
+    missing : int or None
+        Encoded column that is 1 where the feature is missing.
+    """
+
+    name: str
+    column: str
+    index: int
+    unit: float
+    deviation: float
+    missing: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Features of all audited people in standardised units.
+
+    Attributes
+    ----------
+    values : array (n, d)
+    weights : array (d,)
+        Weight of each encoded column in the cost.
+    columns : tuple of str
+        The raw features behind them.
+    axes : list of Axis
+        The lines of a transparency report.
+    scaled : dict
+        Raw feature to whether its values are numbers with a scale.
+    keep : array of int (d,)
+        Their places among the columns of the subject's feature space.
+    """
+
+    values: np.ndarray
+    weights: np.ndarray
+    columns: tuple[str, ...]
+    axes: list[Axis]
+    scaled: dict[str, bool]
+    keep: np.ndarray
+
+
+def encode(subject: Subject, options: FlipsetOptions) -> Encoded:
+    """Encode every feature but the attributes that tell the groups apart.
+
+    Those attributes differ for every pair by definition, so they say nothing about who is similar; the
+    counterpart keeps its own values of them when it is scored.
+
+    Raises
+    ------
+    InputError
+        No feature is left to match on, or a weight names no feature.
+    """
+    space, data = subject.space, subject.data
+    compared = set(options.source) | set(options.target)
+    weights = options.feature_weights or {}
+    for name in weights:
+        one_of("flipset.feature_weights", name, space.columns, what="a feature")
+    every = space.encode(data.frame)
+    sizes = np.ones(data.n) if data.weights is None else data.weights
+    keep: list[int] = []
+    axes: list[Axis] = []
+    columns: list[str] = []
+    column_weights: list[float] = []
+    scaled = {}
+    for block in space.parts:
+        if block.column in compared:
+            continue
+        first = len(keep)
+        where = space.blocks[block.column]
+        keep.extend(range(where.start, where.stop))
+        columns.append(block.column)
+        column_weights.extend([float(weights.get(block.column, 1.0))] * (where.stop - where.start))
+        axes.extend(_axes(block, first, every[:, where], sizes))
+        scaled[block.column] = data.kinds[block.column] in {"continuous", "integer", "datetime"}
+    if not keep:
+        raise InputError(
+            "flipset",
+            "has no feature left to match people on",
+            advice="add features other than the groups' attributes",
+        )
+    if not any(column_weights):
+        raise InputError(
+            "flipset.feature_weights", "must leave at least one feature a weight above 0", weights
+        )
+    return Encoded(
+        values=np.ascontiguousarray(every[:, keep]),
+        weights=np.array(column_weights),
+        columns=tuple(columns),
+        axes=axes,
+        scaled=scaled,
+        keep=np.array(keep),
+    )
+
+
+def _axes(block: NumberBlock | LevelBlock, first: int, encoded: np.ndarray, sizes: np.ndarray) -> list[Axis]:
+    """Report lines of one feature; `first` is its first column among the kept ones."""
+    mean = np.average(encoded, axis=0, weights=sizes)
+    deviation = np.sqrt(np.average((encoded - mean) ** 2, axis=0, weights=sizes))
+    # the deviation of equal values is rounding, not spread
+    deviation = np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1.0), deviation, 0.0)
+    if isinstance(block, NumberBlock):
+        units = [float(block.sd), 1.0]
+        names = [_number_name(block), *block.names[1:]]
+        missing = [first + 1 if len(block.names) == 2 else None, None]
+    else:
+        units = [2.0] * len(block.names)  # one-hot entries are 0.5
+        names = list(block.names)
+        missing = [None] * len(names)
+    return [
+        Axis(name, block.column, first + k, units[k], float(deviation[k]) * units[k], missing[k])
+        for k, name in enumerate(names)
+    ]
+
+
+def _number_name(block: NumberBlock) -> str:
+    """Name of the report line: for two words, the one that counts as 1."""
+    if block.kind != "boolean" or not len(block.levels):
+        return block.column
+    top = block.levels.iloc[-1]
+    return block.column if isinstance(top, (bool, int, float, np.generic)) else f"{block.column}={top}"

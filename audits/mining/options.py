@@ -1,0 +1,77 @@
+"""What an auditor can choose of rules and of the search for groups, for every audit that mines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from audits.options import option
+
+__all__ = ["Amount", "Bins", "Depth", "Edges", "Protected", "RuleOptions", "Support", "Terms", "Text"]
+
+Edges = tuple[Annotated[float, Field(allow_inf_nan=False)], ...]
+Amount = Annotated[int, Field(ge=2, le=100)]
+
+Protected = Annotated[
+    tuple[str, ...] | None,
+    option("Protected attributes that rules may constrain; all of the data's by default."),
+]
+Text = Annotated[
+    str | None,
+    option("Column of text: rules then say which identity term a text holds, and attributes are not used."),
+]
+Terms = Annotated[
+    dict[str, tuple[str, ...]] | None,
+    option("Identity terms by category; by default the 48 terms in 4 categories of the paper's Table 1."),
+]
+Support = Annotated[
+    float,
+    option("Smallest share of people that a group must have (the paper's θ).", unit="as a share", gt=0, le=1),
+]
+Depth = Annotated[
+    Annotated[int, Field(ge=1)] | None,
+    option("Most rules in a rule set; any number where it is left out.", unit="rules"),
+]
+Bins = Annotated[
+    Amount | dict[str, Amount | Edges],
+    option(
+        "Bins of a continuous attribute (the paper's K), for all or by attribute, or their edges; the data's "
+        "own bins come first."
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleOptions:
+    """Options of rules and of the groups that they make."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    protected: Protected = None
+    text: Text = None
+    terms: Terms = None
+    context: Annotated[
+        tuple[str, ...],
+        option(
+            "Ordinary columns that may narrow a group further; a rule set has at least one protected rule."
+        ),
+    ] = ()
+    support: Support = 0.05
+    bins: Bins = 10
+    binning: Annotated[
+        Literal["width", "quantile"],
+        option("Bins of equal width, as in the paper, or with equally many people."),
+    ] = "width"
+    categories: Annotated[
+        Literal["subsets", "values"],
+        option("Rules on a category: every proper subset of its values, as in the paper, or single values."),
+    ] = "subsets"
+    intervals: Annotated[
+        Literal["runs", "thresholds", "bins"],
+        option(
+            "Rules on bins: every run of adjacent ones, as in the paper, one-sided thresholds, or single."
+        ),
+    ] = "runs"
+    depth: Depth = None

@@ -1,0 +1,576 @@
+"""One call from Python: a model, a table, and everything that needs no further choice.
+
+`audit` is the public name ``audits.audit``. It says what a spec would say, and where a spec can say it too
+(a column of predictions, an ONNX file of the same model) it gives the same numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import pandas as pd
+
+from audits.checks import choices, one_of
+from audits.data import AuditData, build_data, data_spec
+from audits.data.given import Given, column_of, given_table
+from audits.errors import InputError
+from audits.models import Subject, model_facts
+from audits.models.in_memory import (
+    InMemoryModel,
+    Output,
+    ignored_columns,
+    in_memory_model,
+    model_columns,
+    name_of,
+    says_what_it_reads,
+)
+from audits.models.labels import cut_threshold
+from audits.models.predictions import HigherIs, Made
+from audits.models.spec import ModelSpec, Predictions
+from audits.models.subject import make_subject, subject_of
+from audits.models.thresholds import check_threshold
+from audits.progress import Progress, part, silent
+from audits.runs.documents import plain_data
+from audits.runs.execute import carry_out
+from audits.runs.registry import AUDITS, usual_audits
+from audits.runs.result import AuditResult, RunResult
+from audits.runs.spec import audit_request
+from audits.runs.threads import fixed_threads
+from audits.runs.version import VERSION
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+__all__ = ["Findings", "audit"]
+
+_READY = 0.2  # share of the progress bar until audits start
+Asked = str | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Findings(RunResult):
+    """What `audit` found: a `RunResult` with reports, figures and tables at hand.
+
+    Attributes
+    ----------
+    subject : Subject
+        Data, model and decisions that every audit took.
+    not_run : mapping of str to str
+        Audits that nobody asked for by name and that these people do not allow: why not.
+
+    ``findings["groups"]`` is that audit's own result; ``save`` and ``write_tables`` write files.
+    """
+
+    subject: Subject = field(kw_only=True)
+    not_run: Mapping[str, str] = field(kw_only=True, default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the result of an audit by its name, the first if it ran twice."""
+        names = [each.name for each in self.audits]
+        return self.audits[names.index(one_of("audit", name, names, what="an audit that ran"))].result
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row an audit: verdict, finding and the number of its warnings."""
+        return pd.DataFrame(
+            {
+                "audit": [each.name for each in self.audits],
+                "verdict": [each.result.verdict for each in self.audits],
+                "finding": [each.result.finding for each in self.audits],
+                "warnings": [len(each.result.warnings) for each in self.audits],
+            }
+        )
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every table of every audit, by audit and name."""
+        return self.named_tables()
+
+    @property
+    def figures(self) -> Figures:
+        """Every figure, by audit and name, drawn when looked up."""
+        return Figures(self)
+
+    def report(self, path: str | Path, *, template: Literal["full", "executive", "annex4"] = "full") -> Path:
+        """Write a report and return where it lies: HTML that opens offline, or PDF by the file's ending.
+
+        Raises
+        ------
+        InputError
+            If the ending is neither, or the file cannot be written.
+        """
+        place = Path(path)
+        ending = place.suffix.lower()
+        one_of("path", ending, (".html", ".htm", ".pdf"), what="the name of an .html or .pdf file")
+        one_of("template", template, ("full", "executive", "annex4"))
+        try:
+            if ending == ".pdf":
+                from audits.reports.pdf import render_pdf
+
+                place.write_bytes(render_pdf(self, template=template))
+            else:
+                from audits.reports.html import render_report
+
+                place.write_text(render_report(self, template=template), encoding="utf-8")
+        except OSError as error:
+            raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
+        return place
+
+    def __repr__(self) -> str:
+        lines = [f"{each.name}: {each.result.verdict}. {each.result.finding}" for each in self.audits]
+        lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return verdicts and findings for a notebook."""
+        rows = "".join(
+            f"<tr><td>{html.escape(each.name)}</td><td><b>{html.escape(each.result.verdict)}</b></td>"
+            f"<td style='text-align:left'>{html.escape(each.result.finding)}</td></tr>"
+            for each in self.audits
+        )
+        rows += "".join(
+            f"<tr><td>{html.escape(name)}</td><td>not run</td>"
+            f"<td style='text-align:left'>{html.escape(why)}</td></tr>"
+            for name, why in self.not_run.items()
+        )
+        data, model = self.data, self.model
+        about = f"{model['name']}, {model['rule']}. {data['rows_used']:,} of {data['rows_read']:,} rows used."
+        notes = "".join(f"<br>{html.escape(note)}" for note in [*data["notes"], *model["notes"]])
+        return (
+            "<div><table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table><p><small>{html.escape(about)}{notes}</small></p></div>"
+        )
+
+
+class Figures(Mapping[str, "go.Figure"]):
+    """Figures by ``audit/name``, each drawn when it is looked up."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._made = {
+            f"{each.name}/{exhibit.key}": exhibit.figure
+            for each in findings.audits
+            for exhibit in AUDITS[each.name].section(each.result).exhibits
+        }
+
+    def __getitem__(self, name: str) -> go.Figure:
+        return self._made[one_of("figure", name, self._made, what="one of the figures")]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __repr__(self) -> str:
+        return f"<figures: {', '.join(self._made)}>"
+
+
+def audit(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    favorable: Any = None,
+    protected: Any = None,
+    audits: Asked = None,
+    predictions: Any = None,
+    scores: Any = None,
+    columns: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    classes: Sequence[object] | None = None,
+    output: Output | None = None,
+    threshold: float | Mapping[str, Mapping[str, float]] | None = None,
+    higher_is: HigherIs = "favorable",
+    made: Made = "unknown",
+    weights: Any = None,
+    roles: Mapping[str, Sequence[str]] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Findings:
+    """Audit a model on a table: all that needs no further choice, or the audits named.
+
+    Parameters
+    ----------
+    model : object or None
+        Has ``predict_proba``, ``decision_function`` or ``predict``, is a torch module, or a function of a
+        table. None where `predictions` or `scores` say what it decided.
+    X : DataFrame, polars or Arrow frame, or array (n, d)
+        The people, as the model reads them: it is handed the same form and types, moved people too.
+    y : str or array (n,), optional
+        The true outcome: a column of X, or values in the order of its rows.
+    favorable : value, list of values, or mapping
+        Which values of y are good for the person; ``{"at_least": 3.0}`` (``at_most``, ``above``, ``below``)
+        cuts a number, which the model then predicts.
+    protected : str, list, mapping of name to array, Series or DataFrame
+        The attributes whose groups are compared: columns of X, or values outside it.
+    audits : str, list or mapping, optional
+        Names, or name to options as in a spec: ``{"flipset": {"source": …, "target": …}}``. By default each
+        audit that needs no choice on these data.
+    predictions, scores : str or array (n,), optional
+        Instead of a model: the labels that it predicted, or its scores.
+    columns : sequence of str, optional
+        What the model reads, in its order; what it was fitted on, or all of X, if left out. Names the columns
+        of a matrix.
+    features : sequence of str, optional
+        Columns that describe people where audits compare them; those that the model reads if left out.
+    classes : sequence, optional
+        Label values in the order of the model's outputs, where it does not say.
+    output : {"probabilities", "logits", "scores", "labels"}, optional
+        What a network or function gives; told from its answers if left out.
+    threshold : float or {attribute: {value: float}}, optional
+        Favourable from this score on: 0.5, or 0 for a decision function.
+    higher_is : {"favorable", "unfavorable"}
+        Direction of `scores`.
+    made : {"held_out", "in_sample", "unknown"}
+        Whether the model was trained on the people of X; stated with its accuracy.
+    weights : str or array (n,), optional
+        How many people a row stands for.
+    roles, kinds, bins : mapping, optional
+        As in a spec's ``data``.
+    seed : int
+        Same seed, same numbers, and those of a spec with the same audits in the same order.
+
+    Returns
+    -------
+    Findings
+
+    Raises
+    ------
+    InputError
+        For the first thing that is wrong: names the argument, the rule, the value, and what to write.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> people = pd.DataFrame({"hours": [1, 2, 3, 4] * 30, "sex": (["f"] * 2 + ["m"] * 2) * 30})
+    >>> hired = [0, 0, 1, 1] * 30
+    >>> model = LogisticRegression().fit(people[["hours"]], hired)
+    >>> found = audit(model, people, hired, favorable=1, protected="sex", audits="groups")
+    >>> found["groups"].verdict
+    'evidence of a difference'
+    """
+    with _in_words_of_python(), fixed_threads():
+        for name, each, known in (
+            ("made", made, get_args(Made)),
+            ("higher_is", higher_is, get_args(HigherIs)),
+            ("output", output, (None, *get_args(Output))),
+        ):
+            one_of(name, each, known)
+        given = given_table(X, columns=columns if _is_matrix(X) else None)
+        sources = [name for name, each in (("model", model), ("predictions", predictions), ("scores", scores))
+                   if each is not None]  # fmt: skip
+        if len(sources) != 1:
+            raise InputError(
+                "model", f"must be given in exactly one way, but there {_are(sources)}",
+                advice="give a model, or None with predictions= or scores=",
+            )  # fmt: skip
+        table = _Parts(given)
+        label = table.take(y, "y", "label")
+        counts = table.take(weights, "weights", "weights")
+        groups = _protected(table, protected)
+        if isinstance(favorable, Mapping):
+            label_part: Any = {"column": table.need(label, "y"), **favorable}
+        else:
+            label_part = label
+            favorable = _plain(favorable)
+        section: dict[str, Any] = {
+            "label": label_part,
+            "favorable": None if isinstance(favorable, Mapping) else favorable,
+            "protected": groups,
+            "weights": counts,
+            "roles": roles,
+            "kinds": kinds,
+            "bins": bins,
+        }
+        if label is not None and section["favorable"] is None and not isinstance(label_part, Mapping):
+            values = table.frame()[label].dropna().unique().tolist()
+            raise InputError(
+                "favorable",
+                f"is missing: which value of y is good for the person? y holds {choices(values)}",
+                advice=f"such as favorable={values[-1]!r}" if values else "",
+            )  # fmt: skip
+        apart = [name for name in (label, counts) if name is not None]
+        if model is None:
+            found = _stored(table, predictions, scores, higher_is, made)
+            section["features"] = list(features) if features is not None else None
+            data = _built(table, section)
+            spec = ModelSpec(predictions=found)
+            subject = make_subject(data, spec, threshold=0.5 if threshold is None else threshold, seed=seed)
+            about: dict[str, Any] = {"predictions": {key: each for key, each in vars(found).items() if each}}
+        else:
+            reads = tuple(columns) if columns is not None else model_columns(model, given, apart, groups)
+            for name in reads:
+                one_of("columns", name, given.frame.columns, what="a column of X")
+            section["features"] = list(features if features is not None else reads)
+            data = _built(table, section)
+            asked = in_memory_model(
+                model, given, data, reads, classes=classes, output=output, higher_is=higher_is
+            )
+            if columns is None and features is None and not says_what_it_reads(model):
+                ignored = ignored_columns(asked, data, [name for name in groups if name in reads])
+                if ignored:  # handed over, but no feature: moving people along them would change nothing
+                    section["features"] = [name for name in reads if name not in ignored]
+                    data = _built(table, section)
+                    asked = in_memory_model(
+                        model, given, data, reads, classes=classes, output=output, higher_is=higher_is
+                    )
+            subject = _subject(data, asked, threshold, made, seed)
+            about = {"in_memory": {"kind": name_of(model), "columns": list(reads)}}
+        progress(_READY, "the model is ready")
+        requests = _requests(audits, subject, words=bool(data.features) and _texts_only(data))
+        results, not_run = _carried_out(
+            requests, subject, seed, part(progress, _READY, 1.0), told=audits is not None
+        )
+        return Findings(
+            VERSION,
+            {
+                "data": plain_data(_without_none(section), "data"),
+                "model": plain_data(about, "model"),
+                "threshold": plain_data({"threshold": subject.threshold}, "")["threshold"],
+                "seed": seed,
+                "audits": [{each.name: each.options} for each in results],
+            },
+            _facts(data, subject),
+            plain_data(model_facts(subject), "model"),
+            results,
+            subject=subject,
+            not_run=not_run,
+        )
+
+
+class _Parts:
+    """The table with the columns that lie outside it, under names that are free."""
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self._outside: dict[str, pd.Series] = {}
+
+    def take(self, values: Any, argument: str, name: str) -> str | None:
+        """Return the column that holds `values`: the one of X that a text names, or a new one."""
+        if values is None:
+            return None
+        if isinstance(values, str):
+            return str(one_of(argument, values, self.given.frame.columns, what="a column of X"))
+        column = column_of(values, self.given, argument)
+        own = column.name if isinstance(column.name, str) and column.name else name
+        return self.add(own, column)
+
+    def add(self, name: str, column: pd.Series) -> str:
+        """Add a column; where X has one of the name, it must hold the same, or gets another name."""
+        frame = self.given.frame
+        if name in frame.columns and column.reset_index(drop=True).equals(frame[name].reset_index(drop=True)):
+            return name
+        while name in frame.columns or name in self._outside:
+            name += "_"
+        self._outside[name] = column.rename(name)
+        return name
+
+    def need(self, name: str | None, argument: str) -> str:
+        if name is None:
+            raise InputError(argument, "is missing", advice="give the true outcome of everyone in X")
+        return name
+
+    def frame(self) -> pd.DataFrame:
+        return pd.concat([self.given.frame, *self._outside.values()], axis=1)
+
+
+def _protected(table: _Parts, protected: Any) -> list[str]:
+    if protected is None:
+        columns = choices(table.given.frame.columns)
+        raise InputError(
+            "protected", "is missing: whose groups are compared?",
+            advice=f"such as protected='sex', of the columns {columns}, or protected={{'sex': values}}",
+        )  # fmt: skip
+    if isinstance(protected, str):
+        protected = [protected]
+    if isinstance(protected, Mapping):
+        return [_outside(table, str(name), values) for name, values in protected.items()]
+    if isinstance(protected, pd.DataFrame):
+        return [_outside(table, str(name), protected[name]) for name in protected.columns]
+    if isinstance(protected, pd.Series):
+        return [_outside(table, str(protected.name or "group"), protected)]
+    if isinstance(protected, (list, tuple)) and all(isinstance(each, str) for each in protected):
+        absent = [each for each in protected if each not in table.given.frame.columns]
+        if not absent:
+            return list(dict.fromkeys(protected))
+        if len(protected) == len(table.given.frame) > 1:  # the values themselves
+            return [_outside(table, "group", list(protected))]
+        for each in absent[:1]:
+            one_of("protected", each, table.given.frame.columns, what="a column of X")
+    if isinstance(protected, (list, tuple)) and all(isinstance(each, pd.Series) for each in protected):
+        return [
+            _outside(table, str(each.name or f"group{place}"), each) for place, each in enumerate(protected)
+        ]
+    if hasattr(protected, "columns") and not isinstance(protected, (list, tuple)):
+        frame = given_table(protected, "protected").frame
+        return [_outside(table, name, frame[name].to_numpy()) for name in frame.columns]
+    return [_outside(table, str(getattr(protected, "name", None) or "group"), protected)]
+
+
+def _outside(table: _Parts, name: str, values: Any) -> str:
+    if isinstance(values, str):
+        one_of(f"protected[{name!r}]", values, table.given.frame.columns, what="a column of X")
+        return values
+    return table.add(name, column_of(values, table.given, f"protected[{name!r}]"))
+
+
+def _stored(table: _Parts, predictions: Any, scores: Any, higher_is: Any, made: Any) -> Predictions:
+    """Add what the model said to the table, and say which column holds it."""
+    if scores is not None:
+        return Predictions(score=table.take(scores, "scores", "score"), higher_is=higher_is, made=made)
+    column = str(table.take(predictions, "predictions", "prediction"))
+    values = table.frame()[column].dropna().unique()
+    if values.dtype.kind == "f" and len(values) > 2 and not (values == values.round()).all():
+        raise InputError(
+            "predictions", "must be predicted labels, but they look like scores",
+            float(values[0]), "give them as scores=…",
+        )  # fmt: skip
+    return Predictions(label=column, made=made)
+
+
+def _built(table: _Parts, section: Mapping[str, Any]) -> AuditData:
+    return build_data(table.frame(), data_spec(_without_none(section)))
+
+
+def _without_none(section: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in section.items() if each is not None}
+
+
+def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, seed: int) -> Subject:
+    kind: Any = {"labels": "label", "scores": "number"}.get(model.output, "probability")
+    higher: Any = "unfavorable" if model.sign < 0 else "favorable"
+    notes = list(model.notes)
+    if data.cut is not None:
+        kind = "number"
+        threshold, higher = cut_threshold(0.5 if threshold is None else threshold, data.cut)
+        notes.append(f"Decisions are favourable where the number predicted is {data.cut.side}.")
+    elif threshold is None:
+        threshold = 0.0 if kind == "number" else 0.5
+        if kind == "number":
+            notes.append("Decisions are favourable on that side of 0; threshold=… says otherwise.")
+    return subject_of(
+        data,
+        model,
+        threshold=check_threshold(threshold, data.groups, kind),
+        score_kind=kind,
+        higher_is=higher,
+        made=made,
+        notes=tuple(notes),
+        seed=seed,
+    )
+
+
+def _requests(audits: Asked, subject: Subject, *, words: bool) -> list[Any]:
+    """Return the audits asked for, checked, each with its place."""
+    usual = usual_audits(subject.data, words=words, anew=subject.model.invents)
+    if audits is None or audits == "all":
+        named: list[tuple[str, Any]] = list(usual.items())
+    elif isinstance(audits, str):
+        named = [(audits, None)]
+    elif isinstance(audits, Mapping):
+        named = list(audits.items())
+    elif isinstance(audits, (list, tuple)):
+        named = []
+        for each in audits:
+            named += list(each.items()) if isinstance(each, Mapping) else [(each, None)]
+    else:
+        raise InputError("audits", "must be names, or a mapping of name to options", audits)
+    if not named:
+        raise InputError("audits", "must name at least one audit", advice=f"choose {choices(AUDITS)}")
+    found = []
+    for name, options in named:
+        one_of("audits", name, AUDITS, what="the name of an audit")
+        chosen = usual.get(name, {}) if options is None else options
+        found.append(audit_request(name, chosen, f"audits[{name!r}]"))
+    return found
+
+
+def _carried_out(
+    requests: Sequence[Any], subject: Subject, seed: int, progress: Progress, *, told: bool
+) -> tuple[tuple[AuditResult, ...], dict[str, str]]:
+    """Run the audits; one that nobody `told` us to run may be refused by the data."""
+    results, not_run = [], {}
+    for place, request in enumerate(requests):
+        stretch = part(progress, place / len(requests), (place + 1) / len(requests))
+        stretch(0.0, f"running {request.name}")
+        try:
+            results.append(carry_out(request, place, subject, seed, stretch))
+        except InputError as error:
+            if told:
+                raise
+            not_run[request.name] = _reworded(str(error))
+    if not results:
+        raise InputError(
+            "audits",
+            "cannot run on these data: " + "; ".join(f"{name}: {why}" for name, why in not_run.items()),
+        )
+    return tuple(results), not_run
+
+
+def _facts(data: AuditData, subject: Subject) -> dict[str, Any]:
+    facts = {
+        "rows_read": data.rows_read,
+        "rows_used": data.n,
+        "rows_audited": subject.data.n,
+        "rows_trained": 0,
+        "excluded": dict(data.excluded),
+        "imputed": dict(data.imputed),
+        "sha256": data.sha256,
+        "files": [],
+        "notes": list(data.notes),
+    }
+    return plain_data(facts, "data")
+
+
+def _texts_only(data: AuditData) -> bool:
+    return all(data.kinds[name] == "text" for name in data.features)
+
+
+def _plain(value: Any) -> Any:
+    """Return favourable values as a spec has them: NumPy's own kinds of numbers as Python's."""
+    if isinstance(value, (list, tuple, set, frozenset)) or type(value).__name__ in {"ndarray", "Series"}:
+        return [_plain(each) for each in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def _is_matrix(table: Any) -> bool:
+    return not hasattr(table, "columns") and not hasattr(table, "column_names")
+
+
+def _are(sources: Sequence[str]) -> str:
+    return "is none" if not sources else f"are {' and '.join(sources)}"
+
+
+_KEYS = {
+    "data.label": "y",
+    "model.predictions.score": "scores",
+    "model.predictions.label": "predictions",
+    "model.predictions.higher_is": "higher_is",
+    "data.": "",
+    "model.": "",
+}
+_KEY = re.compile("|".join(re.escape(key) for key in _KEYS))
+_PLACE = re.compile(r"audits\[\d+\]\.(\w+)")
+
+
+def _reworded(sentence: str) -> str:
+    """Return a sentence about a spec's keys as one about the arguments of `audit`."""
+    return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], sentence))
+
+
+@contextlib.contextmanager
+def _in_words_of_python() -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        error.where, error.args = _reworded(error.where), (_reworded(str(error)),)
+        raise

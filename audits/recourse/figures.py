@@ -1,0 +1,458 @@
+"""Figures of the recourse audit: of all rejected people, and of one person's way."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audits.drawing.slider import frame_slider
+from audits.drawing.style import (
+    ACCENT,
+    CONTRAST,
+    GREY,
+    INK,
+    OKABE_ITO,
+    alt_text,
+    describe,
+    distinct,
+    empty,
+    finish,
+)
+from audits.recourse.result import AlphaRow, GroupRecourse, RecourseResult
+from audits.stats import Estimate
+from audits.stats.words import count, number, percent, percent_interval
+
+__all__ = ["apart", "burden", "changes", "person_path", "reclassified", "score_distribution", "sliding"]
+
+_MOST = 6  # groups drawn as lines; the palette has seven colours
+
+
+def reclassified(result: RecourseResult) -> go.Figure:
+    """Draw the share of rejected people who would be accepted against α, a line a group with its band."""
+    figure = go.Figure()
+    groups = sorted(result.by_group, key=lambda row: -row.n)[:_MOST]
+    lines = [("everybody", GREY, [row.reclassified for row in result.by_alpha])]
+    if len(result.by_group) > 1:
+        names = distinct([row.group for row in groups])
+        lines += [
+            (f"{names[k]} ({count(row.n)})", OKABE_ITO[k], list(row.reclassified))
+            for k, row in enumerate(groups)
+        ]
+    for name, colour, shares in lines:
+        steps = list(result.steps)
+        figure.add_trace(
+            go.Scatter(
+                x=steps + steps[::-1],
+                y=[100 * (s.high or 0.0) for s in shares] + [100 * (s.low or 0.0) for s in shares[::-1]],
+                fill="toself",
+                fillcolor=colour,
+                opacity=0.14,
+                mode="lines",
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+                legendgroup=name,
+            )
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=steps,
+                y=[None if s.value is None else 100 * s.value for s in shares],
+                mode="lines+markers",
+                line={"color": colour, "width": 2},
+                name=name,
+                legendgroup=name,
+                hovertemplate=f"{name}: %{{y:.1f}} % at α %{{x:g}}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title="α: how far towards the accepted counterpart", range=[0, 1.02])
+    figure.update_yaxes(title="accepted (% of the rejected)", range=[0, 100])
+    last = result.by_alpha[-1]
+    alt = (
+        f"Share of {count(result.n_rejected)} rejected people accepted, by α: "
+        f"{percent(last.reclassified.value, result.n_rejected)} at {last.alpha:g}."
+    )
+    return finish(figure, height=380, alt=alt)
+
+
+def score_distribution(result: RecourseResult, alpha: float) -> go.Figure:
+    """Draw the rejected people's scores at the step nearest to `alpha`, beside those of today."""
+    step = min(result.by_alpha, key=lambda row: abs(row.alpha - alpha))
+    today = result.by_alpha[0]
+    edges = result.score_edges
+    centres = [(low + high) / 2 for low, high in pairwise(edges)]
+    figure = go.Figure()
+    for row, colour, name in ((today, GREY, f"α = {today.alpha:g}"), (step, ACCENT, f"α = {step.alpha:g}")):
+        figure.add_trace(
+            go.Bar(
+                x=centres,
+                y=_shares(row),
+                width=edges[1] - edges[0],
+                marker={"color": colour, "opacity": 0.65},
+                name=name,
+                hovertemplate="score %{x:.2f}: %{y:.1f} %<extra></extra>",
+            )
+        )
+    figure.update_layout(barmode="overlay")
+    figure.update_xaxes(title="score")
+    figure.update_yaxes(title="rejected people (%)", rangemode="tozero")
+    alt = (
+        f"Scores of {count(result.n_rejected)} rejected people at α {step.alpha:g}: mean "
+        f"{number(step.mean_score.value)}, {number(today.mean_score.value)} at α {today.alpha:g}."
+    )
+    return finish(figure, height=320, alt=alt)
+
+
+def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 14) -> go.Figure:
+    """Draw the mean change of each feature at the step nearest to `alpha`, with intervals (Figure A1)."""
+    step = result.steps[-1] if alpha is None else min(result.steps, key=lambda at: abs(at - alpha))
+    rows = [row for row in result.changes if row.alpha == step and row.mean_change.value]
+    if not rows:
+        return empty("Nothing changes.")
+    rows = sorted(rows, key=lambda row: abs(row.mean_change.value or 0.0) / row.scale)[-most:]
+    values = [(row.mean_change.value or 0.0) / row.scale for row in rows]
+    own = [_signed(row.mean_change.value or 0.0) for row in rows]
+    figure = go.Figure(
+        go.Bar(
+            x=values,
+            y=distinct([row.feature for row in rows]),
+            orientation="h",
+            showlegend=False,
+            marker={"color": [ACCENT if value > 0 else CONTRAST for value in values]},
+            error_x=_error_bars(
+                [_scaled(row.mean_change, row.scale) for row in rows],
+            ),
+            customdata=[[text, _ends(row.mean_change)] for text, row in zip(own, rows, strict=True)],
+            hovertemplate="%{y}: %{customdata[0]}%{customdata[1]} in its own unit<extra></extra>",
+        )
+    )
+    edge = max(
+        max(abs(value), abs(end))
+        for value, row in zip(values, rows, strict=True)
+        for end in _scaled(row.mean_change, row.scale)[1:]
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[1.12 * edge] * len(rows),
+            y=figure.data[0].y,
+            mode="text",
+            text=own,
+            textposition="middle right",
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    figure.update_xaxes(
+        title=f"mean change at α = {step:g} (standard deviations; shares)", range=[-1.1 * edge, 1.6 * edge]
+    )
+    top = f"{rows[-1].feature}, {own[-1]}"
+    alt = f"Mean change of {len(rows)} features at α {step:g}; largest: {top}."
+    return finish(figure, height=110 + 28 * len(rows), alt=alt)
+
+
+def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
+    """Draw scores and mean changes under a slider of α; it moves in the browser, which holds all steps."""
+    last = result.steps[-1]
+    figure = score_distribution(result, last)
+    largest: dict[str, float] = {}
+    for row in result.changes:
+        reach = max(abs(end) for end in _scaled(row.mean_change, row.scale))
+        largest[row.feature] = max(reach, largest.get(row.feature, 0.0))
+    features = sorted((name for name in largest if largest[name] > 0), key=largest.__getitem__)[-most:]
+    edge = max((largest[name] for name in features), default=1.0)
+    figure.add_traces(_changes_at(result, result.by_alpha[-1], features, edge))
+    figure.frames = [
+        {"name": f"{row.alpha:g}", "data": _moved(result, row, features), "traces": [1, 2, 3]}
+        for row in result.by_alpha
+    ]
+    labels = [f"α {row.alpha:g}: {percent_interval(row.reclassified)} accepted" for row in result.by_alpha]
+    names = [f"{row.alpha:g}" for row in result.by_alpha]
+    lower = 28 * len(features)
+    height = 400 + lower
+    middle = (lower + 20) / (height - 160)
+    figure.update_layout(
+        yaxis={"domain": [min(middle + 0.16, 0.9), 1.0]},
+        yaxis2={"domain": [0.0, min(middle, 0.7)]},
+        xaxis2={
+            "anchor": "y2",
+            "title": "mean change (sd; shares of people)",
+            "range": [-1.1 * edge, 1.7 * edge],
+        },
+        sliders=[frame_slider(names, labels, len(names) - 1)],
+    )
+    alt = alt_text(figure) + " A slider moves α; the table holds the shares and scores at each step."
+    return finish(figure, height=height, alt=alt).update_layout(margin={"b": 70})
+
+
+def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[dict[str, Any]]:
+    """What differs between steps of the slider: score bars, bars of the changes, and their words."""
+    rows = {row.feature: row for row in result.changes if row.alpha == step.alpha}
+    ends = [_scaled(rows[name].mean_change, rows[name].scale) for name in features]
+    own = [_signed(rows[name].mean_change.value or 0.0) for name in features]
+    hover = [[text, _ends(rows[name].mean_change)] for text, name in zip(own, features, strict=True)]
+    bars = {
+        "type": "bar",
+        "x": [value for value, _, _ in ends],
+        "marker": {"color": [ACCENT if value > 0 else CONTRAST for value, _, _ in ends]},
+        "error_x": _error_bars(ends),
+        "customdata": hover,
+    }
+    scores = {"type": "bar", "y": _shares(step), "name": f"α = {step.alpha:g}"}
+    return [scores, bars, {"type": "scatter", "text": own}]
+
+
+def _shares(step: AlphaRow) -> list[float]:
+    total = sum(step.scores) or 1.0
+    return [100 * value / total for value in step.scores]
+
+
+def _changes_at(
+    result: RecourseResult, step: AlphaRow, features: list[str], edge: float
+) -> tuple[go.Bar, go.Scatter]:
+    """Mean changes of `features` at a step, as bars with intervals, and in their own units beside them."""
+    _, bars, words = _moved(result, step, features)
+    where = {"y": distinct(features), "xaxis": "x2", "yaxis": "y2", "showlegend": False}
+    hover = "%{y}: %{customdata[0]}%{customdata[1]} in its own unit<extra></extra>"
+    return (
+        go.Bar(**bars, **where, orientation="h", hovertemplate=hover),
+        go.Scatter(
+            **words,
+            **where,
+            x=[1.12 * edge] * len(features),
+            mode="text",
+            textposition="middle right",
+            hoverinfo="skip",
+        ),
+    )
+
+
+def _scaled(estimate: Estimate, scale: float) -> tuple[float, float, float]:
+    value = (estimate.value or 0.0) / scale
+    low = value if estimate.low is None else estimate.low / scale
+    high = value if estimate.high is None else estimate.high / scale
+    return value, low, high
+
+
+def _error_bars(ends: list[tuple[float, float, float]]) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "color": INK,
+        "array": [high - value for value, _, high in ends],
+        "arrayminus": [value - low for value, low, _ in ends],
+    }
+
+
+def _ends(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f" ({_signed(estimate.low)} to {_signed(estimate.high)})"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
+
+
+def burden(result: RecourseResult) -> go.Figure:
+    """Draw how far each group's people have to go to be accepted, with intervals."""
+    rows = sorted(
+        (row for row in result.by_group if row.burden.value is not None),
+        key=lambda row: row.burden.value or 0.0,
+    )
+    if not rows:
+        return empty("Nobody is accepted on the way to the counterpart.")
+    values = [row.burden.value or 0.0 for row in rows]
+    names = [
+        f"{name} ({count(row.n)})" for name, row in zip(distinct([r.group for r in rows]), rows, strict=True)
+    ]
+    figure = go.Figure(
+        go.Scatter(
+            x=values,
+            y=names,
+            mode="markers+text" if len(rows) > 1 else "markers",
+            cliponaxis=False,
+            text=[_further(row) for row in rows],
+            textposition=["top left" if 2 * value > max(values) else "top right" for value in values],
+            marker={
+                "size": 10,
+                "color": [ACCENT if row.burden.low is not None else "#FFFFFF" for row in rows],
+                "line": {"color": ACCENT, "width": 1.5},
+            },
+            error_x=_error_bars([_scaled(row.burden, 1.0) for row in rows]),
+            customdata=[[percent(row.never.value, row.n)] for row in rows],
+            hovertemplate="%{y}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="mean burden<br>(above: minus that of the others)", rangemode="tozero")
+    figure.update_yaxes(range=[-0.5, len(rows) - 0.3])
+    alt = (
+        f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
+        f"{number(rows[-1].burden.value)}{_further(rows[-1], ', against the others ')}."
+    )
+    return finish(figure, height=130 + 52 * len(rows), alt=alt)
+
+
+def apart(result: RecourseResult) -> go.Figure:
+    """Draw each group's share accepted at the last step, minus that of the others, with what matters."""
+    rows = [
+        (row.group, row.accepted_judged)
+        for row in result.by_group
+        if row.accepted_judged is not None and row.accepted_judged.interval.low is not None
+    ]
+    if not rows:
+        return empty("There is nobody to compare with.")
+    rows.sort(key=lambda row: row[1].interval.value or 0.0)
+    ends = [_scaled(one.interval, 0.01) for _, one in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=[value for value, _, _ in ends],
+            y=distinct([name for name, _ in rows]),
+            mode="markers",
+            marker={"size": 10, "color": ACCENT},
+            error_x=_error_bars(ends),
+            customdata=[[one.verdict] for _, one in rows],
+            hovertemplate="%{y}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    material = 100 * float(result.options["material"])
+    figure.add_vrect(x0=-material, x1=material, fillcolor=GREY, opacity=0.12, line_width=0)
+    figure.add_vline(x=0.0, line={"color": CONTRAST, "dash": "dot", "width": 1})
+    figure.update_xaxes(title="accepted at the last step,<br>minus the others (points)")
+    told = "; ".join(
+        f"{name} {value:+.1f} ({low:+.1f} to {high:+.1f})"
+        for (name, _), (value, low, high) in zip(rows, ends, strict=True)
+    )
+    return finish(
+        figure, height=150 + 40 * len(rows), alt=f"Shares accepted minus the others', points: {told}."
+    )
+
+
+def _further(row: GroupRecourse, before: str = "") -> str:
+    """How much further than the others, with the interval."""
+    ahead = row.burden_difference
+    if ahead.value is None:
+        return ""
+    return f"{before}{_signed(ahead.value)}{_ends(ahead)}"
+
+
+_LONGEST = 20  # letters of a value: two of them stand beside a column's name, on a phone too
+_TODAY, _THERE = 0.0, 0.5  # where the two columns of values start
+
+
+def person_path(result: RecourseResult, row: int | str) -> go.Figure:
+    """Draw one person's score and columns under a slider of α, which moves in the browser.
+
+    Parameters
+    ----------
+    row : int or str
+        The user's row number of a rejected person.
+    """
+    if row not in result.scores.index:
+        return empty("Choose a rejected person.")
+    flips = float(result.people["alpha"].loc[row])
+    own = result.paths.loc[[row]]
+    steps = [dict(zip(own.columns, values, strict=True)) for values in own.itertuples(index=False)]
+    reached = [k for k, step in enumerate(steps) if step["alpha"] >= flips - 1e-9]
+    active = reached[0] if reached else len(steps) - 1
+    below = {"xaxis": "x2", "yaxis": "y2", "y": distinct(list(result.columns)), "mode": "text"}
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=list(result.grid),
+                y=result.scores.loc[[row]].to_numpy()[0].tolist(),
+                mode="lines",
+                line={"color": ACCENT, "width": 2},
+                hovertemplate="α %{x:g}: score %{y:.3g}<extra></extra>",
+            ),
+            go.Scatter(_mark(steps[active]), mode="markers", marker={"size": 12, "color": INK}),
+            go.Scatter(below, x=[_TODAY] * len(result.columns), text=_values(result, steps[0])),
+            go.Scatter(below | _there(result, steps[0], steps[active]), x=[_THERE] * len(result.columns)),
+        ]
+    )
+    figure.update_traces(showlegend=False, textposition="middle right", cliponaxis=False)
+    figure.update_traces(hoverinfo="skip", selector=lambda trace: trace.mode != "lines")
+    figure.frames = [
+        {
+            "name": f"{step['alpha']:g}",
+            "data": [_mark(step), {"type": "scatter", **_there(result, steps[0], step)}],
+            "traces": [1, 3],
+        }
+        for step in steps
+    ]
+    names = [f"{step['alpha']:g}" for step in steps]
+    figure.update_layout(sliders=[frame_slider(names, [_told(step) for step in steps], active)])
+    if reached:
+        figure.add_vline(x=flips, line={"color": CONTRAST, "dash": "dot"}, annotation_text="accepted")
+    return _arranged(figure, result, f"accepted from α {flips:g}" if reached else "never accepted", row)
+
+
+def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | str) -> go.Figure:
+    """Score above, columns below, the slider under both."""
+    lower = 26 * len(result.columns) + 20
+    height = 400 + lower
+    edge = lower / (height - 160)
+    for text, x in (("today", _TODAY), ("at α", _THERE)):
+        figure.add_annotation(
+            text=f"<b>{text}</b>",
+            x=x,
+            y=1.0,
+            xref="x2",
+            yref="y2 domain",
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+        )
+    finish(figure, height=height, alt=f"Score and columns of the person in row {row} by α: {told}.")
+    figure.update_layout(
+        xaxis={"title": "α", "range": [-0.02, 1.02]},
+        yaxis={"title": "score", "domain": [min(edge + 0.24, 0.8), 1.0]},
+        xaxis2={"anchor": "y2", "visible": False, "range": [-0.02, 1.0], "fixedrange": True},
+        yaxis2={
+            "domain": [0.0, min(edge, 0.6)],
+            "range": [len(result.columns) - 0.5, -0.9],
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        margin={"b": 70},
+        meta={"alt": f"{alt_text(figure)} A slider moves α; the table holds each step."},
+    )
+    return figure
+
+
+def _mark(step: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "scatter", "x": [step["alpha"]], "y": [step["score"]]}
+
+
+def _there(result: RecourseResult, today: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+    """Values at a step; what differs from today in colour, and with an arrow for those who see none."""
+    now = _values(result, step)
+    same = [today[_key(name)] == step[_key(name)] for name in result.columns]
+    return {
+        "text": [text if kept else f"→ {text}" for text, kept in zip(now, same, strict=True)],
+        "textfont": {"color": [INK if kept else ACCENT for kept in same]},
+    }
+
+
+def _key(name: str) -> str:
+    return f"value of {name}"
+
+
+def _values(result: RecourseResult, step: dict[str, Any]) -> list[str]:
+    return [_shown(step[_key(name)]) for name in result.columns]
+
+
+def _shown(value: Any) -> str:
+    """A value as the data have it, to six digits, short enough to stand beside another."""
+    if pd.isna(value):
+        return "missing"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    return describe(str(value), longest=_LONGEST)
+
+
+def _told(step: dict[str, Any]) -> str:
+    decision = "accepted" if step["decision"] else "rejected"
+    return f"α {step['alpha']:g}: score {number(float(step['score']))}, {decision}"

@@ -1,1 +1,0 @@
-"""Figures of the recourse audit, each drawn from its result."""

@@ -1,0 +1,154 @@
+"""Recourse burden: how far each group's rejected people have to go, whether that differs, and the verdict.
+
+Two things are looked at, which share the level: who is accepted at the last step, and how far those have to
+go for whom some step helps. Each is held against everybody else's, all groups together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.recourse.walking import Walk, Way
+from audits.stats import Estimate, Judged, judge, largest_gap, newcombe, worst_of
+from audits.stats.group_means import group_means, judge_groups
+from audits.stats.intervals import percent_level
+from audits.stats.means import mean_test
+
+__all__ = ["Burden", "burden_of"]
+
+_LOOKS = 2  # shares accepted, and burdens
+
+
+@dataclass(frozen=True, eq=False)
+class Burden:
+    """Per person (n,): smallest α that flips, its cost, and whether none does; per group: estimates.
+
+    `differences` and `shares` are of each group's mean burden and share accepted, minus those of everybody
+    else; None where nothing can be said.
+    """
+
+    alpha: np.ndarray
+    cost: np.ndarray
+    never: np.ndarray
+    mean: tuple[Estimate, ...]
+    median_alpha: tuple[float | None, ...]
+    gap: Estimate
+    differences: tuple[Judged | None, ...]
+    shares: tuple[Judged | None, ...]
+    p_value: float | None
+    judged: Judged
+
+
+def burden_of(way: Way, path: Walk, rng: np.random.Generator) -> Burden:
+    """Compare groups by how far their people have to go."""
+    options, people = way.options, way.people
+    code, weights, k = people.code, people.weights, len(people.names)
+    first = path.decisions.argmax(axis=1)
+    never = np.asarray(~path.decisions.any(axis=1), dtype=bool)
+    alpha = np.array(path.grid)[first]
+    cost = path.costs[np.arange(len(first)), first]
+    means, medians = [], []
+    for g in range(k):
+        here = code == g
+        means.append(_mean(cost[here & ~never], weights[here & ~never], options.level, k))
+        medians.append(_median(np.where(never, np.inf, alpha)[here], weights[here]))
+    size = np.bincount(code, weights, k)
+    at_end = path.decisions[:, path.grid.index(_last(way, path))]
+    gap = largest_gap(np.bincount(code, weights * at_end, k), size, level=options.level / 2)
+    differences, p = _burdens(way, np.where(never, np.nan, cost), rng)
+    shares = _shares(way, at_end, size, rng)
+    # of mirrored differences, the group that is worse off is the one to name
+    named = [
+        *sorted(filter(None, differences), key=lambda one: -(one.interval.value or 0.0)),
+        *sorted(filter(None, shares), key=lambda one: one.interval.value or 0.0),
+    ]
+    nothing = Estimate(None, None, None, float(size.sum()), "there is one group only")
+    judged = worst_of(named) if named else judge(nothing, immaterial=(0.0, 0.0), reason=nothing.method)
+    return Burden(alpha, cost, never, tuple(means), tuple(medians), gap, differences, shares, p, judged)
+
+
+def _burdens(
+    way: Way, cost: np.ndarray, rng: np.random.Generator
+) -> tuple[tuple[Judged | None, ...], float | None]:
+    """Judge mean burdens of those for whom some step helps; a cost of NaN is of the others."""
+    options, people = way.options, way.people
+    tested = group_means(
+        cost,
+        people.weights,
+        people.code,
+        level=options.level / _LOOKS,
+        permutations=options.permutations,
+        rng=rng,
+    )
+    if tested is None:
+        return (None,) * len(people.names), None
+    known = np.isfinite(cost)
+    material = options.material * float(np.average(cost[known], weights=people.weights[known]))
+    judged = judge_groups(tested, material=material, looks=_LOOKS)
+    return judged, min(1.0, _LOOKS * tested.p_value)
+
+
+def _shares(
+    way: Way, accepted: np.ndarray, size: np.ndarray, rng: np.random.Generator
+) -> tuple[Judged | None, ...]:
+    """Judge the share of each group that is accepted at the last step."""
+    options, people = way.options, way.people
+    k = len(size)
+    tested = group_means(
+        accepted.astype(float),
+        people.weights,
+        people.code,
+        level=options.level / _LOOKS,
+        permutations=options.permutations,
+        rng=rng,
+    )
+    if tested is None:
+        return (None,) * k
+    pairs = 1 if k == 2 else k  # of two groups both differences are the same one
+    count = np.bincount(people.code, people.weights * accepted, k)
+    found: list[Judged | None] = []
+    for g in range(k):
+        if size[g] < 2:
+            found.append(None)
+            continue
+        level = options.level / _LOOKS / pairs
+        apart = newcombe(count[g], size[g], count.sum() - count[g], size.sum() - size[g], level=level)
+        method = f"Newcombe {percent_level(options.level)}, all groups and burdens together"
+        interval = Estimate(apart.value, apart.low, apart.high, float(size[g]), method)
+        needed = None
+        if apart.low is not None and apart.high is not None:
+            # an interval that is half as long as what matters either excludes 0 or lies within it
+            needed = int(np.ceil(size[g] * ((apart.high - apart.low) / options.material) ** 2))
+        found.append(
+            judge(
+                interval,
+                immaterial=(-options.material, options.material),
+                p_value=float(min(1.0, _LOOKS * tested.adjusted[g])),
+                level=options.level,
+                people_needed=needed,
+            )
+        )
+    return tuple(found)
+
+
+def _last(way: Way, path: Walk) -> float:
+    return max(step for step in path.grid if step <= max(way.options.steps) + 1e-9)
+
+
+def _mean(values: np.ndarray, weights: np.ndarray, level: float, k: int) -> Estimate:
+    if not len(values):
+        return Estimate(None, None, None, 0.0, "nobody to average")
+    found = mean_test(values, weights).interval(level / k)
+    if found.low is None:
+        return found
+    method = found.method.replace(percent_level(level / k), f"{percent_level(level)}, all groups together")
+    return Estimate(found.value, found.low, found.high, found.n, method)
+
+
+def _median(alpha: np.ndarray, weights: np.ndarray) -> float | None:
+    order = np.argsort(alpha, kind="stable")
+    reached = np.cumsum(weights[order])
+    value = float(alpha[order][np.searchsorted(reached, reached[-1] / 2 * (1 - 1e-12))])
+    return value if np.isfinite(value) else None

@@ -1,0 +1,114 @@
+"""Verdicts on rule sets: each follows from its interval and its test, both corrected for the whole family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.mining.cells import Cells
+from audits.rule_sets.result import LeaderRow
+from audits.stats import EVIDENCE, Estimate, Judged, judge
+from audits.stats.intervals import percent_level
+from audits.stats.power import times_to_settle
+from audits.stats.shares import newcombe_ends
+
+__all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
+
+_STOPPED = "the search stopped before it had looked at every group"
+
+
+def is_evidence(table: pd.DataFrame, options: Mapping[str, Any]) -> np.ndarray:
+    """Return which rule sets differ by more than the tolerance beyond chance, bool (S,), as `judge` says."""
+    edge = np.maximum(table["low"].to_numpy(), -table["high"].to_numpy())
+    return (table["adjusted_p"].to_numpy() <= options["level"]) & (edge > options["tolerance"])
+
+
+def difference_of(
+    item: Mapping[str, Any], total: float, level: float, inference: Mapping[str, Any]
+) -> Estimate:
+    """Return a rule set's difference from everyone else, with the interval corrected for all of them."""
+    method = (
+        f"Newcombe {percent_level(level)}, corrected for {inference['family']:,} rule sets "
+        f"({inference['words']}), with 0 unless the corrected p is at most {level:g}"
+    )
+    return Estimate(item["difference"], item["low"], item["high"], total, method)
+
+
+def judge_row(
+    item: Mapping[str, Any],
+    cells: Cells,
+    options: Mapping[str, Any],
+    inference: Mapping[str, Any],
+    *,
+    only_estimated: str = "",
+) -> Judged:
+    """Judge one rule set of the table; `people_needed` is of the people inside, all others growing alike."""
+    tolerance, most = options["tolerance"], max(options["material"], options["tolerance"])
+    times = _times_needed(item, cells, options["material"], inference["interval_level"])
+    return judge(
+        difference_of(item, cells.total, options["level"], inference),
+        none=(-tolerance, tolerance),
+        immaterial=(-most, most),
+        p_value=float(item["adjusted_p"]),
+        level=options["level"],
+        people_needed=None if times is None else math.ceil(times * item["n_in"]),
+        only_estimated=only_estimated,
+    )
+
+
+def judge_audit(
+    table: pd.DataFrame,
+    rows: Sequence[LeaderRow],
+    cells: Cells,
+    options: Mapping[str, Any],
+    inference: Mapping[str, Any],
+    *,
+    complete: bool,
+) -> tuple[Judged, int]:
+    """Judge the family: by its first finding, or by the rule set whose interval reaches farthest.
+
+    Returns
+    -------
+    judged, number
+        `people_needed` is of everyone. And the row of the table that it is about.
+    """
+    evident = [row for row in rows if row.verdict == EVIDENCE]
+    if evident:
+        number = next((row for row in evident if row.material), evident[0]).number
+        return judge_row(_item(table, number), cells, options, inference), number
+    reach = np.maximum(table["high"].to_numpy(), -table["low"].to_numpy())
+    number = int(table.index[int(reach.argmax())])
+    item = _item(table, number)
+    judged = judge_row(item, cells, options, inference, only_estimated="" if complete else _STOPPED)
+    if judged.people_needed is None:
+        return judged, number
+    widest = _item(table, int(table.index[int((table["high"] - table["low"]).to_numpy().argmax())]))
+    times = [
+        _times_needed(each, cells, options["material"], inference["interval_level"])
+        for each in (item, widest)
+    ]
+    needed = None if None in times else math.ceil(max(filter(None, times)) * cells.total)
+    return replace(judged, people_needed=needed), number
+
+
+def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:
+    return {str(name): value for name, value in table.loc[number].items()}
+
+
+def _times_needed(item: Mapping[str, Any], cells: Cells, material: float, level: float) -> float | None:
+    """How many times as many people make the interval no longer than the material difference."""
+    good, n = float(item["favorable_n_in"]), float(item["n_in"])
+    rest = float(cells.favorable.sum()) - good, cells.total - n
+
+    def length(times: float) -> float:
+        low, high = newcombe_ends(*(np.array([times * part]) for part in (good, n, *rest)), level=level)
+        return float(high[0] - low[0])
+
+    times = times_to_settle(length, material)
+    # where the interval was drawn out to 0 it is longer than Newcombe's
+    return None if times is None else max(times, ((item["high"] - item["low"]) / material) ** 2)

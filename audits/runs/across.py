@@ -1,0 +1,70 @@
+"""Verdicts after correction for all audits of a run: one p-value an audit, Holm over the run.
+
+Within an audit a verdict is corrected for what that audit looked at. A run of eight audits has eight
+chances of a false alarm; Holm's procedure bounds the chance of any at the level, whatever the audits'
+dependence. Other runs on the same data can be counted along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from audits.stats import EVIDENCE, INSUFFICIENT, Judged, Verdict, holm, judge_across
+from audits.stats.verdicts import DEFAULT_LEVEL
+
+__all__ = ["adjusted_p_values", "levels_of", "verdicts_across"]
+
+
+def verdicts_across(
+    results: Sequence[Any], levels: Sequence[float], *, others: Sequence[float] = ()
+) -> list[Verdict]:
+    """Return each result's verdict after Holm over all of them.
+
+    Parameters
+    ----------
+    results : sequence
+        Results of the audits of a run.
+    levels : sequence of float
+        Error rate that each audit ran with.
+    others : sequence of float
+        p-values of further audits on the same data that are to be counted along.
+    """
+    adjusted = adjusted_p_values(results, levels, others=others)
+    return [
+        _verdict(result, float(p), level) for result, p, level in zip(results, adjusted, levels, strict=True)
+    ]
+
+
+def adjusted_p_values(
+    results: Sequence[Any], levels: Sequence[float], *, others: Sequence[float] = ()
+) -> np.ndarray:
+    """Return Holm-adjusted p-values, one a result.
+
+    An audit that states evidence without a p-value has an interval at its level that excludes no difference:
+    its p-value is at most the level, which is what counts. One that states neither counts as 1.
+    """
+    p_values = [_p_value(result, level) for result, level in zip(results, levels, strict=True)]
+    return holm(np.array([*p_values, *others]))[: len(p_values)]
+
+
+def levels_of(options: Sequence[dict[str, Any]]) -> list[float]:
+    """Return the error rate of each audit from its options; `DEFAULT_LEVEL` where it has none."""
+    return [float(each.get("level") or DEFAULT_LEVEL) for each in options]
+
+
+def _p_value(result: Any, level: float) -> float:
+    judged: Judged | None = getattr(result, "judged", None)
+    if judged is not None and judged.p_value is not None:
+        return judged.p_value
+    return level if result.verdict == EVIDENCE else 1.0
+
+
+def _verdict(result: Any, adjusted: float, level: float) -> Verdict:
+    judged: Judged | None = getattr(result, "judged", None)
+    if judged is not None:
+        return judge_across(judged, adjusted, level=level).verdict
+    told: Verdict = result.verdict
+    return INSUFFICIENT if told == EVIDENCE and adjusted > level else told

@@ -1,0 +1,169 @@
+"""What each audit of a spec could see at given group sizes, by simulation through its own test.
+
+Worlds are drawn from the spec's own people: rows with their features, labels and decisions, drawn with
+replacement from everybody, and group membership dealt out at random, so that groups of the sizes asked for
+differ by luck alone. Then a difference is planted: in one group so many people lose (or, where too few have
+it, gain) the favourable decision. Each world goes through the audit as a spec runs it; what is counted is its
+verdict. No power formula stands between plan and audit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audits.data import AuditData
+from audits.errors import InputError
+from audits.models import ModelSpec, Predictions, Subject, make_subject
+from audits.progress import Progress, part, silent
+from audits.runs.execute import prepared_subject
+from audits.runs.registry import AUDITS
+from audits.runs.spec import AuditRequest, Spec
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, wilson
+
+__all__ = ["Planned", "plan"]
+
+_DECISION = "(decision in this world)"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """How often an audit gives each verdict in worlds of one size and one planted difference.
+
+    Attributes
+    ----------
+    audit : str
+    people : int
+        In each group.
+    difference : float
+        Planted, as a share of the group's people; 0 where groups differ by luck alone: evidence is then a
+        false alarm.
+    evidence, no_material, insufficient : Estimate
+        Share of worlds with each verdict.
+    reason : str
+        Why the audit could not be planned; the shares are then None.
+    """
+
+    audit: str
+    people: int
+    difference: float
+    evidence: Estimate
+    no_material: Estimate
+    insufficient: Estimate
+    reason: str = ""
+
+
+def plan(
+    spec: Spec,
+    *,
+    sizes: Sequence[int] = (100, 300, 1000),
+    differences: Sequence[float] = (0.0, 0.1),
+    worlds: int = 20,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> list[Planned]:
+    """Return what each audit of `spec` could see.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        People in each group, at least 2.
+    differences : sequence of float
+        Shares of a group's people whose decision is changed, in [0, 1).
+    worlds : int
+        Worlds drawn for each size and difference.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or the data have no protected attribute.
+    """
+    for name, value, low in (("sizes", min(sizes), 2), ("worlds", worlds, 1)):
+        if value < low:
+            raise InputError(name, f"must be at least {low}", value)
+    if not all(0 <= each < 1 for each in differences):
+        raise InputError("difference", "must be a share from 0 to below 1", list(differences))
+    subject = prepared_subject(spec)
+    if not subject.data.protected:
+        raise InputError("data.protected", "must name an attribute whose groups are planned for")
+    steps = [(request, n, d) for request in spec.audits for n in sizes for d in differences]
+    found = []
+    for place, (request, n, difference) in enumerate(steps):
+        stretch = part(progress, place / len(steps), (place + 1) / len(steps))
+        found.append(_planned(subject, request, n, difference, worlds, seed, stretch))
+    return found
+
+
+def _planned(
+    subject: Subject,
+    request: AuditRequest,
+    n: int,
+    difference: float,
+    worlds: int,
+    seed: int,
+    progress: Progress,
+) -> Planned:
+    groups = _groups(subject.data, request.all_options())
+    verdicts = []
+    for world in range(worlds):
+        progress(world / worlds, f"{request.name}: {n:,} people a group, {100 * difference:g} points")
+        rng = np.random.default_rng([seed, n, round(1000 * difference), world])
+        drawn = _world(subject, groups, n, difference, rng)
+        try:
+            result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=silent)
+        except InputError as error:
+            none = Estimate(None, None, None, 0, "not run")
+            return Planned(request.name, n, difference, none, none, none, str(error))
+        verdicts.append(result.verdict)
+    evidence, no_material, insufficient = (
+        wilson(sum(each == kind for each in verdicts), worlds)
+        for kind in (EVIDENCE, NO_MATERIAL, INSUFFICIENT)
+    )
+    return Planned(request.name, n, difference, evidence, no_material, insufficient)
+
+
+def _groups(data: AuditData, options: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the groups that a world has, each by attribute and value; the last one gets the difference."""
+    if isinstance(options.get("source"), Mapping) and isinstance(options.get("target"), Mapping):
+        asked = [options["target"], options["source"]]
+        if all(isinstance(value, (str, int, float, bool)) for each in asked for value in each.values()):
+            return [{name: str(value) for name, value in each.items()} for each in asked]
+    name = data.protected[0]
+    values = data.groups[name].value_counts().index
+    return [{name: str(value)} for value in values]
+
+
+def _world(
+    subject: Subject, groups: list[dict[str, str]], n: int, difference: float, rng: np.random.Generator
+) -> Subject:
+    data = subject.data
+    size = n * len(groups)
+    rows = rng.integers(data.n, size=size)
+    decisions = np.asarray(subject.decisions)[rows].astype(float)
+    own = np.arange(size - n, size)
+    changed = round(difference * n)
+    value = 1.0 if decisions[own].sum() >= changed else 0.0
+    having = own[decisions[own] == value]
+    decisions[rng.permutation(having)[:changed]] = 1.0 - value
+    drawn = data.take(rows)
+    frame = drawn.frame.reset_index(drop=True)
+    frame.index = frame.index + 1
+    frame.index.name = "row"
+    own_group = np.repeat(np.arange(len(groups)), n)
+    dealt = {name: np.array([group[name] for group in groups])[own_group] for name in groups[0]}
+    table = drawn.groups.set_axis(frame.index).assign(**dealt)
+    drawn = dataclasses.replace(
+        drawn,
+        frame=frame.assign(**{_DECISION: decisions}),
+        groups=table,
+        kinds={**drawn.kinds, _DECISION: "continuous"},
+        design=None,
+        digest=f"{drawn.digest} {difference} {rng.bit_generator.state['state']['state']}",
+    )
+    return make_subject(
+        drawn, ModelSpec(predictions=Predictions(score=_DECISION)), threshold=0.5, seed=subject.seed
+    )

@@ -1,0 +1,228 @@
+"""A spec guessed from a table: what its columns' names and values suggest, each guess in a sentence.
+
+A guess is a start for the user to correct, so all of them are told: by ``describe``, as comments by ``init``,
+and by ``run FILE.csv`` before it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import choices
+from audits.data import Table, build_data, data_spec, describe
+from audits.data.values import text_of
+from audits.errors import InputError
+from audits.runs.registry import usual_audits
+
+__all__ = ["Proposal", "allowed", "propose"]
+
+_GOOD = frozenset(
+    {
+        "yes",
+        "true",
+        "approved",
+        "accepted",
+        "accept",
+        "admitted",
+        "granted",
+        "hired",
+        "paid",
+        "repaid",
+        "good",
+        "passed",
+        "pass",
+        "positive",
+        "selected",
+        "promoted",
+        "survived",
+        ">50k",
+        ">50k.",
+        "eligible",
+        "fully paid",
+    }
+)
+_BAD = frozenset(
+    {
+        "no",
+        "false",
+        "denied",
+        "rejected",
+        "reject",
+        "refused",
+        "default",
+        "defaulted",
+        "charged off",
+        "bad",
+        "failed",
+        "fail",
+        "negative",
+        "fired",
+        "<=50k",
+        "<=50k.",
+        "ineligible",
+        "fraud",
+        "toxic",
+    }
+)
+_BAD_OUTCOMES = (
+    "recid",
+    "default",
+    "fraud",
+    "toxic",
+    "churn",
+    "denied",
+    "reject",
+    "readmit",
+    "convict",
+    "risk",
+)
+_MOST_GROUPS = 20
+_FEW = 12
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A guessed spec.
+
+    Attributes
+    ----------
+    spec : dict
+        Plain data, as a spec file holds it; the table's path is left to whoever asked.
+    guesses : mapping of str to str
+        What was guessed, in a sentence, by the key of the spec that it set.
+    allowed : mapping of str to tuple of str
+        Audits that these columns allow with the predictions ``stored`` in them, and with a ``model``.
+    """
+
+    spec: dict[str, Any]
+    guesses: dict[str, str]
+    allowed: dict[str, tuple[str, ...]]
+
+
+def propose(table: Table) -> Proposal:
+    """Guess label, favourable value, groups, model and audits of a table.
+
+    Raises
+    ------
+    InputError
+        If no column looks like a protected attribute, or none like a label or stored prediction: says which
+        key to write.
+    """
+    described = describe(table)
+    suggested = described["suggested"]
+    columns = {column["name"]: column for column in described["columns"]}
+    guesses: dict[str, str] = {}
+    protected = [name for name in suggested["protected"] if _as_groups(columns[name])]
+    if not protected:
+        raise InputError(
+            "data.protected", "cannot be guessed: no column is named like a group that people belong to",
+            advice=f"write protected: [COLUMN], of {choices(columns)}",
+        )  # fmt: skip
+    data: dict[str, Any] = {}
+    label = next(iter(suggested["label"]), None)
+    stored = suggested["predictions"]
+    if label is None and not stored:
+        raise InputError(
+            "data.label", "cannot be guessed: no column is named like an outcome or has two values",
+            advice=f"write label: COLUMN and favorable: VALUE, of {choices(columns)}",
+        )  # fmt: skip
+    by_label = [name for name, kind in stored.items() if kind == "label"]
+    if label is not None:
+        data["label"] = label
+        guesses["data.label"] = f"The label is taken to be {label!r}."
+    if label is not None or by_label:
+        source = label if label is not None else by_label[0]
+        data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source)
+    data["protected"] = protected
+    guesses["data.protected"] = f"Groups are compared by {_listed(protected)}, as the names suggest."
+    bins = {name: _edges(table.frame[name]) for name in protected if _many(columns[name])}
+    if bins:
+        data["bins"] = bins
+        guesses["data.bins"] = f"{_listed(list(bins))} cut into three ranges of about as many people."
+    model, guesses["model"] = _model(stored, label)
+    if "train" in model:
+        names = [name for name in columns if name not in {label, *protected, *stored}]
+        guesses["model"] += f" It reads {_listed(names[:6])}{' and others' if len(names) > 6 else ''}."
+    found = allowed(table, data)
+    audits = found["stored" if "predictions" in model else "model"]
+    spec = {"data": data, "model": model, "threshold": 0.5, "seed": 0}
+    built = _built(table, data)
+    usual = usual_audits(built, anew="predictions" not in model) if built is not None else {}
+    spec["audits"] = [{name: usual[name]} if usual.get(name) else name for name in audits]
+    return Proposal(spec, guesses, found)
+
+
+def allowed(table: Table, data: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the audits that need no further choice, with stored predictions and with a model."""
+    built = _built(table, data)
+    if built is None:
+        return {"stored": (), "model": ()}
+    stored, model = (tuple(usual_audits(built, anew=anew)) for anew in (False, True))
+    return {"stored": stored, "model": model if built.features else ()}
+
+
+def _built(table: Table, data: dict[str, Any]) -> Any:
+    try:
+        return build_data(table, data_spec(data))
+    except InputError:
+        return None
+
+
+def _as_groups(column: dict[str, Any]) -> bool:
+    return column["distinct"] <= _MOST_GROUPS or column["kind"] in {"integer", "continuous"}
+
+
+def _many(column: dict[str, Any]) -> bool:
+    return column["kind"] in {"integer", "continuous"} and column["distinct"] > _FEW
+
+
+def _edges(column: pd.Series) -> list[float]:
+    values = column.dropna().to_numpy(dtype=float)
+    inner = np.unique(np.round(np.quantile(values, [1 / 3, 2 / 3]), 2))
+    edges = np.unique([np.floor(values.min()), *inner, np.ceil(values.max())])
+    return [int(edge) if edge == int(edge) else float(edge) for edge in edges]
+
+
+def _favorable(column: pd.Series, name: str) -> tuple[Any, str]:
+    """Return the value of the label that is likely good for the person, and the guess in words."""
+    values = sorted(column.dropna().unique().tolist(), key=str)
+    shown = choices(values[:_FEW])
+    texts = {text_of(value).strip().lower(): value for value in values}
+    good = [value for text, value in texts.items() if text in _GOOD]
+    if len(good) == 1:
+        return good[0], f"Of its values {shown}, {good[0]!r} is taken to be good for the person."
+    bad = [value for text, value in texts.items() if text in _BAD]
+    if len(values) == 2 and len(bad) == 1:
+        other = values[1 - values.index(bad[0])]
+        return other, f"Of its values {shown}, {other!r} is taken to be good for the person."
+    if any(word in name.lower() for word in _BAD_OUTCOMES):
+        why = f"{name!r} sounds like a bad outcome, so its lower value {values[0]!r} is taken to be good"
+        return values[0], f"{why} for the person, of {shown}."
+    why = f"Nothing says which value of {name!r} is good for the person ({shown}): the last is taken"
+    return values[-1], f"{why}, {values[-1]!r}."
+
+
+def _model(stored: dict[str, str], label: str | None) -> tuple[dict[str, Any], str]:
+    scores = [name for name, kind in stored.items() if kind == "score"]
+    labels = [name for name, kind in stored.items() if kind == "label"]
+    if labels:
+        return {"predictions": {"label": labels[0]}}, f"The predictions are those in {labels[0]!r}."
+    if scores and label is not None:
+        return (
+            {"predictions": {"score": scores[0]}},
+            f"The predictions are the scores in {scores[0]!r}, higher being better for the person, "
+            "favourable "
+            "from 0.5 on.",
+        )
+    return {
+        "train": "logistic"
+    }, "A logistic regression is trained on 70 % of the people and audited on the rest."
+
+
+def _listed(names: list[str]) -> str:
+    shown = [repr(name) for name in names]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

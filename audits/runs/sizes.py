@@ -1,0 +1,27 @@
+"""How many bytes of memory tables and results take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from audits.results import tables
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+
+__all__ = ["frame_bytes", "result_bytes"]
+
+_BESIDE = 200_000  # numbers, sentences and options of an audit, about
+
+
+def frame_bytes(frame: pd.DataFrame) -> int:
+    """Return the bytes of a frame, its texts included."""
+    return int(frame.memory_usage(deep=True).sum())
+
+
+def result_bytes(found: RunResult) -> int:
+    """Return about how many bytes a result takes."""
+    frames = (table for audit in found.audits for table in tables(audit.result).values())
+    return sum(map(frame_bytes, frames)) + _BESIDE * len(found.audits)

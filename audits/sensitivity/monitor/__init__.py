@@ -1,0 +1,1 @@
+"""Bundles that a deployed monitor measures people with, and what a monitor shows."""

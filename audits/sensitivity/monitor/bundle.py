@@ -1,0 +1,330 @@
+"""A monitor's bundle: all that a service needs to measure sensitivity, as JSON and safetensors.
+
+Made from a finished audit. A network or a logistic regression is measured by its gradients; an ONNX file,
+and the trees of a forest or of boosting as plain arrays, are carried along and asked for scores, by finite
+differences and swaps. The bundle loads without torch, without the data and without Streamlit:
+
+    bundle = MonitorBundle.load(Path("monitor"))
+    scored = bundle.score([{"age": 39, "priors_count": 2, "c_charge_degree": "F"}])
+    scored.sensitivity, scored.flagged, scored.top(0)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.errors import InputError
+from audits.models.dense import Dense
+from audits.sensitivity.measuring import Audited, Measured, Status, exceeds, measure, smoothing_noise
+from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, network_arrays, network_of, tables_of
+from audits.sensitivity.monitor.models import Carried, restore, unpack
+from audits.sensitivity.result import SensitivityResult
+
+__all__ = ["MonitorBundle", "Scored"]
+
+FORMAT, FORMAT_ONNX, FORMAT_TREES = 1, 2, 3
+_REFERENCE = 1000
+_PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise")
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What a bundle says about n rows.
+
+    Attributes
+    ----------
+    score : (n,)
+        Probability of the favourable outcome.
+    sensitivity, flagged : (n,)
+    contributions : (n, c)
+        Parts of the sensitivity by column of `columns`.
+    unseen : dict of int to list of str
+        By row the columns whose value the audit never saw; it counts as in the model: as no known one.
+    """
+
+    score: np.ndarray
+    sensitivity: np.ndarray
+    flagged: np.ndarray
+    contributions: np.ndarray
+    columns: tuple[str, ...]
+    unseen: dict[int, list[str]]
+
+    def top(self, row: int, most: int = 3) -> list[tuple[str, float]]:
+        """Return the columns with the largest parts in a row's sensitivity, those above 0."""
+        return self._tops(self.contributions[row : row + 1], most)[0]
+
+    def tops(self, most: int = 3) -> list[list[tuple[str, float]]]:
+        """Return `top` of every row."""
+        return self._tops(self.contributions, most)
+
+    def _tops(self, parts: np.ndarray, most: int) -> list[list[tuple[str, float]]]:
+        order = np.argsort(-parts, axis=1, kind="stable")[:, :most]
+        values = np.take_along_axis(parts, order, axis=1).tolist()
+        names = self.columns
+        return [
+            [(names[k], value) for k, value in zip(places, row, strict=True) if value > 0]
+            for places, row in zip(order.tolist(), values, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class MonitorBundle:
+    """See the module.
+
+    Attributes
+    ----------
+    about : dict
+        Plain facts: ``model`` (name, sha256, threshold), ``protected``, ``method``, ``note``.
+    reads : tuple of str
+        Columns that every row must have, and no others.
+    encoding : list of dict
+    audited : Audited or Carried
+        A network, or a model that is asked for scores.
+    statuses : tuple of Status
+    reference : (k,)
+        Sensitivities of the reference people: at most 1,000 evenly spaced quantiles, rising.
+    people : int
+        Reference people behind them.
+    above : int
+        How many of them lie above the threshold.
+    threshold : float
+    literal : bool
+    smooth, smooth_noise
+        As in `SensitivityOptions`.
+    """
+
+    about: dict[str, Any]
+    reads: tuple[str, ...]
+    encoding: list[dict[str, Any]]
+    audited: Audited | Carried
+    statuses: tuple[Status, ...]
+    reference: np.ndarray
+    people: int
+    above: int
+    threshold: float
+    literal: bool = False
+    smooth: int = 0
+    smooth_noise: float = 0.1
+
+    @classmethod
+    def of(cls, result: SensitivityResult, *, note: str = "") -> MonitorBundle:
+        """Make the bundle of a finished audit.
+
+        Raises
+        ------
+        InputError
+            If the audited model cannot be carried along, or there is no threshold.
+        """
+        if result.threshold.value is None or result.unwatchable:
+            raise InputError(
+                "the audit",
+                "must be of a model that a monitor can carry along",
+                result.model["name"],
+                result.unwatchable,
+            )
+        arrays = tables_of(result.parameters)
+        good = arrays.pop("F.favorable", None)
+        if result.estimated:
+            audited: Audited | Carried = unpack(result.carried or {}, result.encoding)
+        else:
+            audited = Audited(network_of(arrays, "F"), None if good is None else good.astype(bool))
+        statuses = tuple(
+            Status(
+                name,
+                tuple(result.status_groups[name]),
+                network_of(arrays, f"A:{name}"),
+            )
+            for name in result.protected
+        )
+        values = np.sort(result.people["sensitivity"].to_numpy(dtype=float))
+        ranks = np.linspace(0, len(values) - 1, min(_REFERENCE, len(values))).round().astype(int)
+        options = result.options
+        return cls(
+            {
+                "model": result.model,
+                "protected": list(result.protected),
+                "method": result.method,
+                "mean": result.baseline.mean.value,
+                "note": note,
+            },
+            result.reads,
+            result.encoding,
+            audited,
+            statuses,
+            values[ranks],
+            len(values),
+            int(np.count_nonzero(exceeds(values, result.threshold.value))),
+            float(result.threshold.value),
+            options["gradient"] == "literal",
+            options["smooth"],
+            options["smooth_noise"],
+        )
+
+    @cached_property
+    def encoder(self) -> RowEncoder:
+        """How rows become points."""
+        return RowEncoder(self.encoding, self.reads)
+
+    @cached_property
+    def _noise(self) -> np.ndarray | None:
+        return smoothing_noise(self.encoder.movable(), self.smooth, self.smooth_noise, seed=0)
+
+    @cached_property
+    def _blocks(self) -> list[slice]:
+        starts = [*self.encoder.starts, self.encoder.width]
+        return [slice(a, b) for a, b in pairwise(starts)]
+
+    def score(self, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> Scored:
+        """Measure rows: mappings with exactly the columns `reads`, or a frame that has at least these.
+
+        Raises
+        ------
+        InputError
+            Naming row and column of the first value that is wrong.
+        """
+        if isinstance(rows, pd.DataFrame):
+            missing = [name for name in self.reads if name not in rows.columns]
+            if missing:
+                raise InputError("rows", "lack columns", missing)
+            columns = {name: _values(rows[name]) for name in self.reads}
+            return self.score_columns(columns, len(rows))
+        return self.score_columns(columns_of(rows, self.reads), len(rows))
+
+    def score_columns(self, columns: Mapping[str, Sequence[Any]], n: int) -> Scored:
+        """Measure `n` rows given as columns."""
+        z, unseen = self.encoder.encode(columns, n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._measured(columns, z)
+        values = found.sensitivity if n else np.empty(0)
+        bad = ~(np.isfinite(values) & np.isfinite(found.score))
+        if bad.any():
+            raise InputError(
+                f"rows[{int(np.argmax(bad))}]", "must have numbers that the model gives a finite score for"
+            )
+        return Scored(
+            found.score,
+            values,
+            exceeds(values, self.threshold),
+            found.contributions,
+            self.encoder.columns,
+            unseen,
+        )
+
+    def _measured(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
+        if isinstance(self.audited, Carried):
+            return self.audited.measure(columns, z, self.statuses, literal=self.literal)
+        return measure(z, self.audited, self.statuses, self._blocks, literal=self.literal, noise=self._noise)
+
+    def dump(self) -> tuple[str, bytes]:
+        """Return the bundle as JSON text and safetensors bytes."""
+        from safetensors.numpy import save
+
+        audited, own = self.audited, dict[str, Any]()
+        if isinstance(audited, Audited):
+            arrays = network_arrays(audited.network, "F")
+        else:
+            own, arrays = audited.dump()
+        for status in self.statuses:
+            arrays |= network_arrays(status.network, f"A:{status.attribute}")
+        favorable, statuses = audited.favorable, self.statuses
+        document = {
+            "format": FORMAT,
+            "about": self.about,
+            "reads": list(self.reads),
+            "encoding": self.encoding,
+            "favorable": None if favorable is None else favorable.tolist(),
+            "statuses": [{"attribute": each.attribute, "groups": list(each.groups)} for each in statuses],
+            **{name: getattr(self, name) for name in _PLAIN},
+        }
+        if own:
+            document |= {"format": FORMAT_TREES if "trees" in own else FORMAT_ONNX, "carried": own}
+        weights = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        return json.dumps(document, ensure_ascii=False), save({**weights, "reference": self.reference})
+
+    @classmethod
+    def parse(cls, text: str, weights: bytes) -> MonitorBundle:
+        """Read what `dump` gave.
+
+        Raises
+        ------
+        InputError
+            If it is no bundle, or one of another format.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load
+
+        try:
+            document = json.loads(text)
+            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES}:
+                raise InputError(
+                    "bundle", f"must have a format from {FORMAT} to {FORMAT_TREES}", document["format"]
+                )
+            arrays = load(weights)
+            made = cls(
+                document["about"],
+                tuple(document["reads"]),
+                document["encoding"],
+                _audited(document, arrays),
+                tuple(
+                    Status(
+                        each["attribute"], tuple(each["groups"]), network_of(arrays, f"A:{each['attribute']}")
+                    )
+                    for each in document["statuses"]
+                ),
+                arrays["reference"],
+                *(document[name] for name in _PLAIN),
+            )
+            widths = {network.inputs for network in made._networks()}
+            if widths != {made.encoder.width}:
+                raise InputError("bundle", "must have networks as wide as its encoding", sorted(widths))
+        except (ValueError, KeyError, TypeError, IndexError, SafetensorError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                "bundle", f"is damaged or none of ours ({type(error).__name__}: {error})"
+            ) from None
+        return made
+
+    def _networks(self) -> list[Dense]:
+        own = [self.audited.network] if isinstance(self.audited, Audited) else []
+        return [*own, *(status.network for status in self.statuses)]
+
+    def save(self, folder: Path) -> None:
+        """Write ``monitor.json`` and ``monitor.safetensors`` into `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        text, weights = self.dump()
+        (folder / "monitor.json").write_text(text, encoding="utf-8")
+        (folder / "monitor.safetensors").write_bytes(weights)
+
+    @classmethod
+    def load(cls, folder: Path) -> MonitorBundle:
+        """Read what `save` wrote."""
+        try:
+            text = (folder / "monitor.json").read_text(encoding="utf-8")
+            weights = (folder / "monitor.safetensors").read_bytes()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError("bundle", f"could not be read from {folder} ({error})") from None
+        return cls.parse(text, weights)
+
+
+def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:
+    good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
+    if document["format"] == FORMAT:
+        return Audited(network_of(arrays, "F"), good)
+    if good is None:
+        raise InputError("bundle", "must say which classes are favourable")
+    return restore(document["carried"], arrays, good, document["encoding"])
+
+
+def _values(column: pd.Series) -> list[Any]:
+    """A column's values as Python knows them, None where missing."""
+    return column.astype(object).where(column.notna(), None).tolist()

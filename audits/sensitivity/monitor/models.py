@@ -1,0 +1,327 @@
+"""An audited model without a gradient that a monitor carries along, asked for scores.
+
+People are measured as the audit measured them: finite differences of numbers, swaps of categories weighted
+by how common values were among the people audited, so that neither the order of rows nor the size of a
+batch changes a result. What is carried is an ONNX file, or the trees of a forest or of boosting trained
+here as plain arrays.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from audits.data import FeatureSpace
+from audits.data.values import text_of
+from audits.errors import InputError
+from audits.models.plain_trees import PlainTrees
+from audits.sensitivity.blackbox import Ask, level_counts, measure_blackbox
+from audits.sensitivity.measuring import Measured, Status
+from audits.sensitivity.monitor.encoding import moment_of, restore_space
+
+if TYPE_CHECKING:
+    from audits.models import Model, Subject
+    from audits.models.onnx import OnnxModel
+    from audits.models.plain_trees import PlainTrees
+
+__all__ = ["MOST_BYTES", "Carried", "CarriedOnnx", "CarriedTrees", "carry", "restore", "unpack"]
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """What every model that is carried along has.
+
+    Attributes
+    ----------
+    favorable : (k,) bool
+        Which of the model's scores count for the person.
+    counts : dict of str to list of float
+        From `level_counts`.
+    step : float
+        Of finite differences, in standard deviations.
+    encoding : list of dict
+        From `describe_space`.
+    """
+
+    levels_as_text: ClassVar[bool] = False
+    """Whether the model tells categories apart by their text."""
+
+    favorable: np.ndarray
+    counts: dict[str, list[float]]
+    step: float
+    encoding: list[dict[str, Any]]
+
+    @cached_property
+    def space(self) -> FeatureSpace:
+        """The feature space of the audit."""
+        return restore_space(self.encoding)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that the model reads."""
+        raise NotImplementedError
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of the favourable outcome of raw rows, (n,)."""
+        raise NotImplementedError
+
+    def raw(self, values: Sequence[Any], entry: Mapping[str, Any]) -> pd.Series:
+        """Return values, checked before, as the column that the model was fed with in the audit."""
+        if entry["kind"] == "datetime":
+            return pd.Series([moment_of(value) for value in values], dtype="datetime64[us]")
+        if entry["kind"] != "categorical" and not entry["levels"]:
+            return pd.Series([math.nan if value is None else value for value in values], dtype=float)
+        if self.levels_as_text:
+            return pd.Series([None if value is None else text_of(value) for value in values], dtype=object)
+        known = {text: value for text, value in zip(entry["levels"], entry["values"], strict=True) if text}
+        found = [None if value is None else known.get(text_of(value), value) for value in values]
+        if any(isinstance(value, str) for value in known.values()) or not known:
+            return pd.Series([None if value is None else text_of(value) for value in found], dtype=object)
+        # a word among numbers was never seen: as good as missing
+        return pd.to_numeric(pd.Series(found, dtype=object), errors="coerce")
+
+    @property
+    def ask(self) -> Ask | None:
+        """A faster way to score moved copies, where there is one."""
+        return None
+
+    def measure(
+        self,
+        columns: Mapping[str, Sequence[Any]],
+        z: np.ndarray,
+        statuses: Sequence[Status],
+        *,
+        literal: bool,
+    ) -> Measured:
+        """Measure rows given as columns of values, at points `z` (n, d)."""
+        entries = {str(entry["column"]): entry for entry in self.encoding}
+        frame = pd.DataFrame(
+            {name: self.raw(columns[name], entries[name]) for name in self.columns},
+            index=pd.RangeIndex(len(z)),
+        )
+        return measure_blackbox(
+            frame,
+            z,
+            self.score,
+            self.columns,
+            statuses,
+            self.space,
+            step=self.step,
+            literal=literal,
+            counts=self.counts,
+            ask=self.ask,
+        )
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return all but `favorable` and `encoding` as plain data and arrays."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedOnnx(Carried):
+    """The file, and how it is fed.
+
+    Attributes
+    ----------
+    content : bytes
+        The ONNX file. It is opened at the first score: in a server only in a worker process.
+    feeding : dict
+        From `OnnxModel.feeding`.
+    """
+
+    content: bytes = field(repr=False)
+    feeding: dict[str, Any]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that the model reads."""
+        return tuple(self.feeding["columns"])
+
+    @cached_property
+    def model(self) -> OnnxModel:
+        """The opened file."""
+        from audits.models.onnx import reopen_onnx  # the runtime is loaded only where one is asked
+
+        return reopen_onnx(self.content, self.feeding)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of the favourable outcome of raw rows, (n,)."""
+        return np.clip(self.model.score(frame)[:, self.favorable].sum(axis=1), 0.0, 1.0)
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return all but `favorable` and `encoding` as plain data and arrays."""
+        own = {"feeding": self.feeding, "counts": self.counts, "step": self.step}
+        return own, {"onnx": np.frombuffer(self.content, dtype=np.uint8)}
+
+    @classmethod
+    def restore(
+        cls,
+        own: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        favorable: np.ndarray,
+        encoding: list[dict[str, Any]],
+    ) -> CarriedOnnx:
+        """Rebuild what `dump` gave."""
+        content = arrays["onnx"].tobytes()
+        return cls(favorable, own["counts"], own["step"], encoding, content, own["feeding"])
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedTrees(Carried):
+    """The trees, and how rows become the matrix that they read."""
+
+    levels_as_text: ClassVar[bool] = True
+
+    model: PlainTrees
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that the model reads."""
+        return self.model.columns
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of the favourable outcome of raw rows, (n,)."""
+        return self._favorable(self.model.score(frame))
+
+    @property
+    def ask(self) -> Ask | None:
+        """Follow a moved copy only from where it leaves its person's way through a tree."""
+        return lambda frame, moves: self._favorable(self.model.score_moved(frame, moves))
+
+    def _favorable(self, scores: np.ndarray) -> np.ndarray:
+        if scores.shape[-1] == 1:
+            return scores[..., 0]
+        return np.clip(scores[..., self.favorable].sum(axis=-1), 0.0, 1.0)
+
+    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return all but `favorable` and `encoding` as plain data and arrays."""
+        own = {"trees": self.model.describe(), "counts": self.counts, "step": self.step}
+        return own, self.model.arrays()
+
+    @classmethod
+    def restore(
+        cls,
+        own: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        favorable: np.ndarray,
+        encoding: list[dict[str, Any]],
+    ) -> CarriedTrees:
+        """Rebuild what `dump` gave."""
+        model = PlainTrees.restore(own["trees"], arrays)
+        return cls(favorable, own["counts"], own["step"], encoding, model)
+
+
+MOST_BYTES = 20_000_000
+"""Size of a file, or of a result's trees, up to which it is kept for a monitor."""
+
+_EXACT = 1e-12
+
+
+def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
+    """Return as plain data what a monitor needs to ask the model of `subject`, or why there is no such thing.
+
+    Parameters
+    ----------
+    z : (n, d)
+        Points of the people audited.
+
+    Returns
+    -------
+    dict
+        From `Carried.dump`, its arrays packed as text under ``arrays``; or ``refused``, a sentence.
+    """
+    model, space = subject.model, subject.space
+    counts = level_counts(z, space)
+    content = getattr(model, "content", b"")  # only an ONNX model has its file
+    if content and model.classes is not None:
+        if len(content) > MOST_BYTES:
+            return {"refused": f"The {model.name} has more than {MOST_BYTES // 10**6} MB."}
+        feeding = model.feeding()  # type: ignore[attr-defined]
+        own = CarriedOnnx(subject.favorable_classes, counts, step, [], content, feeding)
+        return _packed(own)
+    trees = _trees_of(model)
+    if trees is None:
+        return {"refused": _why_not(subject)}
+    favorable = np.ones(1, dtype=bool) if model.classes is None else subject.favorable_classes
+    own_trees = CarriedTrees(favorable, counts, step, [], trees)
+    apart = np.abs(own_trees.score(subject.data.frame) - subject.scores).max(initial=0.0)
+    if not apart <= _EXACT:
+        return {"refused": f"The {model.name} rebuilt from plain arrays scores otherwise than itself."}
+    packed = _packed(own_trees)
+    if len(packed["arrays"]) > MOST_BYTES:
+        return {"refused": f"The trees of the {model.name} take more than {MOST_BYTES // 10**6} MB."}
+    return packed
+
+
+def _trees_of(model: Model) -> PlainTrees | None:
+    """Return the trees of a forest or boosting of chances that was trained here."""
+    pipeline = getattr(model, "pipeline", None)
+    if pipeline is None or not hasattr(pipeline[-1], "predict_proba") or hasattr(pipeline[-1], "coef_"):
+        return None
+    from audits.models.plain_trees import plain_trees
+
+    return plain_trees(pipeline, model.numbers, model.levels)  # type: ignore[attr-defined]
+
+
+def _why_not(subject: Subject) -> str:
+    name = subject.model.name
+    if hasattr(subject.model, "number"):
+        return f"The {name} predicts a number; a monitor carries along models of a chance only."
+    if hasattr(subject.model, "service"):
+        return f"The {name} answers from elsewhere; a monitor carries the model itself along."
+    return (
+        f"The {name} cannot be written down as plain arrays; a monitor carries along networks, logistic "
+        "regressions, forests and boosting trained here, and ONNX files."
+    )
+
+
+def _packed(carried: Carried) -> dict[str, Any]:
+    from safetensors.numpy import save
+
+    own, arrays = carried.dump()
+    weights = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    return {
+        **own,
+        "favorable": carried.favorable.tolist(),
+        "arrays": base64.b64encode(zlib.compress(weights, 6)).decode("ascii"),
+    }
+
+
+def unpack(kept: Mapping[str, Any], encoding: list[dict[str, Any]]) -> Carried:
+    """Return what `carry` kept."""
+    from safetensors.numpy import load
+
+    if "onnx" in kept:  # as results were kept before trees were
+        arrays = {"onnx": np.frombuffer(base64.b64decode(kept["onnx"]), dtype=np.uint8)}
+    else:
+        arrays = load(zlib.decompress(base64.b64decode(kept["arrays"])))
+    return restore(kept, arrays, np.array(kept["favorable"], dtype=bool), encoding)
+
+
+def restore(
+    own: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    favorable: np.ndarray,
+    encoding: list[dict[str, Any]],
+) -> Carried:
+    """Rebuild what `Carried.dump` gave; its space too, so that an encoding that is none is told at once.
+
+    Raises
+    ------
+    InputError, KeyError, TypeError, ValueError
+        If it is damaged.
+    """
+    kind = CarriedTrees if "trees" in own else CarriedOnnx
+    made = kind.restore(own, arrays, favorable, encoding)
+    lacking = [name for name in made.columns if name not in made.space.columns]
+    if lacking:
+        raise InputError("bundle", "must encode every column that its model reads", lacking)
+    return made

@@ -1,0 +1,185 @@
+"""Do the overview's intervals and verdicts hold as often as they say?
+
+    python -m benchmarks.groups_calibration [WORLDS]
+
+Worlds of 2, 8 and 20 groups of 20, 50, 200 and 1,000 people: without a difference, and with one group of a
+rate of 0.6 among rates of 0.4. Impact ratios (all of a table together, and one of them), the bootstrap where
+it is stated, verdicts on differences, partially pooled rates of intersections, and bounds from probabilities.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+
+from audits.groups.by_probability import column_name, compare_probable
+from audits.groups.judging import judge_difference
+from audits.groups.metrics import Counts
+from audits.groups.resampling import bootstrap_intervals
+from audits.stats import wilson
+from audits.stats.pooling import pooled_shares
+from audits.stats.ratios import ratios_to_highest
+
+LEVEL = 0.05
+MATERIAL = 0.10
+GROUPS = (2, 8, 20)
+PEOPLE = (20, 50, 200, 1000)
+
+
+def share(hits: float, worlds: float) -> str:
+    """Word a share with its Monte-Carlo interval."""
+    found = wilson(float(hits), float(worlds))
+    value, low, high = (100 * (part or 0.0) for part in (found.value, found.low, found.high))
+    return f"{value:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def rates_of(k: int, setting: str) -> np.ndarray:
+    """Return the true rates of k groups."""
+    rates = np.full(k, 0.02 if setting == "rare" else 0.4)
+    if setting == "one":
+        rates[0] = 0.6
+    return rates
+
+
+def impact_ratios(worlds: int) -> None:
+    """Together and one by one; some group wholly below 0.8 although all are equal; the bootstrap."""
+    for k in GROUPS:
+        for n in PEOPLE:
+            for setting in ("none", "one", "rare"):
+                rng, rates = np.random.default_rng([k, n]), rates_of(k, setting)
+                truth = rates / rates.max()
+                together = each = below = stated = boot = 0.0
+                for _ in range(worlds):
+                    count = rng.binomial(n, rates)
+                    ratios, _ = ratios_to_highest(count, np.full(k, n), level=LEVEL)
+                    held = [
+                        r.value is None or r.low - 1e-9 <= true <= r.high + 1e-9
+                        for r, true in zip(ratios, truth, strict=True)
+                    ]
+                    together += all(held)
+                    each += float(np.mean(held))
+                    below += any(r.value is not None and r.high < 0.8 for r in ratios)
+                    if setting != "none":
+                        counts = Counts(np.full(k, n), count, None, None, None, None)
+                        again = bootstrap_intervals(counts, int(count.argmax()), rng, draws=200, level=LEVEL)
+                        for found, true in zip(again, truth, strict=True):
+                            ratio = found.get("impact_ratio")
+                            if ratio is not None and ratio.low is not None:
+                                stated += 1
+                                boot += ratio.low <= true <= ratio.high
+                more = f", bootstrap {share(boot, stated)} of {stated / worlds / k:.2f}" if stated else ""
+                print(
+                    f"impact ratio, {k} groups of {n}, {setting}: together {share(together, worlds)}, one "
+                    f"{share(each, worlds)}, some wholly below 0.8 {share(below, worlds)}{more}",
+                    flush=True,
+                )
+
+
+def verdicts(worlds: int) -> None:
+    """Any evidence without a difference; verdict on a group that differs by 20 points, or by 10 or 5."""
+    for k in GROUPS:
+        for n in PEOPLE:
+            for gap in (0.0, 0.05, 0.1, 0.2):
+                rng, found = np.random.default_rng([k, n, 1]), Counter[str]()
+                wrong = 0
+                for _ in range(worlds):
+                    rates = np.full(k, 0.4)
+                    rates[-1] += gap
+                    count = rng.binomial(n, rates).astype(float)
+                    judged = [
+                        judge_difference(
+                            (count[j], n), (count[0], n), n, material=MATERIAL, level=LEVEL / (k - 1)
+                        )
+                        for j in range(1, k)
+                    ]
+                    found[judged[-1].verdict] += 1
+                    none = judged if gap == 0 else judged[:-1]
+                    wrong += any(item.verdict == "evidence of a difference" for item in none)
+                    wrong += gap >= MATERIAL and judged[-1].verdict == "no material difference"
+                told = ", ".join(f"{name} {share(times, worlds)}" for name, times in found.most_common())
+                print(
+                    f"difference {gap:.2f}, {k} groups of {n}: any wrong verdict {share(wrong, worlds)}; the "
+                    f"last group: {told}",
+                    flush=True,
+                )
+
+
+def pooled(worlds: int) -> None:
+    """Coverage of partially pooled rates over groups, and lengths beside Wilson's: 2, 8, 20 intersections."""
+    for first, second in ((1, 3), (2, 4), (4, 5)):
+        k = first * second
+        cells = np.array([(a, b) for a in range(first) for b in range(second)])
+        design = np.column_stack(
+            [cells[:, 0] == a for a in range(1, first)] + [cells[:, 1] == b for b in range(1, second)]
+        ).astype(float)
+        for n in PEOPLE:
+            for spread in (0.0, 0.3, 1.0):
+                rng = np.random.default_rng([k, n, 2])
+                held = length = raw_held = raw_length = error = raw_error = 0.0
+                for _ in range(worlds):
+                    effects = rng.normal(0, 0.5, design.shape[1])
+                    odds = -0.4 + design @ effects + rng.normal(0, spread, k)
+                    truth = 1 / (1 + np.exp(-odds))
+                    size = rng.poisson(n, k) + 1
+                    count = rng.binomial(size, truth)
+                    own = pooled_shares(count, size, design, rng, level=LEVEL)
+                    for item, true, a, b in zip(own, truth, count, size, strict=True):
+                        raw = wilson(float(a), float(b), level=LEVEL)
+                        held += item.low <= true <= item.high
+                        raw_held += raw.low <= true <= raw.high
+                        length += item.high - item.low
+                        raw_length += raw.high - raw.low
+                        error += (item.value - true) ** 2
+                        raw_error += (raw.value - true) ** 2
+                total = worlds * k
+                print(
+                    f"pooled, {first} x {second} groups of about {n}, interaction {spread} log odds: covers "
+                    f"{share(held, total)} (Wilson {share(raw_held, total)}), length "
+                    f"{length / raw_length:.2f} and squared error {error / raw_error:.2f} of the raw rate's",
+                    flush=True,
+                )
+
+
+def by_probability(worlds: int) -> None:
+    """Bounds and estimate of a difference of two groups known by probability, whether or not it holds."""
+    for n in (100, 400, 2000):
+        for sharp in (0.1, 0.3, 1.0):
+            chance = np.random.default_rng(0).beta(sharp, sharp, 400_000)
+            p_mean, spread = chance.mean(), (chance * (1 - chance)).mean()
+            for by_group in (0.0, 0.2):
+                truth = -0.2 * ((chance**2).mean() / p_mean - spread / (1 - p_mean))
+                truth -= by_group * spread * (1 / p_mean + 1 / (1 - p_mean))
+                held = estimated = length = 0.0
+                for seed in range(worlds):
+                    rng = np.random.default_rng([n, seed])
+                    p = rng.beta(sharp, sharp, n)
+                    member = rng.random(n) < p
+                    decided = rng.random(n) < 0.6 - 0.2 * p - by_group * (member - p)
+                    people = pd.DataFrame({"decision": decided, "people": 1.0})
+                    people[column_name("g", "a")], people[column_name("g", "b")] = p, 1 - p
+                    found = compare_probable(
+                        people, "g", {"a": "", "b": ""}, reference="b", proxy_error=0.0,
+                        material=MATERIAL, level=LEVEL, corrected=LEVEL, rng=rng,
+                    )  # fmt: skip
+                    item = next(group for group in found if group.group == "a")
+                    held += item.difference_bounds.low <= truth <= item.difference_bounds.high
+                    estimated += item.difference.low <= truth <= item.difference.high
+                    length += item.difference_bounds.high - item.difference_bounds.low
+                print(
+                    f"by probability, {n} people, beta({sharp}, {sharp}), beyond the probability {by_group}: "
+                    f"bounds cover {share(held, worlds)}, {100 * length / worlds:.0f} points long; the "
+                    f"estimate {share(estimated, worlds)}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    start = time.perf_counter()
+    for each in (impact_ratios, verdicts, pooled, by_probability):
+        each(count if each is not pooled else max(count // 10, 20))
+    print(f"{time.perf_counter() - start:.0f} s for {count} worlds a setting")

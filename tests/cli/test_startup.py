@@ -1,0 +1,80 @@
+"""What the command line imports for small work: libraries that it does not use must not be waited for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runs.conftest import write_people
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HEAVY = {"torch", "ot", "sklearn", "fairlearn", "plotly", "onnxruntime", "onnx", "streamlit"}
+SPEC = {
+    "data": {
+        "path": "people.csv",
+        "label": "paid",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["skill"],
+    },
+    "model": {"predictions": {"score": "score"}},
+    "audits": [{"groups": {}}],
+}
+RUN = """
+import json, sys
+from pathlib import Path
+from audits.runs.inline import InlineExecutor
+result = InlineExecutor().submit(json.loads(Path("spec.json").read_text()), Path.cwd()).result()
+assert result.audits[0].result.table
+"""
+DESCRIBE = """
+import sys
+from audits.cli.main import main
+assert main(["describe", "people.csv"]) == 0
+"""
+LIST = """
+from audits.runs.registry import AUDITS
+from audits.options import options_of
+assert all(options_of(audit.options) for audit in AUDITS.values())
+"""
+
+
+def loaded_by(code: str, folder: Path) -> set[str]:
+    """Run `code` in a fresh Python in `folder`; return the packages that are loaded at its end."""
+    write_people(folder / "people.csv")
+    (folder / "spec.json").write_text(json.dumps(SPEC), encoding="utf-8")
+    tell = "\nimport sys\nprint('LOADED', *sorted(name for name in sys.modules if '.' not in name))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{code}{tell}"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("code", [RUN, DESCRIBE, LIST], ids=["groups", "describe", "records"])
+def test_small_work_loads_no_large_library(code: str, tmp_path: Path):
+    loaded = loaded_by(code, tmp_path)
+    assert not loaded & HEAVY
+    assert "audits" in loaded
+
+
+def test_a_library_that_is_loaded_would_be_seen(tmp_path: Path):
+    assert "sklearn" in loaded_by("import sklearn", tmp_path)
+
+
+def test_the_command_alone_loads_not_even_numbers(tmp_path: Path):
+    assert not loaded_by("import audits.cli.main", tmp_path) & {*HEAVY, "numpy", "pandas", "scipy"}
+
+
+def test_describe_reads_without_statistics(tmp_path: Path):
+    assert not loaded_by(DESCRIBE, tmp_path) & {"scipy", "sqlalchemy"}

@@ -1,0 +1,89 @@
+"""Who counts as one: counts, sampling weights, strata, clusters, several rows a person."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import build_data, data_spec
+from audits.errors import InputError
+
+
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "who": np.repeat([f"p{k}" for k in range(40)], 3),
+            "sex": np.repeat(rng.choice(["f", "m"], 40), 3),
+            "hours": rng.integers(1, 60, 120),
+            "weight": rng.uniform(0.3, 3, 120),
+            "region": np.repeat(["north", "south"], 60),
+            "school": np.repeat([f"s{k}" for k in range(20)], 6),
+            "hired": rng.integers(0, 2, 120),
+        }
+    )
+
+
+SECTION = {"label": "hired", "favorable": 1, "protected": ["sex"]}
+
+
+def made(**more):
+    return build_data(people(), data_spec({**SECTION, **more}))
+
+
+def test_a_persons_rows_stay_together_and_are_told():
+    data = made(person="who")
+    assert data.weights is None
+    assert data.design is not None
+    assert (data.design.n_clusters, data.design.clustered) == (40, True)
+    assert "who" not in data.features
+    assert any("120 rows are of 40 persons" in note for note in data.notes)
+    training, held = data.split(0.3, 0)
+    assert not set(training.frame["who"]) & set(held.frame["who"])
+    assert abs(held.n / data.n - 0.3) < 0.05
+    assert held.design is not None
+    assert len(held.design.cluster) == held.n
+
+
+def test_sampling_weights_make_no_more_people():
+    data = made(weights={"column": "weight", "kind": "sampling", "strata": "region", "cluster": "school"})
+    assert data.weights is None
+    assert data.size == 120
+    assert data.design is not None
+    assert (data.design.n_clusters, data.design.n_strata) == (20, 2)
+    assert data.design.weights.tolist() == data.frame["weight"].tolist()
+    assert not {"weight", "region", "school"} & set(data.features)
+    assert made(weights="weight").digest != data.digest
+
+
+def test_weights_that_look_like_sampling_weights_are_asked_about():
+    [note] = [note for note in made(weights="weight").notes if "sampling" in note]
+    assert "100% of the weights 'weight' are not whole numbers" in note
+    assert not any("sampling" in note for note in made(weights="hours").notes)
+
+
+def test_many_equal_rows_are_asked_about():
+    frame = pd.concat([people()] * 2, ignore_index=True)
+    data = build_data(frame, data_spec(SECTION))
+    assert any("repeat another row in every column" in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"weights": {"column": "weight", "strata": "region"}}, "data.weights.kind must be 'sampling'"),
+        ({"weights": "hours", "person": "who"}, "data.person cannot go with counts"),
+        ({"weights": {"column": "weight", "kind": "survey"}}, "data.weights.kind"),
+        ({"weights": {"column": "weight", "kind": "sampling", "cluster": "scool"}}, "did you mean 'school'"),
+        ({"person": "nobody"}, "data.person"),
+        ({"person": "who", "features": ["who"]}, "must not hold the column of persons"),
+        (
+            {"weights": {"column": "weight", "kind": "sampling", "cluster": "hours"}, "person": "who"},
+            "must lie within one cluster each",
+        ),
+    ],
+)
+def test_contradictions_are_one_sentence(section, message):
+    with pytest.raises(InputError, match=message):
+        made(**section)

@@ -1,0 +1,161 @@
+"""What lies above chance, what people alike show, and the one interval that all state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data.samples import admissions
+from audits.drawing.style import alt_text
+from audits.flipset import exhibits
+from audits.flipset.figures import comparisons
+from audits.flipset.figures import flipsets as figures
+from audits.flipset.words import interval_words
+from audits.models import Subject, make_subject, model_spec
+from tests.flipset.conftest import audited
+from tests.flipset.test_maps import Rule
+from tests.flipset.worlds import drawn, subject
+
+A, B = {"group": "a"}, {"group": "b"}
+QUICK = {"source": A, "target": B, "permutations": 39, "bootstrap": 100}
+
+
+@pytest.fixture(scope="module")
+def blue_college():
+    spec = DataSpec(label="admitted", favorable=1, protected=("school",), features=("gpa",))
+    data = build_data(admissions.generate(), spec)
+    model = model_spec({"predictions": {"label": "admitted"}})
+    return audited(make_subject(data, model), source={"school": "A"}, target={"school": "B"})
+
+
+def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
+    """18.75 % of A in each flipset by theory, equal rates: rates say nothing, people of equal grade do."""
+    assert blue_college.verdict == "evidence of a difference"
+    alike = blue_college.above_chance.conditional
+    assert blue_college.judged.interval == alike.share
+    assert blue_college.above_chance.net_p > 0.05
+    # a quarter in by lot where all or none get in by rank: .75 * .25 + .25 * .75 are decided otherwise
+    assert alike.share.low < 0.375 < alike.share.high
+    assert "People alike in the features are decided differently" in blue_college.finding
+
+
+def test_one_rule_over_features_that_hang_together_otherwise_is_no_evidence():
+    """Up to 98 in 100 said evidence when flips were held against permuted membership alone; at level 5 % five
+    or more of 20 have a chance of 0.3 %.
+    """
+    found = [
+        audited(subject("hangs together otherwise", 100, 2, seed), rng=seed, **QUICK) for seed in range(20)
+    ]
+    assert sum(result.verdict == "evidence of a difference" for result in found) < 5
+    assert not any(result.verdict == "no material difference" for result in found)
+
+
+def test_a_model_that_reads_the_features_alone_decides_people_alike_alike():
+    x, source, _ = drawn("hangs together otherwise", 300, 2, np.random.default_rng(0))
+    frame = pd.DataFrame(x, columns=["x0", "x1"]).assign(group=np.where(source, "a", "b"))
+    data = build_data(frame, DataSpec(protected=("group",), features=("x0", "x1")))
+    rule = Subject(data, Rule(("x0", "x1"), (1.0, 1.0)), 0.0, FeatureSpace.fit(data))
+    result = audited(rule, noise_people=150, **QUICK)
+    assert result.above_chance.conditional.p_value is None
+    assert result.above_chance.excess.low > 0
+    assert result.verdict == "insufficient evidence"
+    assert "features that hang together differently" in result.finding
+    assert result.people_needed is None  # more people would not settle it
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_difference_that_cancels_is_never_cleared(seed):
+    """A tenth turned each way, rates equal: seen among people alike, and never called immaterial."""
+    assert audited(subject("turned", 150, 2, seed), rng=seed, **QUICK).verdict == "evidence of a difference"
+    many = audited(subject("turned", 60, 8, seed), rng=seed, **QUICK)
+    assert many.verdict != "no material difference"
+
+
+def test_the_interval_of_what_lies_above_chance_covers_nothing_where_there_is_nothing():
+    """40 studies; 7 or more misses at 95 % have a chance of 0.3 %."""
+    found = [
+        audited(subject("alike", 60, 2, seed), rng=seed, **QUICK).above_chance.excess for seed in range(40)
+    ]
+    assert sum(not item.low <= 0 <= item.high for item in found) < 7
+
+
+def test_a_subsample_estimates_what_lies_above_chance_among_so_many():
+    """Averaged over subsamples of 40 it is near that of many fresh groups of 40."""
+    fresh = [audited(subject("by lot", 40, 1, seed), rng=seed, **QUICK).above_chance for seed in range(30)]
+    one = audited(subject("by lot", 400, 1, 0), noise_people=40, **QUICK | {"permutations": 199}).above_chance
+    expected = np.mean([item.excess.value for item in fresh])
+    # 0.09 is what one group of 40 varies by; 30 of them, and one of 400
+    assert one.excess.value == pytest.approx(expected, abs=3 * 0.09 * np.sqrt(1 / 30 + 1 / 10))
+
+
+def test_the_verdict_does_not_hang_on_the_seed():
+    people = subject("by lot", 150, 1, 3)
+    assert len({audited(people, rng=seed, **QUICK).verdict for seed in range(8)}) == 1
+
+
+@pytest.mark.parametrize("kind", ["alike", "turned", "turned one way"])
+def test_badge_sentence_figure_and_json_state_one_interval(kind):
+    result = audited(subject(kind, 120, 2, 1), **QUICK)
+    interval = result.judged.interval
+    document = result.to_json()
+    assert document["verdict"] == result.verdict
+    assert document["interval"]["value"] == interval.value
+    assert (document["interval"]["low"], document["interval"]["high"]) == (interval.low, interval.high)
+    table = result.above_chance_frame()
+    assert table.loc[table["verdict rests on it"], "value"].tolist() == [interval.value]
+    figure = figures.above_chance(result)
+    assert 100 * interval.value in list(figure.data[0].x)
+    words = interval_words(result.judged)
+    assert words in alt_text(figure)
+    assert words in exhibits.section(result).facts["Verdict"]
+    number = f"{100 * interval.low:.1f}".replace("-", "−")
+    assert number in result.finding or f"{100 * interval.low:.0f}" in result.finding
+
+
+def test_a_distrusted_map_can_only_be_insufficient():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2)) + np.repeat([0.0, 2.0], 100)[:, None]
+    frame = pd.DataFrame(x, columns=["work", "hair"]).assign(group=np.repeat(["a", "b"], 100))
+    data = build_data(frame, DataSpec(protected=("group",), features=("work", "hair")))
+    rule = Subject(data, Rule(("work", "hair"), (1.0, 1.0)), 2.0, FeatureSpace.fit(data))
+    result = audited(rule, transport="gan", map={"iterations": 1}, **QUICK)
+    assert not result.validation.trusted
+    assert result.verdict == "insufficient evidence"
+    assert "cannot be trusted" in result.judged.reason
+
+
+def test_equalised_odds_go_the_same_way():
+    """Decided otherwise among the deserving only, the other way among the rest: strata keep them apart."""
+    rng = np.random.default_rng(1)
+    n = 200
+    frame = pd.DataFrame({"x": rng.normal(size=2 * n), "group": np.repeat(["a", "b"], n)})
+    frame["label"] = rng.integers(0, 2, 2 * n)
+    lucky = (frame["group"] == "a") == (frame["label"] == 1)
+    frame["decision"] = (rng.random(2 * n) < np.where(lucky, 0.8, 0.2)).astype(int)
+    data = build_data(frame, DataSpec(label="label", favorable=1, protected=("group",), features=("x",)))
+    people = make_subject(data, model_spec({"predictions": {"label": "decision"}}))
+    result = audited(people, condition_on="label", **QUICK)
+    assert result.above_chance.net_p > 0.001  # over both labels the rates are alike
+    assert result.verdict == "evidence of a difference"
+    assert result.judged.interval == result.above_chance.conditional.share
+
+
+def test_a_stratum_that_differs_while_the_whole_does_not_is_named():
+    """One department 30 points up, another 30 down, four alike: the whole cancels."""
+    rng = np.random.default_rng(2)
+    n = 1_200
+    frame = pd.DataFrame({"x": rng.normal(size=n), "group": np.tile(["a", "b"], n // 2)})
+    frame["town"] = np.repeat([f"T{k}" for k in range(6)], n // 6)
+    lean = np.select([frame["town"] == "T0", frame["town"] == "T1"], [0.3, -0.3], 0.0)
+    rate = 0.5 + np.where(frame["group"] == "a", lean, 0.0)
+    frame["decision"] = (rng.random(n) < rate).astype(int)
+    data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
+    people = make_subject(data, model_spec({"predictions": {"label": "decision"}}))
+    result = audited(people, condition_on="town", noise_people=200, **QUICK)
+    assert "in 2 of 6" in result.finding
+    table = result.strata_frame()
+    assert set(table["within"][:2]) == {"T0", "T1"}
+    assert (table["adjusted p"][2:] > 0.05).all()
+    assert list(comparisons.strata(result).data[0].x) == [100 * v for v in table["difference of rates"][::-1]]

@@ -1,0 +1,51 @@
+"""Verdicts after Holm over the audits of a run."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from audits.runs.across import adjusted_p_values, verdicts_across
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, judge
+
+
+def result(value: float, half: float, p: float | None):
+    estimate = Estimate(value, value - half, value + half, 400, "by hand")
+    judged = judge(estimate, immaterial=(-0.1, 0.1), p_value=p)
+    return SimpleNamespace(judged=judged, verdict=judged.verdict)
+
+
+def test_evidence_must_outlast_the_others():
+    results = [result(0.2, 0.1, 0.03), result(0.2, 0.1, 0.01), result(0.0, 0.05, 0.9)]
+    assert [each.verdict for each in results] == [EVIDENCE, EVIDENCE, NO_MATERIAL]
+    assert adjusted_p_values(results, [0.05] * 3) == pytest.approx([0.06, 0.03, 0.9])
+    assert verdicts_across(results, [0.05] * 3) == [INSUFFICIENT, EVIDENCE, NO_MATERIAL]
+    assert verdicts_across(results, [0.10] * 3) == [EVIDENCE, EVIDENCE, NO_MATERIAL]
+
+
+def test_one_audit_alone_keeps_its_verdict():
+    assert verdicts_across([result(0.2, 0.1, 0.05)], [0.05]) == [EVIDENCE]
+    assert verdicts_across([result(0.2, 0.1, None)], [0.05]) == [EVIDENCE]
+
+
+def test_evidence_without_a_p_value_counts_as_at_the_level():
+    both = [result(0.2, 0.1, None), result(0.0, 0.05, 0.9)]
+    assert verdicts_across(both, [0.05] * 2)[0] == INSUFFICIENT
+
+
+def test_other_audits_of_a_session_can_be_counted_along():
+    one = [result(0.2, 0.1, 0.02)]
+    assert verdicts_across(one, [0.05], others=[0.5, 0.6]) == [INSUFFICIENT]
+
+
+def test_any_false_alarm_over_eight_audits_stays_at_the_level():
+    # 2,000 sessions of eight audits without any difference, half of them sharing their luck: 5 % +- 1 %
+    rng = np.random.default_rng(8)
+    alarms = 0
+    for _ in range(2000):
+        p_values = rng.uniform(size=8)
+        p_values[4:] = p_values[4]
+        alarms += EVIDENCE in verdicts_across([result(0.2, 0.1, p) for p in p_values], [0.05] * 8)
+    assert 0.01 < alarms / 2000 <= 0.06

@@ -1,0 +1,51 @@
+"""A plan says what audits could see, from their own verdicts in simulated worlds."""
+
+from __future__ import annotations
+
+import pytest
+
+from audits.errors import InputError
+from audits.runs.planning import plan
+from audits.runs.spec import parse_spec
+from tests.runs.conftest import make_spec
+
+
+def test_more_people_and_larger_differences_are_seen_more_often(base):
+    spec = parse_spec(make_spec({"groups": {"bootstrap": 0}}), base)
+    rows = {
+        (row.people, row.difference): row
+        for row in plan(spec, sizes=(20, 2000), differences=(0.0, 0.2), worlds=12)
+    }
+    assert rows[2000, 0.2].evidence.value == 1  # 20 points among 2,000 people a group
+    assert rows[20, 0.2].evidence.value < 0.5
+    for row in rows.values():
+        shares = [row.evidence.value, row.no_material.value, row.insufficient.value]
+        assert sum(shares) <= 1 + 1e-9
+    # 12 worlds at level .05: four or more false alarms have a chance of .002
+    assert rows[20, 0.0].evidence.value <= 3 / 12
+    assert rows[2000, 0.0].evidence.value <= 3 / 12
+
+
+def test_the_same_seed_plans_the_same(base):
+    spec = parse_spec(make_spec({"groups": {"bootstrap": 0}}), base)
+    assert plan(spec, sizes=(50,), worlds=3) == plan(spec, sizes=(50,), worlds=3)
+
+
+def test_what_needs_a_model_says_so(base):
+    spec = parse_spec(make_spec({"loss_ratio": {"sensitive": ["group"]}}), base)
+    [row, *_] = plan(spec, sizes=(50,), differences=(0.0,), worlds=1)
+    assert row.evidence.value is None
+    assert "predictions" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sizes": (1,)}, "sizes must be at least 2"),
+        ({"worlds": 0}, "worlds"),
+        ({"differences": (1.0,)}, "share"),
+    ],
+)
+def test_bad_numbers_are_one_sentence(base, changes, message):
+    with pytest.raises(InputError, match=message):
+        plan(parse_spec(make_spec({"groups": {}}), base), **changes)

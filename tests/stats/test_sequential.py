@@ -1,0 +1,60 @@
+"""Drift that may be looked at any time: rare without one, found with one, the same however it comes in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audits.errors import InputError
+from audits.stats.sequential import DriftTest
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_without_drift_a_hundred_looks_alarm_as_rarely_as_one(tied):
+    # by Ville's inequality at most .05 (150 streams: 2 errors of .018); two-sample tests at each look: .25
+    rng = np.random.default_rng(3)
+
+    def draw(n: int) -> np.ndarray:
+        return np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n)) if tied else rng.normal(size=n)
+
+    alarms = 0
+    for seed in range(150):
+        test = DriftTest(draw(300), seed=seed)
+        lowest = 1.0
+        for _ in range(100):
+            test.update(draw(10))
+            lowest = min(lowest, test.p_value)
+        alarms += lowest <= 0.05
+    assert alarms / 150 <= 0.086
+
+
+def test_drift_is_found_soon():
+    rng = np.random.default_rng(4)
+    found = []
+    for seed in range(20):
+        test = DriftTest(rng.normal(size=500), seed=seed)
+        test.update(rng.normal(size=200))
+        test.update(rng.normal(1.0, size=200))
+        found.append(test.p_value < 0.01)
+    assert sum(found) >= 18
+
+
+def test_batches_do_not_matter():
+    rng = np.random.default_rng(5)
+    reference, stream = rng.normal(size=200), rng.normal(0.4, size=3000)
+    whole, pieces = DriftTest(reference), DriftTest(reference)
+    whole.update(stream)
+    for part in np.array_split(stream, 17):
+        pieces.update(part)
+    assert whole.p_value == pytest.approx(pieces.p_value, rel=1e-9)
+    assert whole.people == pieces.people == 3000
+
+
+def test_nobody_one_value_and_no_number():
+    test = DriftTest(np.zeros(50))
+    test.update(np.zeros(0))
+    assert test.p_value == 1.0
+    test.update(np.zeros(500))
+    assert test.p_value > 0.05
+    with pytest.raises(InputError, match="finite"):
+        test.update(np.array([np.nan]))

@@ -1,0 +1,49 @@
+"""Options are stated once, on their fields, and read from there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+import pytest
+
+from audits.checks import build
+from audits.errors import InputError
+from audits.options import Level, check_number, option, option_of, options_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    by: Annotated[str, option("Attribute to compare by.")]
+    most: Annotated[int, option("People drawn at most.", unit="people", ge=2)] | None = None
+    cost: Annotated[Literal["l1", "l2"], option("Distance.")] = "l1"
+    reverse: Annotated[bool, option("Also the way back.")] = True
+    level: Level = 0.05
+    limits: Annotated[dict[str, Any], option("Limits.")] = field(default_factory=dict)
+
+
+def test_everything_stated_is_read():
+    by, most, cost, reverse, level, limits = options_of(Options)
+    assert (by.kind, by.required, by.help) == ("text", True, "Attribute to compare by.")
+    assert (most.kind, most.optional, most.at_least, most.unit) == ("integer", True, 2, "people")
+    assert (most.default, most.required) == (None, False)
+    assert (cost.kind, cost.choices, cost.default) == ("choice", ("l1", "l2"), "l1")
+    assert (reverse.kind, reverse.default) == ("switch", True)
+    assert (level.kind, level.at_least, level.at_most, level.bounds) == (
+        "number",
+        0.001,
+        0.5,
+        "from 0.001 to 0.5",
+    )
+    assert (limits.kind, limits.default) == ("other", {})
+
+
+def test_specs_are_checked_against_the_same_statement():
+    assert build(Options, {"by": "sex"}, "demo").level == 0.05
+    with pytest.raises(InputError, match=r"demo\.most"):
+        build(Options, {"by": "sex", "most": 1}, "demo")
+    with pytest.raises(InputError, match=r"from 0\.001 to 0\.5"):
+        check_number(Options, "level", 0.7, "Error rate")
+    assert option_of(Options, "most").bounds == "from 2"

@@ -1,0 +1,214 @@
+"""Make ``home-VERSION.tar.gz``: an ``EVENHAND_HOME`` as this version leaves it, with runs of every audit.
+
+``python -m tests.unchanged.make_home``, once a version: the file is what later versions must still open, and
+is never made anew by another. In it are runs that are done, one that failed and one that was cancelled, and a
+monitor that has measured people; all people in it are invented.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from audits.runs.database import database
+from audits.runs.inline import InlineExecutor
+from audits.runs.monitors import Batch, Monitors
+from audits.runs.saved import SavedRuns
+from audits.runs.spec import parse_spec
+from audits.runs.version import VERSION
+from audits.sensitivity import MonitorBundle
+
+HERE = Path(__file__).resolve().parent
+SAMPLES = HERE.parents[1] / "sample_data"
+PEOPLE = 200
+
+_DATA: dict[str, Any] = {
+    "path": "people.csv",
+    "recode": {"sex": {"map": {1: "female", 2: "male"}}},
+    "label": "paid",
+    "favorable": 1,
+    "protected": ["town", "sex"],
+    "features": ["skill", "hours", "trade", "sex"],
+    "roles": {"actionable": ["hours", "trade"]},
+    "test_size": 0.5,
+}
+_HIRING: dict[str, Any] = {
+    "path": "hiring.csv",
+    "label": "qualified",
+    "favorable": 1,
+    "protected": ["gender"],
+    "features": ["work_years", "hair_length"],
+}
+_FEW = {"permutations": 19, "draws": 20}
+_SOUTH: dict[str, Any] = {
+    "source": {"town": "south"},
+    "target": {"town": "north"},
+    "permutations": 9,
+    "noise_people": 40,
+}
+_WOMEN = {"source": {"gender": "female"}, "target": {"gender": "male"}, "permutations": 9, "noise_people": 40}
+
+RUNS: dict[str, dict[str, Any]] = {
+    "Groups, flows and recourse": {
+        "data": _DATA,
+        "model": {"train": "logistic"},
+        "audits": [
+            {"groups": {"bootstrap": 50}},
+            {"outcome_transport": {"by": ["sex"], "against": "label", **_FEW}},
+            {"recourse": {"by": ["sex"], "steps": [0, 0.5, 1], "permutations": 19, "resolution": 0.25}},
+        ],
+        "gate": {"evidence": 2},
+    },
+    "Rule sets and mitigation": {
+        "data": _DATA,
+        "model": {"train": "logistic"},
+        "audits": [
+            {"rule_sets": {"support": 0.1, "samples": 20, "permutations": 99, "top": 5}},
+            {"mitigation": {"support": 0.1, "amounts": [0.1], "also": {"groups": {"bootstrap": 0}}}},
+        ],
+    },
+    "Sensitivity": {
+        "data": _DATA,
+        "model": {"train": "logistic"},
+        "audits": [{"sensitivity": {"protected": "sex", "bootstrap": 100}}],
+    },
+    "Loss ratios of three grades": {
+        "data": {**_DATA, "label": "grade", "favorable": ["middle", "high"]},
+        "model": {"train": "logistic", "predict": "label"},
+        "audits": [{"loss_ratio": {"sensitive": ["town"], "steps": 10}}, {"flipset": _SOUTH}],
+    },
+    "Flipsets of hiring, three maps": {
+        "data": _HIRING,
+        "model": {"path": "hiring.onnx"},
+        "audits": [
+            {"flipset": _WOMEN},
+            {"flipset": {**_WOMEN, "transport": "entropic", "map": {"epsilon": 0.1}}},
+            {"flipset": {**_WOMEN, "transport": "linear", "cost": "l2_squared"}},
+        ],
+    },
+    "Risk scores": {
+        "data": {**_DATA, "features": ["skill", "hours"], "missing": "drop"},
+        "model": {"predictions": {"score": "risk", "higher_is": "unfavorable"}},
+        "threshold": {"sex": {"female": 4.5, "male": 5.0}},
+        "audits": [
+            {"groups": {}},
+            {"outcome_transport": {"source": {"sex": "female"}, "target": {"sex": "male"}}},
+        ],
+    },
+    "Texts": {
+        "data": {
+            "path": "people.csv",
+            "label": "toxic",
+            "favorable": "no",
+            "protected": ["town"],
+            "features": ["said"],
+            "kinds": {"said": "text"},
+            "test_size": 0.5,
+        },
+        "model": {"train": "text"},
+        "audits": [{"rule_sets": {"text": "said", "support": 0.1, "samples": 20, "permutations": 99}}],
+    },
+}
+FAILS: dict[str, Any] = {
+    "data": {**_DATA, "label": "no such column"},
+    "model": {"train": "logistic"},
+    "audits": [{"groups": {}}],
+}
+"""Right as a spec, wrong for these data."""
+
+
+def main() -> None:
+    packed = HERE / f"home-{VERSION}.tar.gz"
+    if packed.exists():
+        raise SystemExit(f"{packed.name} is there already, and must stay what version {VERSION} wrote.")
+    with tempfile.TemporaryDirectory() as folder:
+        samples, home = Path(folder, "samples"), Path(folder, "home")
+        samples.mkdir()
+        pd.read_csv(HERE / "data" / "people.csv").head(PEOPLE).to_csv(samples / "people.csv", index=False)
+        hiring = pd.read_csv(SAMPLES / "hiring.csv").groupby("gender").head(PEOPLE // 2)
+        hiring.to_csv(samples / "hiring.csv", index=False)
+        shutil.copy(SAMPLES / "hiring.onnx", samples)
+        expected = _fill(SavedRuns(home), samples) | {"monitor": _watch(home)}
+        (home / "expected.json").write_text(
+            json.dumps(expected, indent=1, ensure_ascii=False) + "\n", "utf-8"
+        )
+        database(home).engine.dispose()
+        _make_anonymous(home / "evenhand.sqlite")
+        _pack(home, packed)
+    print(f"{packed.name}: {packed.stat().st_size:,} bytes")
+
+
+def _fill(saved: SavedRuns, samples: Path) -> dict[str, Any]:
+    """Save all runs; return what was known of them when they were."""
+    runs = []
+    for title, document in RUNS.items():
+        identity = saved.begin(parse_spec(document, samples).to_dict(), samples, title=title)
+        result = InlineExecutor().submit(document, samples).result()
+        assert saved.finish(identity, result)
+        listed = saved.get(identity)
+        told = {"title": title, "verdict": listed.verdict, "finding": listed.finding}
+        runs.append({"id": identity, **told, "results": result.to_json()})
+    saved.annotate(runs[0]["id"], "Looked at together with the owner of the data.")
+    failed = saved.begin(parse_spec(FAILS, samples).to_dict(), samples, title="A wrong label")
+    saved.follow(failed, InlineExecutor().submit(FAILS, samples))
+    cancelled = saved.begin(parse_spec(RUNS["Texts"], samples).to_dict(), samples, title="Thought better of")
+    saved.end(cancelled, "cancelled")
+    return {
+        "runs": runs,
+        "failed": {"id": failed, "error": saved.get(failed).error},
+        "cancelled": {"id": cancelled},
+    }
+
+
+def _watch(home: Path) -> dict[str, Any]:
+    """Make a monitor of the saved sensitivity audit, and have it measure some people."""
+    saved, monitors = SavedRuns(home), Monitors(database(home))
+    [run] = saved.list(audit="sensitivity", status="done")
+    bundle = MonitorBundle.of(saved.load(run.id).audits[0].result)
+    monitor, _ = monitors.create(bundle, name="Sensitivity of pay", people_between=500)
+    rows = [
+        {"skill": 0.5 * place, "hours": 20 + place, "trade": trade, "sex": sex}
+        for place, (trade, sex) in enumerate([("baker", "female"), ("nurse", "male"), (None, "female")])
+    ]
+    scored = bundle.score(rows)
+    monitors.store([Batch(monitor.id, scored, "0" * 64, "first", ("a", "b", "c"))])
+    return {"id": monitor.id, "rows": rows, "sensitivity": scored.sensitivity.tolist()}
+
+
+def _make_anonymous(path: Path) -> None:
+    """Take out where and by which process the runs were made: nothing of a result hangs on it."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE saved_runs SET base_dir = '/home/auditor/samples', process = 'desk 1 1'")
+    connection.close()
+    connection = sqlite3.connect(path)
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+
+
+def _pack(home: Path, packed: Path) -> None:
+    with (
+        packed.open("wb") as file,
+        gzip.GzipFile("", "wb", 9, file, mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for path in sorted(path for path in home.rglob("*") if path.is_file()):
+            content = path.read_bytes()
+            facts = tarfile.TarInfo(path.relative_to(home).as_posix())
+            facts.size, facts.mode = len(content), 0o600
+            archive.addfile(facts, io.BytesIO(content))
+
+
+if __name__ == "__main__":
+    os.environ.pop("EVENHAND_DATABASE_URL", None)
+    main()

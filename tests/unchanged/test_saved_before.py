@@ -1,0 +1,143 @@
+"""What an earlier version saved still opens: runs of every audit, how they ended, their reports, a monitor.
+
+Each ``home-VERSION.tar.gz`` is an ``EVENHAND_HOME`` as that version left it (see make_home.py), with what it
+said of its runs in ``expected.json``. The folders that the runs were made in are gone, which must not matter.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import tarfile
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audits.errors import InputError
+from audits.results import verdict_as_now as as_now
+from audits.runs.database import database
+from audits.runs.monitors import Monitors
+from audits.runs.registry import AUDITS
+from audits.runs.saved import SavedRuns
+from audits.runs.spec import parse_spec
+from tests.cli.conftest import cli  # noqa: F401  (a fixture)
+from tests.unchanged.test_unchanged import ELSEWHERE, EXACT, differences, is_new
+
+MOVED: dict[str, str] = {
+    "*verdict": "`no evidence at this size` rested on power; it opens as insufficient evidence",
+}
+"""Values of old runs that are meant to be shown otherwise now: a pattern of title/keys, and the reason."""
+
+HOMES = sorted(Path(__file__).parent.glob("home-*.tar.gz"))
+
+
+@pytest.fixture(params=HOMES, ids=lambda path: path.name.removesuffix(".tar.gz"))
+def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    with tarfile.open(request.param) as archive:
+        archive.extractall(folder, filter="data")
+    monkeypatch.delenv("EVENHAND_DATABASE_URL", raising=False)
+    monkeypatch.setenv("EVENHAND_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def expected(home: Path) -> dict[str, Any]:
+    return json.loads((home / "expected.json").read_text(encoding="utf-8"))
+
+
+def test_there_is_a_home_with_every_audit():
+    assert HOMES
+    for path in HOMES:
+        with tarfile.open(path) as archive:
+            content = json.load(archive.extractfile("expected.json"))
+        audits = {audit["audit"] for run in content["runs"] for audit in run["results"]["audits"]}
+        assert audits <= set(AUDITS)
+        assert path.name != "home-0.1.0.tar.gz" or len(audits) == 8
+
+
+def test_all_runs_are_listed_as_they_were(home: Path, expected: dict[str, Any]):
+    listed = {run.id: run for run in SavedRuns(home).list()}
+    ended = {expected[status]["id"]: status for status in ("failed", "cancelled")}
+    assert len(listed) == len(expected["runs"]) + len(ended)
+    for run in expected["runs"]:
+        found = listed[run["id"]]
+        assert found.status == "done"
+        assert [found.title, found.verdict, found.finding] == [
+            run["title"],
+            as_now(run["verdict"]),
+            run["finding"],
+        ]
+    for identity, status in ended.items():
+        assert listed[identity].status == status
+        with pytest.raises(InputError, match=f"it is {status}"):
+            SavedRuns(home).load(identity)
+    assert listed[expected["failed"]["id"]].error == expected["failed"]["error"] != ""
+    assert [run.id for run in SavedRuns(home).list(text="owner of the data")] == [expected["runs"][0]["id"]]
+
+
+def test_every_result_opens_with_all_its_numbers(home: Path, expected: dict[str, Any]):
+    for run in expected["runs"]:
+        result = SavedRuns(home).load(run["id"])
+        unexpected = [
+            one
+            for one in differences(run["results"], result.to_json(), run["title"], EXACT)
+            if not is_new(one) and not any(fnmatchcase(one.path, pattern) for pattern in MOVED)
+        ]
+        assert not unexpected, "\n".join(map(str, unexpected))
+        for before, audit in zip(run["results"]["audits"], result.audits, strict=True):
+            assert audit.result.verdict == as_now(before["verdict"])
+            assert audit.result.finding == before["finding"]
+            assert audit.result.finding in re.sub(r"<[^>]*>", "", html.unescape(audit._repr_html_()))
+        assert len(result.named_tables()) >= len(result.audits)
+
+
+def test_every_spec_still_parses(home: Path, expected: dict[str, Any]):
+    """So that an old run can be started again where its data are."""
+    for run in SavedRuns(home).list():
+        spec = parse_spec(run.spec, home)
+        assert [request.name for request in spec.audits] == [
+            next(iter(audit)) for audit in run.spec["audits"]
+        ]
+
+
+def test_the_command_line_shows_them(home: Path, expected: dict[str, Any], cli, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("EVENHAND_HOME", str(home))  # the fixture cli has set one of its own
+    for run in expected["runs"]:
+        shown = cli("runs", "show", run["id"][:12])
+        assert shown.status == 0
+        words = " ".join(shown.out.split())
+        for place, audit in enumerate(run["results"]["audits"], start=1):
+            finding = " ".join(audit["finding"].split())
+            assert f"{place}. {audit['audit']}: {as_now(audit['verdict'])} {finding}" in words
+    first, second = (run["id"] for run in expected["runs"][:2])
+    assert cli("runs", "compare", first, second).status == 0
+    assert expected["failed"]["error"].split(",")[0] in " ".join(
+        cli("runs", "show", expected["failed"]["id"]).out.split()
+    )
+
+
+@pytest.mark.parametrize("form", ["html", "json", "card"])
+def test_reports_of_them_are_made(home: Path, expected: dict[str, Any], form: str, cli, tmp_path):  # noqa: F811
+    for run in expected["runs"]:
+        folder = tmp_path / run["id"]
+        SavedRuns(home).export(run["id"], folder)
+        made = tmp_path / f"{run['id']}.{form}"
+        assert cli("report", folder, "--format", form, "--out", made).status == 0
+        if form == "html":
+            text = html.unescape(re.sub(r"<[^>]*>", "", made.read_text(encoding="utf-8")))
+            words = " ".join(text.split())
+            for audit in run["results"]["audits"]:
+                assert " ".join(audit["finding"].split()) in words
+                assert as_now(audit["verdict"]) in words
+
+
+def test_a_monitor_measures_as_it_did(home: Path, expected: dict[str, Any]):
+    monitors, before = Monitors(database(home)), expected["monitor"]
+    monitor = monitors.get(before["id"])
+    assert (monitor.people, len(monitors.points(monitor.id))) == (3, 1)
+    measured = monitor.bundle.score(before["rows"]).sensitivity.tolist()
+    assert measured == pytest.approx(before["sensitivity"], rel=ELSEWHERE)

@@ -1,0 +1,149 @@
+"""Every number and every word of the recorded runs comes out again, but for what is listed in `CHANGED`.
+
+The specs in ``specs`` ask together for every audit, map, kind of model and way to state the data. What they
+found is recorded in ``results`` (see record.py); here each is run again and compared key by key.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+from tests.conftest import SHARED
+from tests.unchanged.running import NAMES, RECORDED, needs_shared, recorded, run
+
+CHANGED: dict[str, str] = {}
+"""Intended changes since the recording: a pattern of paths, and the reason.
+
+A path is the spec's name and the keys down to the value, joined by slashes, such as
+``hiring-flipsets/results/audits/1/verdict``; ``*`` stands for anything, slashes included. A key that is there
+only before or only after is a change at its own path, and stands for all that lies below it.
+"""
+
+EXACT = 1e-9
+"""On a machine that rounds as the recording one did: room for the same sum in another order."""
+
+ELSEWHERE = 1e-6
+"""On any other: optimisers stop, and flows and trainings go on, from numbers rounded otherwise."""
+
+NOT_ELSEWHERE = {
+    "*/results/model/sha256": "a digest of trained weights to the last bit",
+    "hiring-trained-maps/*": "training a GAN in single precision magnifies rounding to the third digit",
+    "people-sensr/*": "so does training against an adversary",
+    "*-loss_ratio/moves/*": "the people with the largest ratios: of near ties, rounding picks others",
+    "*/worst/*": "likewise",
+    "*/loading": "of features that the metric hardly looks at, a quotient of rounding errors",
+    "*/mean_absolute_move": "likewise",
+    "*atom/sha256": "vectors of probabilities are numbered in their order",
+    "*/links/columns/share/mean_by_place": "likewise",
+}
+"""What is held only on a machine that rounds as the recording one did: pattern of paths, and the reason."""
+
+_MOST_SHOWN = 60
+_ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that is not as it was recorded."""
+
+    path: str
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        return f"{self.path}\n    before: {_short(self.before)}\n    after:  {_short(self.after)}"
+
+
+def differences(before: Any, after: Any, path: str, tolerance: float) -> Iterator[Difference]:
+    """Yield all that differs between two documents, at the innermost path where it shows."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys([*before, *after]):
+            parts = before.get(key, _ABSENT), after.get(key, _ABSENT)
+            yield from differences(*parts, f"{path}/{key}", tolerance)
+    elif isinstance(before, list) and isinstance(after, list):
+        for place in range(max(len(before), len(after))):
+            parts = (side[place] if place < len(side) else _ABSENT for side in (before, after))
+            yield from differences(*parts, f"{path}/{place}", tolerance)
+    elif not _same(before, after, tolerance):
+        yield Difference(path, before, after)
+
+
+def is_new(one: Difference) -> bool:
+    """Tell whether a difference is a key that was not there before."""
+    return one.before is _ABSENT
+
+
+def _same(before: Any, after: Any, tolerance: float) -> bool:
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (before, after)]
+    if all(numbers):
+        return math.isclose(before, after, rel_tol=tolerance, abs_tol=tolerance)
+    return type(before) is type(after) and before == after
+
+
+def _short(value: Any) -> str:
+    text = "absent" if value is _ABSENT else repr(value)
+    return text if len(text) <= 300 else f"{text[:300]} … ({len(text):,} characters)"
+
+
+def _matches(path: str, patterns: Any) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
+
+
+@functools.cache
+def found(name: str) -> tuple[Difference, ...]:
+    """Run a spec and return how it differs from what was recorded; runs once."""
+    before, after = recorded(name), run(name)
+    alike = before.pop("arithmetic") == after.pop("arithmetic")
+    pairs = differences(before, after, name, EXACT if alike else ELSEWHERE)
+    return tuple(one for one in pairs if alike or not _matches(one.path, NOT_ELSEWHERE))
+
+
+def _cases() -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.shared] if needs_shared(name) else []) for name in NAMES]
+
+
+@pytest.mark.parametrize("name", _cases())
+def test_a_run_finds_what_it_found_before(name: str, request: pytest.FixtureRequest):
+    if needs_shared(name):
+        request.getfixturevalue("shared_data")
+    unexpected = [one for one in found(name) if not _matches(one.path, CHANGED)]
+    more = f"\n… and {len(unexpected) - _MOST_SHOWN:,} more" if len(unexpected) > _MOST_SHOWN else ""
+    listed = "\n".join(map(str, unexpected[:_MOST_SHOWN]))
+    assert not unexpected, f"{len(unexpected):,} values are not as they were recorded:\n{listed}{more}"
+
+
+def test_every_intended_change_is_one():
+    """A pattern that matches no difference hides nothing yet and could hide a mistake later."""
+    if not CHANGED:
+        return
+    if not SHARED.is_dir():
+        pytest.skip("some changes may show on the shared data only, which is not beside the checkout")
+    paths = [one.path for name in NAMES for one in found(name)]
+    unused = [pattern for pattern in CHANGED if not any(fnmatchcase(path, pattern) for path in paths)]
+    assert not unused, f"no difference matches {unused}: take them out of CHANGED"
+
+
+def test_every_spec_is_recorded_and_nothing_else():
+    assert sorted(path.name.removesuffix(".json.gz") for path in RECORDED.iterdir()) == NAMES
+
+
+def test_every_audit_is_asked_for():
+    from audits.runs.registry import AUDITS
+
+    asked = {audit["audit"] for name in NAMES for audit in recorded(name)["results"]["audits"]}
+    assert asked == set(AUDITS)
+
+
+def test_differences_show_where_they_are():
+    """The comparison itself: kinds, lengths, keys and rounding."""
+    before = {"a": [1, 2.0, "x"], "gone": 1, "n": 1e-12, "yes": True, "none": None}
+    after = {"a": [1.0, 2.1], "new": {"b": 2}, "n": 0.0, "yes": 1, "none": None}
+    paths = [one.path for one in differences(before, after, "spec", EXACT)]
+    assert paths == ["spec/a/1", "spec/a/2", "spec/gone", "spec/yes", "spec/new"]
