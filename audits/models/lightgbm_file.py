@@ -53,7 +53,7 @@ def open_lightgbm(path: Path) -> Opened:
         text = path.read_text("utf-8")
         if "\nend of trees" not in text:  # the library reads a file that is cut short without a word
             raise ValueError("it is cut short")
-        booster = lightgbm.Booster(model_str=text, params={"verbose": -1})
+        booster = lightgbm.Booster(model_str=text)
         names = booster.feature_name()
         categories = _categories(text, names, booster.pandas_categorical)
     except (lightgbm.basic.LightGBMError, ValueError, KeyError, TypeError) as error:
