@@ -95,7 +95,9 @@ def boosters(raw: pd.DataFrame, folder: Path) -> Iterator[Made]:
     light = lightgbm.LGBMClassifier(n_estimators=100, verbose=-1, n_jobs=1).fit(x, y)
     light.booster_.save_model(folder / "m.txt")
     yield "LightGBM .txt", folder / "m.txt", light.predict_proba(x)[:, 1]
-    cats = catboost.CatBoostClassifier(iterations=100, verbose=0, cat_features=WORDS, thread_count=1)
+    cats = catboost.CatBoostClassifier(
+        iterations=100, verbose=0, allow_writing_files=False, cat_features=WORDS, thread_count=1
+    )
     cats.fit(raw[READ], raw["income"]).save_model(folder / "m.cbm")
     yield "CatBoost .cbm", folder / "m.cbm", cats.predict_proba(raw[READ])[:, 1]
 

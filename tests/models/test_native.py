@@ -123,7 +123,9 @@ def test_lightgbm(x, y, tmp_path, brought):
 
 def test_catboost(x, y, blanks, tmp_path, brought):
     words = x.astype({"job": str, "sex": str})
-    own = catboost.CatBoostClassifier(iterations=20, verbose=0, cat_features=["job", "sex"], thread_count=1)
+    own = catboost.CatBoostClassifier(
+        iterations=20, verbose=0, allow_writing_files=False, cat_features=["job", "sex"], thread_count=1
+    )
     own.fit(words, blanks["hired"])
     own.save_model(tmp_path / "m.cbm")
     subject, scores = brought(tmp_path / "m.cbm")
