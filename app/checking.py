@@ -79,7 +79,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
 def _whole(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model section, or say what is still to be chosen."""
     if model.get("path") == "":
-        raise InputError("model", "needs an ONNX file", advice="choose one")
+        raise InputError("model", "needs a model file", advice="choose one")
     if model.get("predictions") == {}:
         raise InputError("model", "needs the column that holds the predictions", advice="choose one")
     if model.get("endpoint") == {}:

@@ -42,7 +42,7 @@ _TRAINED = {
     "train boosting": "gradient boosting, trained here",
 }
 _BROUGHT = {
-    "path": "an ONNX file",
+    "path": "a model file",
     "score": "scores in a column",
     "label": "decisions in a column",
     "learn": "logistic regression, trained here on another column",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.audit_data import AuditData
+from audits.data.columns import Markers
 from audits.data.digests import frame_digest, plain_digest
 from audits.data.filters import apply_recodes, kept_rows, known_column, known_columns
 from audits.data.frames import from_pandas, with_columns
@@ -23,6 +24,7 @@ from audits.data.space import MOST_LEVELS
 from audits.data.spec import DataSpec, LabelCut, check_spec
 from audits.data.tables import Table
 from audits.data.values import text_of
+from audits.data.written import Written
 from audits.errors import InputError
 from audits.stats.design import Design, make_design
 
@@ -66,10 +68,15 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     orders: dict[str, tuple[str, ...]] = {}
     if isinstance(table, Table):
         frame, sha256, notes = table.frame, table.report.sha256, list(table.report.notes)
+        markers: Mapping[str, Markers] = table.markers
     else:
-        frame, orders, notes = from_pandas(table, spec.read.missing)
+        frame, orders, notes, markers = from_pandas(table, spec.read.missing)
         sha256 = frame_digest(frame)
+        if any(markers.values()):  # a file's bytes tell ? from NA, a frame of missing values does not
+            sha256 = plain_digest(sha256, {name: each.plain() for name, each in markers.items()})
     rows_read = len(frame)
+    # a recoded column is what the recode makes of it, not what the file has
+    written = Written.of(markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
     frame = _selected(frame, spec, excluded, notes)
     frame, outcome = drop_unlabelled(frame, spec, excluded)
@@ -84,9 +91,9 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     notes += _group_notes(frame, groups, spec)
     y = favorable_rows(frame, outcome)
     _refuse_infinite(frame, features)
-    imputed: dict[str, int] = {}
     if spec.missing == "impute":
-        frame, imputed = fill_gaps(frame, features, kinds)
+        frame, filled = fill_gaps(frame, features, kinds)
+        written = dataclasses.replace(written, filled=filled)
     design = _design(frame, spec, notes)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
@@ -104,13 +111,14 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         missing=spec.missing,
         rows_read=rows_read,
         excluded=excluded,
-        imputed=imputed,
+        imputed={name: len(rows) for name, (rows, _) in written.filled.items()},
         sha256=sha256,
         digest="",
         notes=tuple(dict.fromkeys(notes)),
         orders=_orders(frame, kinds, {**orders, **spec.orders}),
         bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
         cut=spec.label if isinstance(spec.label, LabelCut) else None,
+        written=written,
     )
     return dataclasses.replace(data, digest=_digest(data))
 
