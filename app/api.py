@@ -12,6 +12,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api
+from app.headers import Hardened
 from app.workspace import issue_token
 from audits.runs.version import VERSION
 
@@ -62,4 +63,4 @@ ROUTES = [
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
 ]
-MIDDLEWARE = [Middleware(WorkspaceInAddress)]
+MIDDLEWARE = [Middleware(Hardened), Middleware(WorkspaceInAddress)]

@@ -96,7 +96,7 @@ def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError
                 "The audit", "needs a protected attribute", advice="tick at least one column as protected"
             )
         )
-    if not summary.features:
+    if not summary.features and "predictions" not in spec["model"]:
         errors.append(
             InputError("The audit", "needs a feature", advice="tick at least one column as a feature")
         )

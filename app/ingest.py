@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import queue
+import shutil
 import threading
 import time
 from collections.abc import Sequence
@@ -249,6 +250,19 @@ class Ingest:
             future.set_result(outcome)
             if outcome.alarms:
                 self._calls.submit(tell, self.monitors, batch.monitor)
+
+    def remove(self, identity: str) -> None:
+        """Remove a monitor with all that it measured, and the files that were dropped for it.
+
+        Raises
+        ------
+        RunFailed
+            If the database cannot be used.
+        """
+        self.monitors.delete(identity)
+        self._known.pop(identity, None)
+        READERS().forget(f"monitor {identity}")
+        shutil.rmtree(home() / "monitors" / identity, ignore_errors=True)
 
     def take(self, monitor: Monitor, path: Path) -> Taken:
         """Measure and store the people in a file, and wait until they are on disk.

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
+from audits.errors import InputError
 from audits.runs.registry import AUDITS
 
-__all__ = ["navigation", "view_of"]
+__all__ = ["navigation", "page_of", "view_of"]
 
 _VIEWS = Path(__file__).resolve().parent / "views"
+_FIRST = "groups"  # how the groups compare at all: its page is the overview
 
 
 def navigation() -> dict[str, list[st.Page]]:
     """Return the pages under the headings of the navigation; the audits' come from their records."""
-    first = "groups"  # how the groups compare at all: its page is the overview
-    audits = [name for name in AUDITS if name != first and view_of(name)]
+    audits = [page_of(name) for name in AUDITS if name != _FIRST]
     return {
         "": [
             st.Page("views/data_model.py", title="Data & model", default=True),
-            st.Page(f"views/{first}.py", title=AUDITS[first].title),
+            st.Page(f"views/{_FIRST}.py", title=AUDITS[_FIRST].title),
         ],
-        "Audits": [st.Page(str(view_of(name)), title=AUDITS[name].title) for name in audits],
+        "Audits": [page for page in audits if page is not None],
         "Deployed": [st.Page("views/monitor.py", title="Monitor")],
         "Take away": [
             st.Page("views/saved.py", title="Report & saved audits"),
@@ -31,6 +33,31 @@ def navigation() -> dict[str, list[st.Page]]:
     }
 
 
+def page_of(name: str) -> st.Page | None:
+    """Return the page of an audit, to be shown and to be linked to; None where it has none.
+
+    An audit that another package brings has one made from its record.
+    """
+    view = view_of(name)
+    if not AUDITS.brought(name):
+        return None if view is None else st.Page(view, title=AUDITS[name].title)
+    path = name if view is None else f"{name}-audit"  # the address of another page
+    return st.Page(partial(_any_audit, name), title=_title(name), url_path=path)
+
+
 def view_of(name: str) -> str | None:
-    """Return the page of an audit, as links name it; None where it has none of its own."""
+    """Return the script of a page, as links name it; None where there is none of that name."""
     return f"views/{name}.py" if (_VIEWS / f"{name}.py").is_file() else None
+
+
+def _title(name: str) -> str:
+    try:
+        return AUDITS[name].title
+    except InputError:
+        return name  # a package that cannot be loaded: its page says why
+
+
+def _any_audit(name: str) -> None:
+    from app.widgets.any_audit import any_audit_page  # late: it shares this module's links
+
+    any_audit_page(name)

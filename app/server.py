@@ -17,13 +17,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts o
 os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 
 from app import api, monitor_api, work
+from app.listening import check_address
 from app.promptness import answer_at_once, take_turns
 from app.readers import READERS
+from audits.errors import InputError
+from audits.runs.store import home, make_private
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Warm the worker processes before the first visitor, and end them with the server."""
+    try:
+        check_address(st.get_option("server.address"))
+    except InputError as error:
+        raise SystemExit(f"Evenhand does not start: {error}") from None
+    make_private(home())
     answer_at_once()
     take_turns()
     work.executor()

@@ -27,7 +27,7 @@ from app.workspace import Workspace
 from audits.data import DataSpec, data_spec
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of, path_digest
-from audits.runs.executors import ProcessExecutor
+from audits.runs.executors import ProcessExecutor, RunLimits, worker_count
 from audits.runs.handle import Run
 from audits.runs.recent import Recent
 from audits.runs.result import RunResult
@@ -40,6 +40,8 @@ __all__ = [
     "Standing",
     "close",
     "data",
+    "delete",
+    "erase",
     "executor",
     "forget",
     "result",
@@ -99,7 +101,7 @@ def executor() -> ProcessExecutor:
     global _executor
     with _lock:
         if _executor is None:
-            _executor = ProcessExecutor()
+            _executor = ProcessExecutor(limits=RunLimits.of_server(worker_count()))
         return _executor
 
 
@@ -206,7 +208,7 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
     run = executor().run(records[0]["id"]) if records else None
     # first whether it goes on, then whether it is there: a run that ends in between is seen as going on
     going = run is not None and not run.finished
-    return Standing(key, run, going, RunStore(home()).finished(key))
+    return Standing(key, run, going, RunStore(home()).finished(key, space.token))
 
 
 def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
@@ -226,6 +228,32 @@ def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> No
         saved.follow(saved.begin(spec, space.folder, title=title, owner=space.token, key=run.key), run)
     except (InputError, RunFailed):
         logging.getLogger("evenhand").exception("The run %s is not saved", run.id)
+
+
+def delete(space: Workspace, identity: str) -> None:
+    """Delete a saved audit: its entry, its files, its result in the store, and what is remembered of it."""
+    saved = SavedRuns()
+    found = saved.get(identity, space.token)
+    saved.delete(found.id, space.token)
+    if any(other.key == found.key for other in saved.list(owner=space.token)):
+        return  # the same run is kept under another title
+    space.forget_run(found.key)
+    executor().forget(space.token, found.key)
+    _results.forget(space.token)
+
+
+def erase(space: Workspace) -> None:
+    """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
+    from app.monitor_api import INGEST
+
+    executor().forget(space.token)
+    for monitor in INGEST.monitors.of_owner(space.token):
+        INGEST.remove(monitor.id)
+    saved = SavedRuns()
+    for run in saved.list(owner=space.token):
+        saved.delete(run.id, space.token)
+    forget(space)
+    space.forget()
 
 
 def start_again(space: Workspace, identity: str) -> None:
@@ -255,11 +283,11 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
     """
     parsed, key = _key(space, spec)
     store = RunStore(home())
-    if not store.finished(key):
+    if not store.finished(key, space.token):
         raise RunFailed("The result is no longer there; run the audit again.")
 
     def load() -> RunResult:
-        return RunResult.load(store.folder(key)).with_spec(parsed)
+        return RunResult.load(store.folder(key, space.token)).with_spec(parsed)
 
     return _results.get(f"{space.token} {key}", load, space.token)
 

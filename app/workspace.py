@@ -121,6 +121,13 @@ class Workspace:
         others = [run for run in self.runs() if run["key"] != record["key"]]
         self._write("runs.json", [record, *others][:_REMEMBERED_RUNS])
 
+    def forget_run(self, key: str) -> None:
+        """Drop the record of the run `key`."""
+        runs = self.runs()
+        kept = [run for run in runs if run["key"] != key]
+        if len(kept) < len(runs):
+            self._write("runs.json", kept)
+
     def add_file(self, name: str, content: IO[bytes]) -> Path:
         """Write a file in chunks and return its path relative to the workspace.
 

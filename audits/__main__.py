@@ -1,4 +1,4 @@
-"""The command line: ``python -m audits``."""
+"""The command line: ``evenhand``, and ``python -m audits``."""
 
 from __future__ import annotations
 
@@ -6,5 +6,13 @@ import sys
 
 from audits.cli.main import main
 
-if __name__ == "__main__":
+__all__ = ["run"]
+
+
+def run() -> None:
+    """Carry out the command that was typed, and end with its status."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

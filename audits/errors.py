@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "RunCancelled", "RunFailed"]
+__all__ = ["InputError", "RunCancelled", "RunFailed", "how_to_install"]
 
 _NOT_GIVEN = object()
 _LONGEST_VALUE = 80
+
+_EXTRAS = {
+    "app": {"streamlit", "starlette", "uvicorn"},
+    "neural": {"torch", "safetensors", "fairlearn"},
+    "postgres": {"psycopg"},
+    "pdf": {"reportlab"},
+}
+"""Packages that only some work needs, by the extra of this package that brings them."""
 
 
 class InputError(ValueError):
@@ -45,6 +53,21 @@ class RunFailed(RuntimeError):
 
 class RunCancelled(RuntimeError):
     """The user cancelled the run; raised by the progress callback to unwind the work."""
+
+
+def how_to_install(package: str) -> str:
+    """Return what to do about a package that is not installed.
+
+    Examples
+    --------
+    >>> how_to_install("reportlab.pdfgen")
+    "install it with: pip install 'evenhand[pdf]'"
+    """
+    root = package.split(".")[0]
+    extra = next((name for name, packages in _EXTRAS.items() if root in packages), None)
+    if extra is None:
+        return "install Evenhand again, with all that it needs"
+    return f"install it with: pip install 'evenhand[{extra}]'"
 
 
 def _shorten(value: object) -> str:

@@ -8,6 +8,8 @@ first needed, so that a worker never loads a drawing library and `groups` never 
 from __future__ import annotations
 
 import importlib
+import importlib.resources
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -110,6 +112,9 @@ class Audit:
         ``runs(subject, options, *, rng, progress)`` returns the result.
     presents : str or callable
         ``presents(result)`` returns its `Section`.
+    keys : mapping or str, optional
+        What others may rely on in its part of results.json, as a JSON schema, beside what every audit states;
+        ``"package:file.json"`` where it lies in a file of its package.
     streams : str or callable, optional
         ``streams(paths, data, model, threshold, options, *, rng, progress)`` returns the result for a table
         that is larger than memory.
@@ -139,6 +144,7 @@ class Audit:
     result: str | type
     runs: Named
     presents: Named
+    keys: Mapping[str, Any] | str | None = None
     streams: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
@@ -150,6 +156,15 @@ class Audit:
     def result_type(self) -> type:
         """The class of its results."""
         found: type = loaded(self.result)
+        return found
+
+    def result_keys(self) -> Mapping[str, Any]:
+        """Return the JSON schema of its part of results.json, as far as others may rely on it."""
+        if not isinstance(self.keys, str):
+            return self.keys or {}
+        package, _, name = self.keys.partition(":")
+        text = importlib.resources.files(package).joinpath(name).read_text(encoding="utf-8")
+        found: dict[str, Any] = json.loads(text)
         return found
 
     def run(self, subject: Any, options: Any, **told: Any) -> Any:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.nothing_skipped import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  (hooks)
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 

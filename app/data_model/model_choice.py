@@ -29,6 +29,11 @@ _COLUMNS = {
     "score, higher is worse": ("score", "unfavorable"),
     "predicted label": ("label", "favorable"),
 }
+_MADE = {
+    "unknown": "on nobody knows whom",
+    "held_out": "on other people",
+    "in_sample": "on these people",
+}
 
 
 def model_section(
@@ -246,7 +251,18 @@ def _column(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
             key=f"means-{draft['id']}",
             width=260,
         )
+    made = st.selectbox(
+        "The model had been trained",
+        list(_MADE),
+        index=list(_MADE).index(old.get("made") or "unknown"),
+        format_func=_MADE.__getitem__,
+        key=f"made-{draft['id']}",
+        width=320,
+        help="Accuracies of people in the training are too good for others.",
+    )
     key, higher = _COLUMNS[words]
     if chosen is None:
         return {"predictions": {}}
-    return {"predictions": {key: chosen} | ({"higher_is": higher} if higher != "favorable" else {})}
+    told = {"higher_is": higher} if higher != "favorable" else {}
+    told |= {"made": made} if made != "unknown" else {}
+    return {"predictions": {key: chosen} | told}

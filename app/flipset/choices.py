@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import state
+from app import state, work
 from app.flipset.map_choices import choose_map_options
 from app.held import DataHeld
 from app.summary import Summary
@@ -113,6 +113,13 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
         **state.choice("everyone"),
     )
     st.text(f"All {count(n)} with {count(m)}: {time_words(seconds)}, {memory / 2**30:.1f} GB of memory.")
+    most = work.executor().limits.memory
+    if everyone and most is not None and memory > most:
+        raise InputError(
+            "Match everyone",
+            f"would take {memory / 2**30:.1f} GB of memory, and one run may use {most / 2**30:.1f} GB",
+            advice="leave it off, or leave out people on the page Data & model",
+        )
     return {"max_people": max(n, m) + 1} if everyone else {}  # one more: a split may round otherwise
 
 

@@ -100,7 +100,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
 
 
 def _kept(key: str) -> dict[str, Any]:
-    return {"key": f"ratio-{key}", "persist_state": "session"}
+    return state.choice(f"ratio-{key}")
 
 
 def _compared() -> dict[str, Any]:

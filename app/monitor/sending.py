@@ -135,7 +135,7 @@ def _remove(identity: str, owner: str) -> None:
     state.forget("remove-problem")
     try:
         if any(monitor.id == identity for monitor in INGEST.monitors.of_owner(owner)):
-            INGEST.monitors.delete(identity)
+            INGEST.remove(identity)
     except RunFailed as error:
         state.keep("remove-problem", str(error))
 

@@ -176,8 +176,7 @@ def _more(data: DataHeld) -> dict[str, Any]:
         "features": st.selectbox(
             "Distance over features that are",
             roles,
-            key="flows-features",
-            persist_state="session",
+            **state.choice("flows-features"),
             help="All, or those of one role.",
         ),
         "distance": _pick("Distance between people", _DISTANCES, "flows-distance"),
@@ -192,8 +191,7 @@ def _more(data: DataHeld) -> dict[str, Any]:
             10,
             100,
             usual,
-            key="flows-share",
-            persist_state="session",
+            **state.choice("flows-share"),
             help=_OPTIONS["share"].help,
         )
         chosen["share"] = share / 100
@@ -217,16 +215,13 @@ def _number(label: str, name: str, key: str) -> Any:
         max_value=cast(stated.at_most),
         value=cast(stated.default),
         format="%d" if cast is int else "%g",
-        key=key,
-        persist_state="session",
+        **state.choice(key),
         help=f"{stated.help}{unit}",
     )
 
 
 def _pick(label: str, words: Mapping[str, str], key: str) -> str:
-    found: str = st.selectbox(
-        label, list(words), format_func=words.__getitem__, key=key, persist_state="session"
-    )
+    found: str = st.selectbox(label, list(words), format_func=words.__getitem__, **state.choice(key))
     return found
 
 

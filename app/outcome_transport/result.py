@@ -187,11 +187,10 @@ def _simulation() -> None:
         [0.05, 0.1, 0.25, 0.5],
         default=[0.1, 0.25, 0.5],
         format_func=lambda rule: f"{100 * rule:g} %",
-        key="college-rules",
-        persist_state="page",
+        **state.choice("college-rules"),
     )
-    years = st.slider("Years", 2, 50, 20, key="college-years", persist_state="page")
-    n = st.slider("Applicants of a school each year", 20, 500, 200, 20, key="college-n", persist_state="page")
+    years = st.slider("Years", 2, 50, 20, **state.choice("college-years"))
+    n = st.slider("Applicants of a school each year", 20, 500, 200, 20, **state.choice("college-n"))
     if rules:
         table = blue_college(sorted(rules), years=years, n=n)
         figure_card("blue-college", figures.blue_college(table), lambda: table)

@@ -66,8 +66,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         fewest = st.checkbox(
             "Also look for the fewest changes",
             value=stated.default,
-            key="fewest",
-            persist_state="session",
+            **state.choice("fewest"),
             help=stated.help,
         )
         if fewest != stated.default:
@@ -155,7 +154,7 @@ def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str
 def _among(name: str, values: Sequence[str]) -> dict[str, Any]:
     """Offer the values of a category that a person can move to; all of them where none is chosen."""
     chosen = st.multiselect(
-        f"{name} can become", values, key=f"among-{name}", persist_state="session", placeholder="any value"
+        f"{name} can become", values, **state.choice(f"among-{name}"), placeholder="any value"
     )
     return {name: {"among": chosen}} if chosen else {}
 

@@ -118,8 +118,7 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
             min_value=0,
             max_value=20,
             value=0,
-            key="depth",
-            persist_state="session",
+            **state.choice("depth"),
         )
         chosen["depth"] = int(depth) or None
         shapes = list(_STATED["intervals"].choices)
@@ -127,14 +126,12 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
             "Rules on numbers",
             shapes,
             format_func=_SHAPES.__getitem__,
-            key="intervals",
-            persist_state="session",
+            **state.choice("intervals"),
         )
         context = st.multiselect(
             "Narrow groups further by",
             [name for name in data.features if name not in data.protected],
-            key="context",
-            persist_state="session",
+            **state.choice("context"),
             help=_STATED["context"].help,
         )
         if context:
@@ -146,8 +143,7 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
             max_value=_MOST_SHUFFLES,
             value=_STATED["permutations"].default,
             help=_STATED["permutations"].help,
-            key="rule-shuffles",
-            persist_state="session",
+            **state.choice("rule-shuffles"),
         )
     )
     points = st.number_input(
@@ -156,13 +152,12 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
         max_value=90,
         value=round(100 * _STATED["material"].default),
         help=_STATED["material"].help,
-        key="rule-material",
-        persist_state="session",
+        **state.choice("rule-material"),
     )
     chosen["material"] = round(points / 100, 4)
     orders = list(_STATED["rank_by"].choices)
     chosen["rank_by"] = st.selectbox(
-        "Order by", orders, format_func=_ORDERS.__getitem__, key="rank-by", persist_state="session"
+        "Order by", orders, format_func=_ORDERS.__getitem__, **state.choice("rank-by")
     )  # fmt: skip
     return {key: value for key, value in chosen.items() if value != _STATED[key].default}
 

@@ -98,8 +98,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
             smallest,
             step=0.5,
             format="%.1f",
-            key="at-least",
-            persist_state="page",
+            **state.choice("at-least"),
         )
         tolerance = st.slider(
             "ξ: tolerated score (points)",
@@ -108,8 +107,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
             100 * float(result.options["tolerance"]),
             step=0.5,
             format="%.1f",
-            key="xi",
-            persist_state="page",
+            **state.choice("xi"),
         )
         widest = st.slider(
             "Margin at most (points)",
@@ -118,8 +116,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
             30.0,
             step=0.5,
             format="%.1f",
-            key="widest",
-            persist_state="page",
+            **state.choice("widest"),
         )
         ways = [_ANY, "harmed", "advantaged"]
         way = st.selectbox("People inside are", ways, width=160, **state.choice("way"))

@@ -50,8 +50,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         step=0.5,
         format="%g",
         help=stated.help,
-        key="alarm-rate",
-        persist_state="session",
+        **state.choice("alarm-rate"),
     )
     if not chosen:
         return None
@@ -74,7 +73,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
 
 def _more() -> dict[str, Any]:
     def keep(key: str) -> dict[str, Any]:
-        return {"key": f"sensitivity-{key}", "persist_state": "session"}
+        return state.choice(f"sensitivity-{key}")
 
     models, stated = list(_MODELS), SensitivityOptions
     usual = {each.name: each.default for each in options_of(stated)}

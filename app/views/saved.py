@@ -8,7 +8,14 @@ from app import state
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.report_run import report_of_all
-from app.widgets.saved_runs import choose_run, compare_section, keep_section, report_section, standing_section
+from app.widgets.saved_runs import (
+    choose_run,
+    compare_section,
+    erase_section,
+    keep_section,
+    report_section,
+    standing_section,
+)
 from app.widgets.subject import subject_line
 from audits.errors import InputError, RunFailed
 from audits.runs.saved import SavedRuns
@@ -24,6 +31,7 @@ if draft is not None:
 
 chosen = choose_run(saved, space)
 if chosen is None:
+    erase_section(space)
     st.stop()
 
 standing_section(space, chosen)
@@ -36,3 +44,4 @@ if result is not None:
     report_section(chosen, result)
     compare_section(saved, space, chosen, result)
 keep_section(saved, space, chosen)
+erase_section(space)

@@ -54,8 +54,8 @@ def audit_page(
     Parameters
     ----------
     audit
-        The audit's name in a spec; the text ``NAME_question`` says what the page answers, and is shown while
-        there is no result.
+        The audit's name in a spec; the text ``NAME_question``, or the record's question, says what the page
+        answers, and is shown while there is no result.
     needs
         What to choose, while `choose` returns None.
     choose
@@ -69,12 +69,13 @@ def audit_page(
     while_running
         Draws what else there is to see of a run that goes on, below its progress.
     """
-    heading, question = AUDITS[audit].title, f"{audit}_question"
+    record = AUDITS[audit]
+    heading, question = record.title, page_text(f"{audit}_question", record.question)
     space = state.workspace()
     draft = space.draft()
     if draft is None:
         title(heading)
-        st.markdown(page_text(question))
+        st.markdown(question)
         st.text("There are no data yet.")
         _to_data("Choose data and a model")
         return
@@ -111,7 +112,7 @@ def audit_page(
         state.put_in_address("run", standing.key[:_KEY])
         show(work.result(space, spec), space, draft)
         return
-    st.markdown(page_text(question))
+    st.markdown(question)
     with st.container(key="narrow"):  # where the sidebar is folded away
         run_button(space, spec, chosen.title, standing, chosen.seconds, "run-narrow")
     if standing.going and standing.run is not None:

@@ -56,6 +56,6 @@ def title(text: str, subject: str = "") -> None:
                 st.text(subject)
 
 
-def page_text(name: str) -> str:
-    """Return a text of ``assets/texts``, Markdown."""
-    return _TEXTS[name]
+def page_text(name: str, instead: str | None = None) -> str:
+    """Return a text of ``assets/texts``, Markdown; `instead` where there is none of that name."""
+    return _TEXTS[name] if instead is None else _TEXTS.get(name, instead)

@@ -11,6 +11,7 @@ import streamlit as st
 from app.widgets.export import export_section
 from app.widgets.frame import page_text
 from audits.runs.documents import dump_yaml
+from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE, Verdict
 
@@ -44,15 +45,18 @@ def fine_print(
     Parameters
     ----------
     texts
-        The page texts ``TEXTS_reading`` and ``TEXTS_limits`` are shown.
+        The page texts ``TEXTS_reading`` and ``TEXTS_limits`` are shown; where there is none, no reading, and
+        the limits that the audit's record states.
     beside
         Further sections by title.
     settings
         What else belongs to the settings used.
     """
+    reading = page_text(f"{texts}_reading", "")
+    limits = page_text(f"{texts}_limits", AUDITS[found.audits[0].name].limits)
     sections: dict[str, Callable[[], object]] = {
-        "How to read this": lambda: st.markdown(page_text(f"{texts}_reading")),
-        "What it cannot tell you": lambda: st.markdown(page_text(f"{texts}_limits")),
+        **({"How to read this": lambda: st.markdown(reading)} if reading else {}),
+        "What it cannot tell you": lambda: st.markdown(limits),
         **(beside or {}),
         "Settings used": lambda: st.code(
             dump_yaml(_settings(found) | settings), language="yaml", wrap_lines=True

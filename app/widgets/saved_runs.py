@@ -24,10 +24,17 @@ from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.saved import STATUSES, SavedRun, SavedRuns
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count
 
-__all__ = ["choose_run", "compare_section", "keep_section", "report_section", "standing_section"]
+__all__ = [
+    "choose_run",
+    "compare_section",
+    "erase_section",
+    "keep_section",
+    "report_section",
+    "standing_section",
+]
 
 _ANY = "(any)"
 _NONE = "(none)"
@@ -39,7 +46,6 @@ _TEMPLATES = {
     "annex4": "Outline of evidence for Annex IV of the EU AI Act",
 }
 _MOST_CHANGES = 500
-_VERDICTS = (EVIDENCE, NO_EVIDENCE, INSUFFICIENT)
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
@@ -47,7 +53,7 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
     with st.grid(3, min_column_width=200, border=False):
         status = st.selectbox("Status", [_ANY, *STATUSES], **state.choice("of-status"))
-        verdict = st.selectbox("Verdict", [_ANY, *_VERDICTS], **state.choice("of-verdict"))
+        verdict = st.selectbox("Verdict", [_ANY, *VERDICTS], **state.choice("of-verdict"))
         audit = st.selectbox(
             "Audit",
             [_ANY, *AUDITS],
@@ -203,7 +209,15 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
                 notices.problem(str(error))
         sure = st.checkbox("Delete this saved audit for good", key=f"sure-{run.id[:12]}")
         if sure:
-            _button("Delete", "delete", lambda: saved.delete(run.id, space.token))
+            _button("Delete", "delete", lambda: work.delete(space, run.id))
+
+
+def erase_section(space: Workspace) -> None:
+    """Offer to remove the whole workspace."""
+    with st.expander("Delete everything"):
+        st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
+        if st.checkbox("Delete this workspace for good", key="sure-of-all"):
+            _button("Delete everything", "erase", lambda: work.erase(space))
 
 
 def _button(label: str, key: str, act: Callable[[], object]) -> None:

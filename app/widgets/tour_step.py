@@ -24,13 +24,6 @@ STEPS = {
     4: "4. Flows",
     5: "5. Ways out",
 }
-_TEXTS = {
-    1: "tour_groups",
-    2: "tour_rule_sets",
-    3: "tour_flipset",
-    4: "tour_outcome_transport",
-    5: "tour_recourse",
-}
 _YOUNG = {"ethnicity": "Velian", "age": "[18, 30)"}
 _AUDITS: list[dict[str, Any]] = [
     {"groups": {"by": ["sex", "ethnicity"]}},
@@ -57,7 +50,7 @@ def show_step(found: RunResult, step: int) -> None:
     """Draw one finding: the question, the sentence, the figure, how to read it."""
     audit = found.audits[step - 1]
     record = AUDITS[audit.name]
-    st.markdown(page_text(_TEXTS[step]))
+    st.markdown(page_text(f"tour_{audit.name}"))
     with st.container(key="finding"):
         st.text(audit.result.finding)
     with st.container(key="verdict"):

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import work
-from app.pages import view_of
+from app.pages import page_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.registry import AUDITS
@@ -72,7 +72,7 @@ def title_of(name: str) -> str:
 
 
 def _link(space: Workspace, name: str, label: str) -> None:
-    if name in AUDITS and (view := view_of(name)) is not None:
-        st.page_link(view, label=f"{AUDITS[name].title} →", query_params={"w": space.token})
+    if name in AUDITS and (page := page_of(name)) is not None:
+        st.page_link(page, label=f"{page.title} →", query_params={"w": space.token})
     else:
         st.text(label)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audits.cli.words import one_line, printable
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
+from audits.runs.version import VERSION
 
 if TYPE_CHECKING:
     from audits.cli.run import Wishes
@@ -62,17 +63,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _without(package: str) -> str:
     own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
-    advice = f"use {own}" if own.exists() else "install requirements.txt into it"
+    advice = f"use {own}" if own.exists() else how_to_install(package)
     return f"This Python ({sys.executable}) lacks the package {package!r}; {advice}."
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m audits",
+        prog="evenhand" if Path(sys.argv[0]).stem == "evenhand" else "python -m audits",
         description="Fairness audits of data and models.",
         epilog="Exit status: 0 done; 1 done and --fail-on matched; 2 the input is wrong; "
         "3 a run failed or was cancelled.",
     )
+    parser.add_argument("--version", action="version", version=f"evenhand {VERSION}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run a spec", description="Run a spec and write what it finds.")
@@ -178,6 +180,17 @@ def _parser() -> argparse.ArgumentParser:
         )
     report.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: into DIR)")
     report.set_defaults(command=_report)
+    pages = commands.add_parser("app", help="serve the pages", description="Serve the pages on this machine.")
+    pages.add_argument("--port", type=int, default=8501)
+    pages.add_argument(
+        "--address", default="127.0.0.1", help="0.0.0.0 lets other machines in (default: this one alone)"
+    )
+    pages.set_defaults(command=_app)
+    schema = commands.add_parser(
+        "schema", help="the JSON schema of results.json", description="Write the JSON schema of results.json."
+    )
+    schema.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: printed)")
+    schema.set_defaults(command=_schema)
     _saved_audits(commands.add_parser("runs", help="saved audits", description="List and keep saved audits."))
     words = "Measure new people as a sensitivity audit did, without a server."
     _monitors(commands.add_parser("monitor", help="measure new people", description=words))
@@ -301,6 +314,18 @@ def _report(chosen: argparse.Namespace) -> tuple[int, str]:
         chosen.folder, chosen.format, chosen.template, chosen.out, sex=chosen.sex, race=chosen.race
     )
     return 0, words
+
+
+def _app(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.app import serve
+
+    return serve(chosen.port, chosen.address), ""
+
+
+def _schema(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.report import schema
+
+    return 0, schema(chosen.out)
 
 
 def _runs_list(chosen: argparse.Namespace) -> tuple[int, str]:

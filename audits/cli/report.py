@@ -1,4 +1,4 @@
-"""``report``: a finished run rendered again."""
+"""``report``: a finished run rendered again; ``schema``: what its numbers may be relied on to be."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audits.runs.documents import dump_yaml
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["report"]
+__all__ = ["report", "schema"]
 
 
 def report(
@@ -83,3 +83,23 @@ def _name(form: str, template: str) -> str:
     if form in {"json", "card"}:
         return {"json": "report.json", "card": "model-card.md"}[form]
     return f"report{'' if template == 'full' else f'-{template}'}.{form}"
+
+
+def schema(out: Path | None) -> str:
+    """Return the JSON schema of results.json, or write it to `out` and say so.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or an audit that a package brings cannot be loaded.
+    """
+    from audits.reports.schema import results_schema
+
+    text = json.dumps(results_schema(), indent=1, ensure_ascii=False)
+    if out is None:
+        return text
+    try:
+        out.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
+    return f"Written to {out}."

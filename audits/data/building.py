@@ -10,9 +10,10 @@ import pandas as pd
 
 from audits.data.audit_data import AuditData
 from audits.data.digests import frame_digest, plain_digest
-from audits.data.filters import apply_recodes, kept_rows, known_column
+from audits.data.filters import apply_recodes, kept_rows, known_column, known_columns
 from audits.data.frames import from_pandas, with_columns
 from audits.data.gaps import drop_incomplete, fill_gaps
+from audits.data.given import given_table
 from audits.data.groups import protected_groups
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
 from audits.data.leaks import leak_notes
@@ -60,6 +61,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         Names the key of the spec, the rule, the value and what to do.
     """
     check_spec(spec)
+    if not isinstance(table, (Table, pd.DataFrame)):  # polars, Arrow and others
+        table = given_table(table, "table").frame
     orders: dict[str, tuple[str, ...]] = {}
     if isinstance(table, Table):
         frame, sha256, notes = table.frame, table.report.sha256, list(table.report.notes)
@@ -122,8 +125,7 @@ def _selected(
         known_column("data.kinds", name, frame)
         made[name] = as_kind(frame[name], kind, f"data.kinds.{name}")
     frame = with_columns(frame, made)
-    for name in spec.protected:
-        known_column("data.protected", name, frame)
+    known_columns("data.protected", spec.protected, frame)
     kept, reasons, more = kept_rows(frame, spec.keep)
     excluded.update(reasons)
     notes += said + more
@@ -260,8 +262,7 @@ def _features(
 ) -> tuple[str, ...]:
     """Return the feature columns; by default those that a model can use without being told the answer."""
     if spec.features is not None:
-        for name in spec.features:
-            known_column("data.features", name, frame)
+        known_columns("data.features", spec.features, frame)
         if outcome.label in spec.features:
             raise InputError("data.features", "must not hold the label", outcome.label, "remove it there")
         return spec.features

@@ -24,6 +24,8 @@ from audits.errors import InputError
 __all__ = ["TextFile", "name_columns", "read_delimited", "read_json_lines"]
 
 _BLOCK = 8 << 20
+_LOOKED_AT, _LINES_LOOKED_AT = 4 << 20, 200
+_TIMES_COLUMNS = 5  # a text may hold a separator or two more than the table has
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,7 @@ def read_delimited(
         row and line, with the number of fields expected and found.
     """
     data, encoding, notes = to_utf8(data, name, options.encoding)
+    _check_width(data, name, options, limits)
     layout = find_layout(data, name, options, skip=skip, like=like)
     limits.check(name, rows=0, columns=layout.width)
     names, naming = name_columns(name, layout.names, layout.width, options.names, like)
@@ -89,6 +92,15 @@ def read_delimited(
         notes += (f"{broken:,} line breaks stand inside quoted values.",)
     blank = layout.blank + blanks + max(lines - blanks - len(columns) - broken, 0)
     return TextFile(columns.rename_columns(list(names)), encoding, layout, blank, notes + naming)
+
+
+def _check_width(data: bytes, name: str, options: ReadOptions, limits: Limits) -> None:
+    """Refuse lines of far too many fields before anything looks at them closer, which takes long."""
+    separators = [options.separator.encode()] if options.separator else [b",", b";", b"\t", b"|"]
+    for line in data[:_LOOKED_AT].split(b"\n")[:_LINES_LOOKED_AT]:
+        fields = 1 + max(line.count(separator) for separator in separators)
+        if fields > _TIMES_COLUMNS * limits.columns:
+            limits.check(name, rows=1, columns=fields)
 
 
 def name_columns(

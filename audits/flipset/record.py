@@ -36,6 +36,7 @@ AUDIT = Audit(
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",
     runs="audits.flipset.audit:flipset",
+    keys="audits.flipset:keys.json",
     presents="audits.flipset.exhibits:section",
     seconds=seconds,
     usual=_usual,

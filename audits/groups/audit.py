@@ -26,11 +26,19 @@ from audits.groups.result import GroupRow, GroupsResult, Spread
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, worst_of
+from audits.stats.design import make_design
 from audits.stats.words import count, number, percent
 
 __all__ = ["LABEL", "groups", "groups_from_people", "with_sign"]
 
 LABEL = "favorable label"
+
+
+_BY_DESIGN = (
+    "Rows are not one independent person each: numbers of people beside rates are effective ones, and the "
+    "bootstrap "
+    "is left out."
+)
 
 
 def groups(
@@ -72,6 +80,11 @@ def groups(
         },
         index=data.frame.index,
     )
+    if data.design is not None:
+        weights = data.design.weights
+        people["people"] = weights * (data.n / weights.sum())
+        people["cluster"] = data.design.cluster
+        people["stratum"] = data.design.stratum[data.design.cluster]
     if data.y is not None:
         people[LABEL] = data.y
     people = people.join(data.groups.add_prefix("group: "))
@@ -109,8 +122,13 @@ def groups_from_people(
     low, high = (-1.0, 0.0) if score.max() <= 0 and score.min() < 0 else (0.0, 1.0)
     edges = np.linspace(min(score.min(), low), max(score.max(), high), 21)
     y = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
+    design = None
+    if "cluster" in people:
+        columns = (people[name].to_numpy() for name in ("people", "cluster", "stratum"))
+        weights, cluster, strata = columns
+        design = make_design(len(people), weights=weights, cluster=cluster, strata=strata)
     split = [
-        sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges)
+        sort_people(people[[f"group: {name}" for name in names]], names, people, y, edges, design)
         for names in attributes
     ]
     rates = METRICS.judged(labels=y is not None)
@@ -131,7 +149,7 @@ def groups_from_people(
         outcome=outcome,
         judged=judged,
         finding=finding,
-        warnings=tuple(_warnings(split, y)),
+        warnings=(*_warnings(split, y), *(() if design is None else (_BY_DESIGN,))),
         rows={"audited": audited, "used": len(people), "left_out": {}},
         table=tuple(table),
         spreads=tuple(spreads),
@@ -189,13 +207,16 @@ def _judged(
     """Return what the verdict rests on, among groups known and probable, and the finding on it."""
     parts: list[tuple[Judged, str]] = []
     if any(not row.is_reference for row in table):
-        known = judge_audit(table, options.material)
+        known = judge_audit(table, options.material, looks)
         parts.append((known, _finding(table, outcome, known, options.material, looks)))
     for group in probable:
         if not group.is_reference:
             reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)
             parts.append(
-                (judged_of(group, options.material), _finding_probable(group, reference, options, looks))
+                (
+                    judged_of(group, options.material, looks),
+                    _finding_probable(group, reference, options, looks),
+                )
             )
     worst = worst_of(judged for judged, _ in parts)
     return next(part for part in parts if part[0] is worst)

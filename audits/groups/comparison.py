@@ -14,11 +14,12 @@ from scipy.special import stdtrit
 from audits.data import group_name
 from audits.errors import InputError
 from audits.groups.judging import judge_difference, judge_row
-from audits.groups.metrics import METRICS, Counts, confusion_counts, estimates, rates
+from audits.groups.metrics import METRICS, Counts, confusion_counts, estimates, rates, rates_by_design
 from audits.groups.options import GroupsOptions
 from audits.groups.resampling import bootstrap_intervals
 from audits.groups.result import Calibration, GroupRow, Spread
 from audits.stats import Estimate, wilson
+from audits.stats.design import Design, design_mean
 from audits.stats.intervals import largest_gap, percent_level
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
@@ -44,6 +45,8 @@ class Sorted:
     sizes: np.ndarray
     y: np.ndarray | None
     score_counts: np.ndarray  # (k, bins)
+    decision: np.ndarray
+    design: Design | None = None
 
 
 def sort_people(
@@ -52,6 +55,7 @@ def sort_people(
     people: pd.DataFrame,
     y: np.ndarray | None,
     edges: np.ndarray,
+    design: Design | None = None,
 ) -> Sorted:
     """Sort people into the groups that occur, largest first."""
     sizes = people["people"].to_numpy(dtype=float)
@@ -75,6 +79,8 @@ def sort_people(
         sizes=sizes,
         y=y,
         score_counts=np.bincount(group * (len(edges) - 1) + bins, sizes, k * (len(edges) - 1)).reshape(k, -1),
+        decision=people["decision"].to_numpy(dtype=bool),
+        design=design,
     )
 
 
@@ -127,14 +133,15 @@ def compare(
     """Rates of every group, judged against the reference at the corrected `level`."""
     k = len(item.names)
     reference = _reference(item, options)
-    shares = rates(item.counts)
-    values = estimates(item.counts, level=options.level)
+    if item.design is None:
+        shares, draws = rates(item.counts), options.bootstrap
+    else:  # the bootstrap would draw rows
+        shares, draws = _by_design(item, item.design, options.level), 0
+    values = estimates(item.counts, shares, level=options.level, functions=item.design is None)
     ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
     best = int(np.argmax(np.divide(*shares["selection_rate"])))
     sure = ratios[best].low == 1.0
-    resampled = bootstrap_intervals(
-        item.counts, best, rng, draws=options.bootstrap, level=options.level, sure=sure
-    )
+    resampled = bootstrap_intervals(item.counts, best, rng, draws=draws, level=options.level, sure=sure)
     judged = [metric.name for metric in METRICS if metric.judged and metric.name in shares]
     pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     rows = []
@@ -174,6 +181,10 @@ def compare(
             )
         )
     return rows, _spread(item, shares, smallest, reference, options.level)
+
+
+def _by_design(item: Sorted, design: Design, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    return rates_by_design(design, item.group, item.decision, item.y, len(item.names), level=level)
 
 
 def _pooled(
@@ -226,8 +237,20 @@ def _mean_score(item: Sorted, j: int, level: float) -> Estimate:
     method = f"Student t {percent_level(level)}"
     if n < 2:
         return Estimate(mean, None, None, n, "no interval for one person")
+    if item.design is not None:
+        return _mean_by_design(item.design, mine, item.score, level)
     spread = float(np.sqrt(weight @ (score - mean) ** 2 / (n - 1) / n))
     reach = float(-stdtrit(n - 1, level / 2)) * spread
+    return Estimate(mean, mean - reach, mean + reach, n, method)
+
+
+def _mean_by_design(design: Design, mine: np.ndarray, score: np.ndarray, level: float) -> Estimate:
+    mean, error, freedom = design_mean(design, mine, score)
+    method = f"Student t over {freedom + 1:,} clusters, {percent_level(level)}"
+    n = float(mine.sum())
+    if freedom < 1:
+        return Estimate(mean, None, None, n, "no interval for one cluster")
+    reach = float(-stdtrit(freedom, level / 2)) * error
     return Estimate(mean, mean - reach, mean + reach, n, method)
 
 
@@ -239,6 +262,9 @@ def _calibration(item: Sorted, j: int, level: float) -> Calibration | None:
     edges = np.linspace(0, 1, _CALIBRATION_BINS + 1)
     place = np.clip((item.score[mine] * _CALIBRATION_BINS).astype(np.int64), 0, _CALIBRATION_BINS - 1)
     weight = item.sizes[mine]
+    if item.design is not None:  # so many people as their weights, or their clusters, are worth
+        alike = np.bincount(item.design.cluster[mine], minlength=item.design.n_clusters)
+        weight = weight * (float(weight.sum()) / float(weight**2 @ alike[item.design.cluster[mine]]))
     n = np.bincount(place, weight, _CALIBRATION_BINS)
     favorable = np.bincount(place, weight * item.y[mine], _CALIBRATION_BINS)
     total = np.bincount(place, weight * item.score[mine], _CALIBRATION_BINS)

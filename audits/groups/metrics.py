@@ -19,6 +19,7 @@ from scipy.stats import t as student
 from audits.checks import one_of
 from audits.errors import InputError
 from audits.stats import Estimate, weighted_sum, wilson
+from audits.stats.design import Design, design_share
 from audits.stats.intervals import percent_level
 
 __all__ = ["GROUP", "METRICS", "Counts", "Metric", "Metrics", "confusion_counts", "estimates", "rates"]
@@ -237,13 +238,44 @@ def rates(counts: Counts) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def estimates(counts: Counts, *, level: float) -> dict[str, list[Estimate]]:
-    """Return every metric that these data allow, by name, with its interval for each of k groups."""
+def rates_by_design(
+    design: Design, group: np.ndarray, decision: np.ndarray, y: np.ndarray | None, k: int, *, level: float
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return what `rates` does where rows are not one independent person each: in effective people.
+
+    Intervals and tests for counts hold for these; what clusters with people of two groups share is not
+    counted, which makes differences between groups no surer than they are where a cluster's people are alike.
+    """
+    labels = np.zeros(len(group), dtype=bool) if y is None else y
+    found = {}
+    for metric in METRICS:
+        if metric.share is None or (y is None and metric.needs_label):
+            continue
+        part, whole = metric.share(labels, decision)
+        shares = [design_share(design, whole & (group == j), part, level=level) for j in range(k)]
+        people = np.array([share.people for share in shares])
+        values = np.array([share.estimate.value or 0.0 for share in shares])
+        found[metric.name] = values * people, people
+    return found
+
+
+def estimates(
+    counts: Counts, shares: dict[str, tuple[np.ndarray, np.ndarray]], *, level: float, functions: bool = True
+) -> dict[str, list[Estimate]]:
+    """Return every metric that these data allow, by name, with its interval for each of k groups.
+
+    Parameters
+    ----------
+    shares : dict
+        What `rates` gives for `counts`, or `rates_by_design`.
+    functions : bool
+        Whether metrics that are no shares are stated: their jackknife takes rows for independent people.
+    """
     found = {
         name: [wilson(float(a), float(b), level=level) for a, b in zip(*pair, strict=True)]
-        for name, pair in rates(counts).items()
+        for name, pair in shares.items()
     }
-    for metric in METRICS:
+    for metric in METRICS if functions else ():
         if metric.function is not None and (counts.true_positive is not None or not metric.needs_label):
             found[metric.name] = [_by_jackknife(metric, cells, level) for cells in counts.cells]
     for metric in METRICS:

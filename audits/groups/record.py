@@ -36,8 +36,10 @@ AUDIT = Audit(
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups",
+    keys="audits.groups:keys.json",
     presents="audits.groups.exhibits:section",
     seconds=_seconds,
     usual=_usual,
+    designs=True,
     about_words=True,
 )

@@ -55,6 +55,7 @@ AUDIT = Audit(
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
     runs="audits.loss_ratio.audit:loss_ratio",
+    keys="audits.loss_ratio:keys.json",
     presents="audits.loss_ratio.exhibits:section",
     usual=_usual,
     seconds=_seconds,

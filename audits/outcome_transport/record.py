@@ -38,6 +38,7 @@ AUDIT = Audit(
     options=OutcomeTransportOptions,
     result="audits.outcome_transport.result:OutcomeTransportResult",
     runs="audits.outcome_transport.audit:outcome_transport",
+    keys="audits.outcome_transport:keys.json",
     presents="audits.outcome_transport.exhibits:section",
     seconds=_seconds,
     usual=_usual,

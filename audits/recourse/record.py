@@ -38,6 +38,7 @@ AUDIT = Audit(
     options=RecourseOptions,
     result="audits.recourse.result:RecourseResult",
     runs="audits.recourse.audit:recourse",
+    keys="audits.recourse:keys.json",
     presents="audits.recourse.exhibits:section",
     seconds=_seconds,
     usual=_usual,

@@ -24,7 +24,7 @@ from audits.reports.blocks import (
     shortened,
 )
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, NO_MATERIAL, VERDICTS
 from audits.stats.words import count
 
 __all__ = [
@@ -47,7 +47,13 @@ AID = (
     "complies with any law."
 )
 FINDS = "An audit finds differences and associations; it does not prove discrimination or cause."
-_WORST_FIRST = (EVIDENCE, INSUFFICIENT, NO_EVIDENCE)
+_WORST_FIRST = (EVIDENCE, INSUFFICIENT, NO_MATERIAL, NO_EVIDENCE)
+_MEANS = {
+    EVIDENCE: "the interval, corrected for all that was compared, excludes no difference.",
+    INSUFFICIENT: "it excludes neither no difference nor a material one, or rests on an estimate.",
+    NO_MATERIAL: "it lies wholly inside what the auditor calls no material difference.",
+    NO_EVIDENCE: "it does not exclude no difference, though a material one would probably have been seen.",
+}
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
 _EXECUTIVE_FINDINGS = 8
 _EXECUTIVE_LETTERS = 360
@@ -130,15 +136,17 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
         blocks.append(Text(f"{len(ordered) - len(shown)} more findings are in the full report.", "quiet"))
     blocks += [
         Heading("How to read this"),
-        Text(
-            f"“{EVIDENCE}”: the interval, corrected for all that was compared, excludes no difference. "
-            f"“{NO_EVIDENCE}”: it does not, though a material difference would probably have been seen. "
-            f"“{INSUFFICIENT}”: there were too few people to see one."
-        ),
+        Text(_verdict_words(run)),
         *(Text(text) for text in _ASSUMPTIONS[:2]),
         Text(f"{FINDS} {AID}", "quiet"),
     ]
     return Document("Audit summary", head(run), tuple(blocks))
+
+
+def _verdict_words(run: RunLike) -> str:
+    """Say what each verdict means; the one that only earlier versions gave, where it is stated."""
+    stated = {audit.result.verdict for audit in run.audits}
+    return " ".join(f"“{name}”: {told}" for name, told in _MEANS.items() if name in {*VERDICTS, *stated})
 
 
 def findings(ordered: Ordered) -> tuple[Finding, ...]:

@@ -46,6 +46,7 @@ AUDIT = Audit(
     options=RuleSetsOptions,
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets",
+    keys="audits.rule_sets:keys.json",
     presents="audits.rule_sets.exhibits:section",
     streams="audits.rule_sets.parquet:rule_sets_streamed",
     seconds=_seconds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from pathlib import Path
 from audits.errors import InputError, RunFailed
 
 __all__ = ["Artefacts", "KeptFile"]
+
+_STALE_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,10 @@ class Artefacts:
             raise InputError(
                 "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
             ) from None
+
+        for left in self._folder.glob(".incoming-*"):  # by a process that was killed
+            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
 
     @contextmanager
     def aside(self) -> Iterator[Path]:

@@ -12,6 +12,7 @@ SQLite and PostgreSQL both understand, and what was applied is counted in the ta
 from __future__ import annotations
 
 import functools
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
 _LOCK = 0x45564E48  # any number that all our processes agree on
 _URL = "EVENHAND_DATABASE_URL"
+_log = logging.getLogger("evenhand")
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -156,9 +158,9 @@ class Database:
         try:
             self._migrate()
         except SQLAlchemyError as error:
-            where = parsed.render_as_string(hide_password=True)
+            _log.error("The database %s: %s", parsed.render_as_string(hide_password=True), _words(error))
             raise InputError(
-                _URL, f"must name a database that can be used, {where} cannot ({_reason(error)})"
+                _URL, f"must name a database that can be used, this one cannot ({_reason(error)})"
             ) from None
 
     @contextmanager
@@ -174,6 +176,18 @@ class Database:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             yield connection
+
+    def scrub(self) -> None:
+        """Have SQLite write its log back and empty it: what was deleted stood there too.
+
+        Readers that are at it keep the log; it is emptied by the next call then.
+        """
+        if self.engine.dialect.name == "sqlite":
+            with self._told(), self.engine.connect() as connection:
+                driver = connection.connection.driver_connection
+                if driver is not None:
+                    connection.rollback()
+                    driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -238,7 +252,12 @@ def _engine(url: sa.URL) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin below, not where the driver thinks fit
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "secure_delete = ON",  # what is deleted is overwritten
+        ):
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
@@ -256,4 +275,15 @@ def _unless_in(url: sa.URL, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reason(error: SQLAlchemyError) -> str:
+    """Word an error without the host that a driver names in it: pages show this."""
+    original = getattr(error, "orig", None)
+    if original is None or type(original).__module__.startswith("sqlite3"):
+        return _words(error)
+    _log.error("The database: %s", _words(error))
+    if getattr(original, "sqlstate", None) is None:
+        return "it cannot be reached"
+    return f"it answers {type(original).__name__}"
+
+
+def _words(error: SQLAlchemyError) -> str:
     return " ".join(str(getattr(error, "orig", None) or error).split())[:200]

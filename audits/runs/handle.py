@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.progress import CurvePoint
 
 if TYPE_CHECKING:
@@ -68,10 +68,15 @@ class RunError:
         details = traceback.format_exc()
         if isinstance(error, RunFailed):
             return cls("failed", str(error), details)
-        if isinstance(error, MemoryError):
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             return cls(
-                "failed", "The run needs more memory than there is; use fewer rows or features.", details
+                "failed",
+                "The run needs more memory than there is for it; use fewer rows or features.",
+                details,
             )
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            needs = f"The run needs the package {error.name!r}, which is not installed here"
+            return cls("failed", f"{needs}; {how_to_install(error.name)}.", details)
         message = " ".join(str(error).split()).rstrip(".") or "no message"
         return cls("failed", f"The run failed ({type(error).__name__}: {message}).", details)
 

@@ -185,6 +185,7 @@ class Monitors(History):
             for table in (FLAGS, ALARMS, BATCHES):
                 connection.execute(sa.delete(table).where(table.c.monitor == identity))
             connection.execute(sa.delete(MONITORS).where(MONITORS.c.id == identity))
+        self._database.scrub()
 
     def store(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
         """Store batches in one transaction, in order; once this returns they are on disk.

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from audits.runs.sandbox import environment
 from audits.runs.threads import THREAD_VARIABLES, thread_count
 
 __all__ = ["WorkerProcess"]
@@ -21,6 +24,15 @@ __all__ = ["WorkerProcess"]
 _ROOT = Path(__file__).resolve().parents[2]
 _LAST_WORDS = 200  # lines of stderr kept
 _LONGEST_LINE = 2_000
+# what asking a service takes, and only a worker that does so is given
+_FOR_SERVICES = (
+    "EVENHAND_ENDPOINT_TOKEN",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+)
 
 
 class WorkerProcess:
@@ -35,21 +47,38 @@ class WorkerProcess:
         ``module:function`` that the worker imports and calls before anything else.
     module : str
         What it runs.
+    memory : int, optional
+        Bytes that it may write to; unlimited if not given.
+    network : bool
+        Whether it may open sockets.
     warm : bool
         Whether a worker loads what any run may need before it says that it is ready.
     """
 
     def __init__(
-        self, plugin: str | None = None, *, module: str = "audits.runs.worker", warm: bool = True
+        self,
+        plugin: str | None = None,
+        *,
+        module: str = "audits.runs.worker",
+        memory: int | None = None,
+        network: bool = False,
+        warm: bool = True,
     ) -> None:
-        command = [sys.executable, "-m", module] + ([] if warm else ["--cold"])
+        self.network = network
+        self.why = ""
+        command = [sys.executable, "-m", module]
+        command += [] if warm else ["--cold"]
+        command += ["--plugin", plugin] if plugin else []
+        command += ["--memory", str(memory)] if memory else []
+        command += ["--network"] if network else []
+        self._folder = Path(tempfile.mkdtemp(prefix="evenhand-work-"))  # its home, and gone with it
         self._process = subprocess.Popen(
-            command + (["--plugin", plugin] if plugin else []),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=_ROOT,  # first on the worker's import path: never the user's own folder
-            env=_environment(),
+            env=_environment(self._folder, network),
             start_new_session=True,
         )
         self._killed = False
@@ -88,8 +117,9 @@ class WorkerProcess:
                 return
             yield message
 
-    def kill(self) -> None:
-        """Kill the worker and what it has started, at once."""
+    def kill(self, why: str = "") -> None:
+        """Kill the worker and what it has started, at once; `why` is told to the user."""
+        self.why = self.why or why
         self._killed = True
         if self._process.returncode is None:  # not yet reaped: its group id cannot be another's
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -106,10 +136,13 @@ class WorkerProcess:
         for pipe in pipes:
             with contextlib.suppress(OSError):  # unsent bytes of a dead worker's input
                 pipe.close()  # type: ignore[union-attr]
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def ending(self) -> str:
         """Word how the process ended; call after `close`."""
         code = self._process.returncode
+        if self.why:
+            return self.why
         if code is not None and code < 0:
             name = signal.Signals(-code).name
             return f"it was killed by {name}" + (", often for lack of memory" if name == "SIGKILL" else "")
@@ -128,9 +161,8 @@ class WorkerProcess:
             self._stderr.append(line)
 
 
-def _environment() -> dict[str, str]:
+def _environment(folder: Path, network: bool) -> dict[str, str]:
     threads = dict.fromkeys(THREAD_VARIABLES, str(thread_count()))
+    asking = {name: os.environ[name] for name in _FOR_SERVICES if network and name in os.environ}
     # POT would import torch, a second and a half, for arrays that it is never given
-    variables = {**os.environ, **threads, "POT_BACKEND_DISABLE_PYTORCH": "1"}
-    variables.pop("PYTHONSAFEPATH", None)  # would take the package's own folder off the import path
-    return variables
+    return environment(folder, POT_BACKEND_DISABLE_PYTORCH="1", **threads, **asking)

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA", "AuditResult", "RunResult"]
 
-SCHEMA = 1
-"""Version of results.json, as ``audits/reports/results.schema.json`` describes it."""
+SCHEMA = 2
+"""Version of results.json, as `audits.reports.schema.results_schema` describes it."""
+
+READ = (1, 2)
+"""Versions that this one reads: what an audit's result was called before is the audit's to know."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +133,10 @@ class RunResult:
         try:
             document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
             schema = document.pop("schema")
-            if schema != SCHEMA:
+            if schema not in READ:
                 raise RunFailed(
-                    f"{folder} holds results of schema {schema}, and this version reads {SCHEMA}; "
-                    "use the Evenhand that wrote them, or run the audit again."
+                    f"{folder} holds results of schema {schema}, and this version reads "
+                    f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run it again."
                 )
             entries = document.pop("audits")
             audits = tuple(

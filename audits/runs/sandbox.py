@@ -155,7 +155,9 @@ def die_with_parent() -> None:
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """Return the environment of a process that opens strangers' files: nothing secret, `folder` as home."""
     kept = {name: value for name, value in os.environ.items() if name in _KEPT}
-    return {**kept, "HOME": str(folder), "TMPDIR": str(folder), **more}
+    # Arrow's own allocator sets gigabytes aside at once, which count as used
+    plain = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
+    return {**kept, **plain, "HOME": str(folder), "TMPDIR": str(folder), **more}
 
 
 def machine_memory() -> int:

@@ -12,6 +12,7 @@ import base64
 import json
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ __all__ = ["Scorer"]
 
 _LONGEST_SECONDS = 60.0
 _MOST_OPEN = 8
-_MOST_MEMORY = 6 << 30
+_MOST_MEMORY = 2 << 30
 _MOST_FILES = 64
 _JSON = frozenset({str, int, float, bool})
 
@@ -130,15 +131,12 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 def _serve() -> None:
     """Answer until the input closes: the worker's life."""
-    import resource  # absent where this process cannot be limited
-
-    from audits.runs.worker import die_with_parent, private_pipes
+    from audits.runs.sandbox import Bounds, die_with_parent, enter
+    from audits.runs.worker import private_pipes
 
     commands, answers = private_pipes()
     die_with_parent()
-    for what, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_NOFILE, _MOST_FILES)):
-        resource.setrlimit(what, (most, most))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    enter(Bounds(_MOST_MEMORY, open_files=_MOST_FILES, reads=(Path.cwd(),)))
     opened: dict[str, MonitorBundle] = {}
     for line in commands:
         message = json.loads(line)

@@ -1,7 +1,13 @@
-"""Where finished runs lie: ``EVENHAND_HOME/runs/<key>``, each whole or not there at all."""
+"""Where finished runs lie: ``EVENHAND_HOME/runs/<owner>/<key>``, each whole or not there at all.
+
+Runs without an owner lie in ``runs/<key>``. What one owner has computed is not handed out to another, even
+where file and spec agree: who has not run it has no way to know that somebody did.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 import shutil
 import time
@@ -9,7 +15,7 @@ from pathlib import Path
 
 from audits.errors import InputError
 
-__all__ = ["RunStore", "home"]
+__all__ = ["RunStore", "home", "make_private"]
 
 _STALE_SECONDS = 86_400.0
 
@@ -21,6 +27,22 @@ def home() -> Path:
         return Path(text).expanduser().absolute()
     except RuntimeError:
         raise InputError("EVENHAND_HOME", "must be set where the user has no home folder") from None
+
+
+def make_private(base: Path) -> None:
+    """Take a home folder from everybody but its owner: results hold people's data.
+
+    A folder that was there before keeps the mode it was made with, unless somebody does this.
+    """
+    try:
+        mode = base.stat().st_mode
+        if mode & 0o077:
+            base.chmod(mode & 0o700)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        log = logging.getLogger("evenhand")
+        log.warning("Others can look into %s, and this process cannot change it (%s)", base, error.strerror)
 
 
 class RunStore:
@@ -43,6 +65,7 @@ class RunStore:
         self._runs = base / "runs"
         try:
             base.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
+            make_private(base)
             self._runs.mkdir(exist_ok=True)
             writable = os.access(self._runs, os.W_OK | os.X_OK)
         except OSError:
@@ -53,17 +76,26 @@ class RunStore:
             if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def folder(self, key: str) -> Path:
-        """Return where the finished run `key` lies or would lie."""
-        return self._runs / key
+    def folder(self, key: str, owner: str | None = None) -> Path:
+        """Return where the finished run `key` of `owner` lies or would lie."""
+        return self._of(owner) / key
 
     def partial(self, key: str, run: str) -> Path:
         """Return where the run with id `run` writes until it is whole."""
         return self._runs / f"{key}.{run}.partial"
 
-    def finished(self, key: str) -> bool:
+    def finished(self, key: str, owner: str | None = None) -> bool:
         """Tell whether a whole result is there."""
-        return (self.folder(key) / "results.json").is_file()
+        return (self.folder(key, owner) / "results.json").is_file()
+
+    def forget(self, owner: str, key: str | None = None) -> None:
+        """Remove the results of an owner, or the one under `key`."""
+        self.discard(self._of(owner) if key is None else self.folder(key, owner))
+
+    def _of(self, owner: str | None) -> Path:
+        if not owner:
+            return self._runs
+        return self._runs / f"of-{hashlib.sha256(owner.encode()).hexdigest()[:32]}"
 
     def discard(self, folder: Path) -> None:
         """Remove what a run has written."""
@@ -73,6 +105,7 @@ class RunStore:
 def commit(partial: Path, folder: Path) -> None:
     """Rename a whole result into place; if another run with the same key was faster, its result stays."""
     try:
+        folder.parent.mkdir(mode=0o700, exist_ok=True)
         partial.rename(folder)
     except OSError:
         if not (folder / "results.json").is_file():

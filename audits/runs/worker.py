@@ -8,13 +8,11 @@ for each run one of ``done``, ``error``, ``cancelled``). Paths and digests trave
 from __future__ import annotations
 
 import argparse
-import ctypes
 import faulthandler
 import importlib
 import json
 import os
 import queue
-import signal
 import sys
 import threading
 import time
@@ -24,6 +22,7 @@ from typing import IO, Any
 
 from audits.errors import RunCancelled
 from audits.progress import CurvePoint, Progress
+from audits.runs.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score
 
 __all__ = ["die_with_parent", "main", "private_pipes"]
 
@@ -40,7 +39,7 @@ _PRELOADED = (
     "audits.runs.execute",
 )
 _REPORT_SECONDS = 0.05
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+_LARGEST_FILE = 4 << 30
 
 
 class Worker:
@@ -121,7 +120,10 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     from audits.runs.execute import execute
     from audits.runs.spec import parse_spec
     from audits.runs.store import commit
+    from audits.runs.threads import thread_count
 
+    if job.get("seconds"):
+        allow_seconds(int(job["seconds"] * thread_count()) + 1)
     spec = parse_spec(job["spec"], Path(job["base_dir"]))
     result = execute(spec, digests=job["digests"], progress=progress)
     partial = Path(job["partial"])
@@ -142,10 +144,13 @@ def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return commands, answers
 
 
-def die_with_parent() -> None:
-    """Have Linux kill this process when its parent dies, even while it computes without a pause."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+def _give_up(memory: int | None, network: bool) -> None:
+    """Keep what a run needs: what a model or a table brings along gets no more either."""
+    unlimited = 1 << 62
+    enter(
+        Bounds(memory or unlimited, open_files=1024, file_bytes=_LARGEST_FILE, network=network, programs=True)
+    )
+    fresh_score()
 
 
 def main() -> None:
@@ -155,9 +160,12 @@ def main() -> None:
     faulthandler.enable()
     parser = argparse.ArgumentParser()
     parser.add_argument("--plugin")
+    parser.add_argument("--memory", type=int)
+    parser.add_argument("--network", action="store_true")
     parser.add_argument("--cold", action="store_true")
     chosen = parser.parse_args()
     plugin = chosen.plugin
+    _give_up(chosen.memory, chosen.network)
     worker = Worker(commands, answers)
     threading.Thread(target=worker.listen, name="commands", daemon=True).start()
     for name in () if chosen.cold else _PRELOADED:

@@ -47,6 +47,7 @@ AUDIT = Audit(
     options=SensitivityOptions,
     result="audits.sensitivity.result:SensitivityResult",
     runs="audits.sensitivity.audit:sensitivity",
+    keys="audits.sensitivity:keys.json",
     presents="audits.sensitivity.exhibits:section",
     usual=_usual,
     seconds=_seconds,

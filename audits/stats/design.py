@@ -24,7 +24,7 @@ from audits.errors import InputError
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["Design", "Share", "design_difference", "design_share", "make_design"]
+__all__ = ["Design", "Share", "design_difference", "design_mean", "design_share", "make_design"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,9 @@ class Share:
         Rows of the group.
     effective : float
         People of a simple random sample that would tell as much.
+    people : float
+        Likewise, fewer where there are few clusters behind the variance: intervals for plain counts hold for
+        ``estimate.value * people`` of so many.
     influence : float array (clusters,)
         What each cluster adds to the linearised estimate.
     """
@@ -82,6 +85,7 @@ class Share:
     estimate: Estimate
     n: int
     effective: float
+    people: float
     influence: np.ndarray
 
 
@@ -140,7 +144,7 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
     total = float(design.weights[members].sum())
     nobody = np.zeros(design.n_clusters)
     if n == 0:
-        return Share(Estimate(None, None, None, 0.0, method), 0, 0.0, nobody)
+        return Share(Estimate(None, None, None, 0.0, method), 0, 0.0, 0.0, nobody)
     share = float(design.weights[members & event].sum()) / total
     parts = np.where(members, design.weights * (event - share) / total, 0.0)
     influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
@@ -150,8 +154,22 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
     freedom = _freedom(design.stratum, inside)
     # without any spread nothing tells how much a row is worth: then clusters count, not their rows
     effective = min(share * (1 - share) / variance, float(n)) if variance > 0 else float(inside.sum())
-    low, high = _binomial(share, effective, freedom, n, level)
-    return Share(Estimate(share, low, high, effective, method), n, effective, influence)
+    narrow, wide = student.ppf(1 - level / 2, max(n - 1, 1)), student.ppf(1 - level / 2, freedom)
+    people = effective * float(narrow / wide) ** 2
+    low, high = _binomial(share, people, level)
+    return Share(Estimate(share, low, high, effective, method), n, effective, people, influence)
+
+
+def design_mean(design: Design, members: np.ndarray, values: np.ndarray) -> tuple[float, float, int]:
+    """Return the mean of a group's values under the design, its standard error, and degrees of freedom."""
+    total = float(design.weights[members].sum())
+    mean = float(design.weights[members] @ values[members]) / total
+    parts = np.where(members, design.weights * (values - mean) / total, 0.0)
+    inside = np.zeros(design.n_clusters, dtype=bool)
+    inside[design.cluster[members]] = True
+    influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
+    freedom = int(inside.sum()) - len(np.unique(design.stratum[inside]))
+    return mean, math.sqrt(_variance(influence, design.stratum, inside)), freedom
 
 
 def design_difference(design: Design, first: Share, second: Share, *, level: float = 0.05) -> Estimate:
@@ -190,10 +208,8 @@ def _freedom(stratum: np.ndarray, inside: np.ndarray) -> int:
     return max(int(inside.sum()) - len(np.unique(stratum[inside])), 1)
 
 
-def _binomial(share: float, effective: float, freedom: int, n: int, level: float) -> tuple[float, float]:
-    """Clopper and Pearson's interval on effective people, wider where clusters are few."""
-    narrow, wide = student.ppf(1 - level / 2, max(n - 1, 1)), student.ppf(1 - level / 2, freedom)
-    people = effective * float(narrow / wide) ** 2
+def _binomial(share: float, people: float, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval on effective people."""
     events = share * people
     low = 0.0 if events <= 0 else float(beta.ppf(level / 2, events, people - events + 1))
     high = 1.0 if people - events <= 0 else float(beta.ppf(1 - level / 2, events + 1, people - events))

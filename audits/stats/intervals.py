@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from audits.stats.estimate import Estimate
 
 __all__ = [
     "cautious_difference",
+    "cautious_p",
     "fisher_mid_p",
     "largest_gap",
     "newcombe",
@@ -22,6 +23,8 @@ __all__ = [
     "wilson",
 ]
 
+_LARGEST_Z = 37.0
+_HALVINGS = 50
 _MANY = 100  # people expected in the smallest cell from which score intervals need no exact test beside them
 
 
@@ -117,6 +120,33 @@ def cautious_difference(
         return gap
     method = f"{gap.method}, with 0: Fisher's exact test does not exclude it (mid-p {p:.2g})"
     return Estimate(gap.value, min(gap.low, 0.0), max(gap.high, 0.0), gap.n, method)
+
+
+def cautious_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float | None:
+    """Smallest level at which `cautious_difference` leaves out 0; None where there is no difference.
+
+    Examples
+    --------
+    >>> p = cautious_p(56, 70, 48, 80)
+    >>> gaps = (cautious_difference(56, 70, 48, 80, level=level) for level in (1.01 * p, 0.99 * p))
+    >>> [gap.low > 0 for gap in gaps]
+    [True, False]
+    """
+    if newcombe(first_count, first_n, second_count, second_n).value is None:
+        return None
+
+    def apart(z: float) -> bool:
+        gap = newcombe(first_count, first_n, second_count, second_n, level=2 * float(ndtr(-z)))
+        return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
+
+    low, high = 0.0, _LARGEST_Z
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if apart(middle) else (low, middle)
+    n = first_n + second_n
+    few = min(first_n, second_n) * min(first_count + second_count, n - first_count - second_count) / n
+    own = 2 * float(ndtr(-low))
+    return own if few > _MANY else max(own, fisher_mid_p(first_count, first_n, second_count, second_n))
 
 
 def fisher_mid_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float:

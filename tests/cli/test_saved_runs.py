@@ -155,7 +155,10 @@ def test_report_renders_a_finished_run_again(cli, project, form, name, start):
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda document: document | {"schema": 99}, "holds results of schema 99, and this version reads 1"),
+        (
+            lambda document: document | {"schema": 99},
+            "holds results of schema 99, and this version reads 1 and 2",
+        ),
         (lambda document: {"schema": 1}, "does not hold a whole result of this version"),
     ],
 )

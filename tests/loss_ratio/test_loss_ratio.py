@@ -122,7 +122,15 @@ def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people, ki
     assert result.statistic.value > 2  # the trace is free, and the model reads it
     moved = result.moves[result.moves["feature"] == "hair"]
     low, high = subject.data.frame["hair"].min(), subject.data.frame["hair"].max()
-    assert moved["after"].between(low - 1e-9, high + 1e-9).all()  # only admissible rows were scored
+    assert not moved["after"].between(low, high).all(), "nothing keeps them within the range seen"
+    kept = loss_ratio(
+        subject,
+        LossRatioOptions(
+            metric="expert", free_features=["hair"], steps=6, step_size=0.8, within_range=True, max_people=40
+        ),
+    )
+    rows = kept.moves[kept.moves["feature"] == "hair"]
+    assert rows["after"].between(low - 1e-9, high + 1e-9).all()
     assert (result.people["ratio"] >= 1).all()
 
 

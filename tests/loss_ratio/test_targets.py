@@ -153,13 +153,15 @@ def test_scoring_alone_comes_near_the_gradient_for_classes_and_numbers(label):
     subject = subject_of("logistic", label)
     exact = loss_ratio(subject, LossRatioOptions(**HAIR, steps=20, loss_floor=0.0))
     target = target_of(subject, subject.data, None)
-    flow, _ = black_box_flow(
+    flow = black_box_flow(
         lambda frame: target.losses(target.raw(frame)),
         subject.data.frame,
         subject.space,
         projection_metric(np.eye(4)[:1], "hair"),
+        regularizer=50.0,
         steps=20,
-    )
+        step_size=0.01,
+    ).flow
     inside = np.abs(subject.space.encode(subject.data.frame)[:, 0]) < 1.5
     still = flow.distance < 1e-2  # nobody's job was changed
     assert (inside & still).sum() > 100

@@ -5,30 +5,34 @@ from __future__ import annotations
 import csv
 import dataclasses
 import html
+import itertools
 import json
 import math
 import re
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pandas as pd
 import pypdfium2
 import pytest
 
 from audits.cli.main import main
+from audits.drawing.style import alt_text
 from audits.errors import RunFailed
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
 from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
+from audits.reports.schema import results_schema
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables
 from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
 from tests.reports.parsing import Tables
 
-SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "audits/reports/results.schema.json").read_text())
+SCHEMA = results_schema()
 NAMES = [
     "groups",
     "flipset",
@@ -299,3 +303,55 @@ def test_a_number_that_does_not_exist_is_never_turned_into_null(bad, run):
     wrong = dataclasses.replace(result, table=(broken, *result.table[1:]))
     with pytest.raises(RunFailed, match=rf"GroupsResult states {bad} at table\[0\]\.selection_rate\.low"):
         wrong.to_json()
+
+
+def test_alt_texts_state_numbers_that_the_result_holds(run):
+    """Every number that an alt text states is of the result, its table, or a difference of two in a row."""
+    silent, wrong = [], []
+    for audit in run.audits:
+        held = [float(value) for _, value in _numbers(audit.to_json())]
+        for exhibit in AUDITS[audit.name].section(audit.result).exhibits:
+            text, table = alt_text(exhibit.figure()), exhibit.table()
+            values = np.array([*held, len(table), *_cells(table)])
+            labels = [str(cell) for cell in table.to_numpy().ravel() if isinstance(cell, str)]
+            for label in sorted(labels, key=len, reverse=True):
+                text = text.replace(label, "…")
+            stated = re.findall(r"(?<![\w.,])[-−]?(\d[\d,]*\.?\d*)", text)
+            for word in (each.rstrip(".,") for each in stated):
+                places = len(word.partition(".")[2])
+                spoken = float(word.replace(",", ""))
+                known = np.abs(np.concatenate([values, 100 * values]))
+                near = np.abs(known - spoken) <= 0.51 * 10.0**-places
+                wrong += [] if near.any() else [f"{audit.name} {exhibit.key}: {word} in {text!r}"]
+            silent += [] if stated else [f"{audit.name} {exhibit.key}"]
+            assert text.endswith("."), f"{audit.name} {exhibit.key}: {text!r} is no sentence"
+    assert not wrong, "\n".join(wrong)
+    assert not silent, "these say nothing of what is drawn"
+
+
+def test_an_alt_text_of_another_result_would_be_seen(run):
+    values = np.array([value for _, value in _numbers(run.audits[0].to_json())])
+    assert not (np.abs(np.abs(np.concatenate([values, 100 * values])) - 98765.43) <= 0.0051).any()
+
+
+def _numbers(value, path=""):
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return
+    if isinstance(value, (int, float)):
+        yield path, value
+    else:
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _numbers(item, f"{path}.{key}")
+
+
+def _cells(table):
+    """Every number of a table, and how far any two in a row lie apart."""
+    rows = [
+        [float(cell) for cell in row if _is_number(cell) and math.isfinite(cell)]
+        for row in table.to_numpy(dtype=object)
+    ]
+    return [*itertools.chain(*rows), *(a - b for row in rows for a, b in itertools.combinations(row, 2))]
+
+
+def _is_number(cell):
+    return isinstance(cell, (int, float, np.number)) and not isinstance(cell, (bool, np.bool_))

@@ -27,6 +27,7 @@ from tests.cli.conftest import cli  # noqa: F401  (a fixture)
 from tests.unchanged.test_unchanged import ELSEWHERE, EXACT, differences, is_new
 
 MOVED: dict[str, str] = {
+    "*/schema": "what is opened is shown in the present schema",
     "*verdict": "`no evidence at this size` rested on power; it opens as insufficient evidence",
 }
 """Values of old runs that are meant to be shown otherwise now: a pattern of title/keys, and the reason."""

@@ -22,7 +22,26 @@ _ONE_INTERVAL = "a verdict follows from one interval, corrected for how many wer
 _BOUNDED = "the distance's interval is the norm of the resampled error, which covers where distances are 0"
 _STUDENT = "groups' differences count by how rare they are among so few people, against everybody else's"
 
+_ABOVE_CHANCE = (
+    "a flipset's verdict follows from what lies above chance, and from people alike in the features"
+)
+_DRAWN = "chance is measured by other draws, which come before these"
+
 CHANGED: dict[str, str] = {
+    "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
+    "*/flipset/seconds": _ABOVE_CHANCE,
+    "*/options/seconds": _ABOVE_CHANCE,
+    "*/above_chance": _ABOVE_CHANCE,
+    "*/expected_by_chance/*": _ABOVE_CHANCE,
+    "*/noise/*": _ABOVE_CHANCE,
+    "*/positive/share/method": "shares are stated given the matching",
+    "*/negative/share/method": "likewise",
+    "*/results/audits/*/net/*": "one interval of the net difference, no longer shared with the test of flips",
+    "*/results/audits/*/strata/*/net/*": "likewise",
+    "*/strata/*/adjusted_p": "strata that differ are named",
+    "*/transparency/*/mean_difference/low": _DRAWN,
+    "*/transparency/*/mean_difference/high": _DRAWN,
+    "*/marginals/*/adjusted_p": _DRAWN,
     "*/wasserstein/low": _BOUNDED,
     "*/wasserstein/high": _BOUNDED,
     "*/wasserstein/method": _BOUNDED,

@@ -159,8 +159,8 @@ def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
     )
     figure.update_xaxes(title="share of all sensitivity (%)", rangemode="tozero")
     first = shown[-1]
-    alt = f"Features by their part of all sensitivity; first {first.feature} with "
-    f"{percent(first.share.value, 1000)}."
+    part = percent(first.share.value, 1000)
+    alt = f"Features by their part of all sensitivity; first {first.feature} with {part}."
     return finish(figure, height=100 + 30 * len(shown), alt=alt)
 
 

@@ -1,0 +1,204 @@
+"""The page of an audit that another package brings: all of it made from the audit's record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+import yaml
+
+from app import state
+from app.summary import Summary
+from app.widgets import notices
+from app.widgets.audit_page import Chosen, audit_page
+from app.widgets.exhibits import show_facts, show_section
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import choose_row
+from app.workspace import Workspace
+from audits.checks import build
+from audits.errors import InputError
+from audits.options import Option, options_of
+from audits.records import Audit, Size
+from audits.results import tables
+from audits.runs.registry import AUDITS
+from audits.runs.result import RunResult
+from audits.stats.words import number
+
+__all__ = ["any_audit_page"]
+
+_ATTRIBUTES = {"by", "protected", "sensitive"}  # what audits call the protected attributes they go by
+_NONE = "(worked out)"
+
+
+def any_audit_page(name: str) -> None:
+    """Draw the page of the audit `name`."""
+    record = AUDITS[name]
+    needed = [_label(each) for each in options_of(record.options) if each.required]
+    audit_page(
+        name,
+        needs=f"Choose first: {', '.join(needed)}.",
+        choose=lambda draft, data, summary: _choose(record, draft, tuple(data.protected), summary),
+        show=lambda found, space, draft: _show(record, found, space, draft),
+        show_earlier=lambda result: _show_earlier(record, result),
+    )
+
+
+def _choose(
+    record: Audit, draft: Mapping[str, Any], protected: tuple[str, ...], summary: Summary
+) -> Chosen | None:
+    """Draw a control for every option; None while one that is needed has nothing chosen."""
+    chosen: dict[str, Any] = {}
+    lacking = False
+    for each in options_of(record.options):
+        value = _control(each, protected)
+        if value is None or value == "" or value == []:
+            lacking |= each.required
+        elif each.required or value != _plain(each.default):
+            chosen[each.name] = value
+    if lacking:
+        return None
+    options: Any = build(record.options, chosen, record.name)
+    told = ", ".join(f"{name} {_brief(value)}" for name, value in chosen.items())
+    seconds = record.expected_seconds(options, _size(draft, summary))
+    return Chosen(chosen, f"{record.title}: {told}" if told else record.title, seconds)
+
+
+def _control(option: Option, protected: tuple[str, ...]) -> Any:
+    """Draw the control of one option; return what is chosen as a spec writes it, None where nothing is."""
+    label, told = _label(option), " ".join(filter(None, [option.help, _bounds(option)]))
+    kept: dict[str, Any] = {"help": told or None, **state.choice(f"with-{option.name}")}
+    if option.name in _ATTRIBUTES and option.kind in {"text", "other"}:
+        return _attributes(option, label, protected, kept)
+    if option.kind in {"number", "integer"}:
+        return _number(option, label, kept)
+    if option.kind == "switch" and not option.optional:
+        return st.toggle(label, value=bool(option.default), **kept)
+    if option.kind in {"switch", "choice"}:
+        values = [*((None,) if option.optional else ()), *(option.choices or (False, True))]
+        first = values.index(option.default) if option.default in values else 0
+        words = {_NONE if value is None else str(value): value for value in values}
+        return words[st.selectbox(label, list(words), index=first, **kept)]
+    if option.kind == "text":
+        return st.text_input(label, value=option.default or "", **kept)
+    return _written(option, label, kept)
+
+
+def _attributes(option: Option, label: str, protected: tuple[str, ...], kept: dict[str, Any]) -> Any:
+    if option.kind == "text":
+        return st.selectbox(label, list(protected), **kept) if protected else None
+    default = [name for name in option.default or protected if name in protected]
+    return st.multiselect(label, list(protected), default=default, **kept)
+
+
+def _number(option: Option, label: str, kept: dict[str, Any]) -> Any:
+    whole = option.kind == "integer"
+    kind: Any = int if whole else float
+    low = option.at_least if option.at_least is not None else option.above
+    high = option.at_most if option.at_most is not None else option.below
+    first = option.default
+    if first is None and option.required:
+        first = low if low is not None else 0
+    value = st.number_input(
+        label,
+        min_value=None if low is None else kind(low),
+        max_value=None if high is None else kind(high),
+        value=None if first is None else kind(first),
+        step=1 if whole else None,
+        format=None if whole else "%g",
+        placeholder=_NONE,
+        **kept,
+    )
+    return None if value is None else kind(value)
+
+
+def _written(option: Option, label: str, kept: dict[str, Any]) -> Any:
+    """Draw what no control can ask for, as text in YAML."""
+    plain = _plain(option.default)
+    first = "" if plain is None else yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
+    text = st.text_area(f"{label} (YAML)", value=first.removesuffix("\n..."), height=80, **kept)
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        place = getattr(error, "problem_mark", None)
+        where = f" (line {place.line + 1})" if place is not None else ""
+        raise InputError(
+            option.name, f"must be YAML{where}", text, "such as {sex: female} or [1, 2]"
+        ) from None
+
+
+def _label(option: Option) -> str:
+    words = option.name.replace("_", " ")
+    unit = f" ({option.unit})" if option.unit else ""
+    return f"{words[:1].upper()}{words[1:]}{unit}"
+
+
+def _bounds(option: Option) -> str:
+    return f"{option.bounds[:1].upper()}{option.bounds[1:]}." if option.bounds else ""
+
+
+def _plain(value: Any) -> Any:
+    """Return a default as a spec writes it."""
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value
+
+
+def _brief(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _size(draft: Mapping[str, Any], summary: Summary) -> Size:
+    trained = draft["spec"]["model"].get("train")
+    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
+    groups = {
+        name: {size.value: round(share * size.people) for size in sizes}
+        for name, sizes in summary.groups.items()
+    }
+    return Size(rows=round(share * summary.rows), width=summary.width, trained=trained, groups=groups)
+
+
+def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished run, top to bottom."""
+    result = found.audits[0].result
+    section = record.section(result)
+    _head(result, section.title)
+    for warning in result.warnings:
+        notices.note(warning)
+    show_section(section, prefix=f"{record.name}-")
+    show_facts(section)
+    _people(record.name, result)
+    fine_print(found, draft, record.name)
+
+
+def _show_earlier(record: Audit, result: Any) -> None:
+    section = record.section(result)
+    _head(result, section.title)
+    if section.exhibits:
+        earlier_figure(section.exhibits[0].figure())
+
+
+def _head(result: Any, title: str) -> None:
+    """Write finding and verdict, with the interval that it follows from where the result states it."""
+    interval = result.to_json().get("interval")
+    how = title
+    if isinstance(interval, Mapping) and interval.get("value") is not None:
+        low, high = (
+            number(interval[end]) if interval.get(end) is not None else "?" for end in ("low", "high")
+        )
+        how = f"{number(interval['value'])} ({low} to {high}) · {interval.get('method', '')}"
+    headline(result.finding, result.verdict, how)
+
+
+def _people(name: str, result: Any) -> None:
+    """Draw the tables with one row a person; a person chosen is shown value by value."""
+    for field, table in tables(result).items():
+        if not len(table):
+            continue
+        st.subheader(notices.label(field.replace("_", " ").capitalize()), anchor=False)
+        row = choose_row(table.copy(), f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each")
+        if row is not None:
+            one = table.loc[[row]].iloc[0].map(str).rename(f"row {row}").to_frame()
+            st.dataframe(one, alt=f"Row {row}, value by value")

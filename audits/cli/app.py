@@ -1,0 +1,71 @@
+"""``app``: the pages, served from wherever the package lies."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from audits.errors import InputError
+
+__all__ = ["pages_folder", "serve"]
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def pages_folder() -> Path:
+    """Return the folder that holds the pages: inside the installed package, or beside it in a checkout."""
+    installed = _PACKAGE / "pages"
+    return installed if (installed / "app").is_dir() else _PACKAGE.parent
+
+
+def serve(port: int, address: str) -> int:
+    """Serve the pages until they are stopped; return the server's exit status.
+
+    Raises
+    ------
+    InputError
+        If what the pages need is not installed.
+    """
+    missing = [name for name in ("streamlit", "starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            "the pages", f"need {', '.join(missing)}", advice="install them with: pip install 'evenhand[app]'"
+        )
+    folder = pages_folder()
+    variables = {**os.environ, **_settings(folder)}
+    # the pages' own package is on the path of this server and its processes, and of nobody else
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    variables["PYTHONPATH"] = os.pathsep.join(paths)
+    command = [sys.executable, "-m", "streamlit", "run", str(folder / "app" / "server.py")]
+    options = [f"--server.port={port}", f"--server.address={address}"]
+    print(f"Evenhand on http://{address}:{port}", file=sys.stderr, flush=True)
+    return subprocess.run([*command, *options], env=variables, check=False).returncode
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """Return the settings of the pages as streamlit reads them from the environment."""
+    path = folder / "config.toml"
+    path = path if path.is_file() else folder / ".streamlit" / "config.toml"
+    settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: _word(value) for name, value in _flat(settings, "STREAMLIT") if name not in os.environ}
+
+
+def _flat(value: Mapping[str, Any], name: str) -> Iterator[tuple[str, Any]]:
+    for key, item in value.items():
+        words = "".join(f"_{letter}" if letter.isupper() else letter for letter in key)
+        below = f"{name}_{words}".upper()
+        if isinstance(item, Mapping):
+            yield from _flat(item, below)
+        else:
+            yield below, item
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

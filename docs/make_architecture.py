@@ -1,0 +1,123 @@
+"""Writes what docs/architecture.md takes from the records: ``python docs/make_architecture.py``.
+
+What stands between the two marks there is made here, and nowhere else; a test holds that it is up to date.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from audits.options import options_of  # noqa: E402
+from audits.records import Audit  # noqa: E402
+from audits.runs.registry import AUDITS  # noqa: E402
+
+PAGE = ROOT / "docs" / "architecture.md"
+RECORDS = "<!-- made from the records: make docs -->", "<!-- end of what is made -->"
+LAYERS = "<!-- layers: make docs -->", "<!-- end of layers -->"
+
+
+def tables() -> str:
+    """Return a section for each of our audits: where its numbers come from, exhibit by exhibit."""
+    names = [name for name in AUDITS if not AUDITS.brought(name)]
+    return "\n\n".join(_audit(AUDITS[name]) for name in names)
+
+
+def _audit(audit: Audit) -> str:
+    options = ", ".join(f"`{each.name}`" for each in options_of(audit.options))
+    lines = [
+        f"### {audit.title}: `{audit.name}`",
+        "",
+        f"*{audit.question}*",
+        "",
+        f"Its options ({options}) are stated in {_link(audit.options.__module__)}; "
+        f"{_place(audit.runs)} computes, {_place(audit.result)} is what it returns, "
+        f"{_place(audit.presents)} says what is shown:",
+        "",
+        "| exhibit | drawn by | its numbers |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {heading} | {figure} | {table} |" for heading, figure, table in exhibits(audit)]
+    return "\n".join(lines)
+
+
+def exhibits(audit: Audit) -> list[tuple[str, str, str]]:
+    """Return heading, figure and table of every exhibit, as the record's own module states them."""
+    module = str(audit.presents).partition(":")[0]
+    tree = ast.parse(_file(module).read_text(encoding="utf-8"))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exhibit":
+            given = dict(zip(("key", "heading", "caption", "figure", "table"), node.args, strict=False))
+            given |= {each.arg: each.value for each in node.keywords if each.arg}
+            found.append(
+                (node.lineno, _words(given["heading"]), _code(given["figure"]), _code(given["table"]))
+            )
+    return [row[1:] for row in sorted(found)]
+
+
+def _words(node: ast.expr) -> str:
+    """Return a heading, with … for what a result fills in."""
+    if isinstance(node, ast.JoinedStr):
+        parts = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return "".join(map(str, parts))
+    return str(node.value) if isinstance(node, ast.Constant) else f"`{_brief(ast.unparse(node))}`"
+
+
+def _code(node: ast.expr) -> str:
+    return f"`{_brief(ast.unparse(node.body if isinstance(node, ast.Lambda) else node))}`"
+
+
+def _brief(code: str) -> str:
+    flat = re.sub(r"\s+", " ", code).replace("|", "\\|")
+    return flat if len(flat) <= 90 else flat[:89] + "…"
+
+
+def _place(what: object) -> str:
+    module, _, name = str(what).partition(":")
+    return f"`{name}` in {_link(module)}"
+
+
+def _link(module: str) -> str:
+    path = _file(module).relative_to(ROOT).as_posix()
+    return f"[{path}](../{path})"
+
+
+def _file(module: str) -> Path:
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        raise LookupError(module)
+    return Path(found.origin)
+
+
+def layers() -> str:
+    """Return the layers of packages, lowest first, as the test of the architecture holds them."""
+    tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
+    stated = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYERS"
+    )
+    return "\n".join(
+        f"{place}. {', '.join(f'`{name}`' for name in names)}"
+        for place, names in enumerate(ast.literal_eval(stated), start=1)
+    )
+
+
+def page(text: str) -> str:
+    """Return the page `text` with what is made as it is now."""
+    for (begin, end), made in ((LAYERS, layers()), (RECORDS, tables())):
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = f"{before}{begin}\n\n{made}\n\n{end}{after}"
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

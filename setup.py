@@ -1,0 +1,38 @@
+"""Which folders the wheel holds, and where: all that pyproject.toml cannot say.
+
+The pages, their assets and the example data travel inside the package ``audits``: nothing called ``app``
+lands among other people's packages. ``evenhand app`` puts ``audits/pages`` on its server's path.
+"""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+ROOT = Path(__file__).resolve().parent
+INSIDE = "audits.pages"
+BESIDE = ("app", "assets", "sample_data")
+
+
+def folders(top: str) -> list[str]:
+    """Return a folder and those below it that hold files of the project, as packages."""
+    below = [ROOT / top, *(path for path in (ROOT / top).rglob("*") if path.is_dir())]
+    return [
+        path.relative_to(ROOT).as_posix().replace("/", ".") for path in below if path.name != "__pycache__"
+    ]
+
+
+setup(
+    packages=[
+        *find_packages(include=["audits", "audits.*"]),
+        *(name for name in folders("audits") if name.startswith("audits.reports.")),
+        INSIDE,
+        *(f"{INSIDE}.{name}" for top in BESIDE for name in folders(top)),
+    ],
+    package_dir={"audits": "audits", INSIDE: ".streamlit", **{f"{INSIDE}.{top}": top for top in BESIDE}},
+    package_data={"": ["*.pyi", "py.typed", "*.json", "*.j2", "*.ttf", "LICENSE"], INSIDE: ["config.toml"]}
+    | {
+        f"{INSIDE}.{name}": ["*.svg", "*.css", "*.md", "*.csv", "*.yaml", "*.onnx"]
+        for top in BESIDE
+        for name in folders(top)
+    },
+)

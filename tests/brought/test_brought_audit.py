@@ -1,0 +1,295 @@
+"""An audit that another package brings is everywhere that ours are, and nothing of ours names it."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import jsonschema
+import pypdfium2
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import drafts, work
+from app.workspace import Workspace, issue_token
+from audits.errors import InputError
+from audits.options import options_of
+from audits.reports.schema import results_schema
+from audits.runs import registry
+from audits.runs.registry import AUDITS
+from tests.cli.conftest import Answer, cli  # noqa: F401  (a fixture)
+from tests.runs.conftest import make_spec, write_people
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = str(ROOT / "app" / "main.py")
+NAME = "top_scores"
+
+
+@pytest.fixture
+def folder(beside: Path, tmp_path: Path) -> Path:
+    """A folder with people and a spec that asks for the audit."""
+    write_people(tmp_path / "people.csv")
+    options = {"by": ["group"], "best": 0.25, "note": "for <b>tests</b>"}
+    spec = make_spec({NAME: options}, gate={"evidence": 0})
+    (tmp_path / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def ran(folder: Path, cli) -> Path:  # noqa: F811
+    """The folder after a run from the command line, in a worker process."""
+    answer: Answer = cli("run", folder / "spec.yaml", "--out", folder / "out")
+    assert (answer.status, answer.err) == (0, "")
+    assert f"1. {NAME}: evidence of a difference" in answer.out
+    return folder
+
+
+def entry(folder: Path) -> dict:
+    [found] = json.loads((folder / "out" / "results.json").read_text(encoding="utf-8"))["audits"]
+    return found
+
+
+def test_nothing_of_ours_names_it():
+    ours = [*(ROOT / "audits").rglob("*.py"), *(ROOT / "app").rglob("*.py"), *(ROOT / "assets").rglob("*")]
+    assert not [path for path in ours if path.is_file() and NAME.encode() in path.read_bytes()]
+
+
+def test_without_the_package_it_is_not_there():
+    assert NAME not in AUDITS
+
+
+def test_it_is_listed_after_ours(beside: Path):
+    assert list(AUDITS)[-1] == NAME
+    assert AUDITS.brought(NAME)
+    assert not AUDITS.brought("groups")
+    assert AUDITS[NAME].title == "Best scores"
+
+
+def test_the_command_line_runs_it_with_all_its_options(ran: Path):
+    found = entry(ran)
+    assert found["audit"] == NAME
+    assert found["verdict"] == "evidence of a difference"
+    assert found["interval"]["low"] > 0
+    assert found["options"]["best"] == 0.25
+    assert found["options"].keys() == {each.name for each in options_of(AUDITS[NAME].options)}
+    assert sum(row["n"] for row in found["table"]) == 400
+    tables = {path.name for path in (ran / "out" / "tables").iterdir()}
+    assert tables == {f"{NAME}-table.csv", f"{NAME}-people.csv"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"by": ["group"], "best": 1.5}, "best must be less than 1, got 1.5"),
+        ({"by": ["group"], "bset": 0.1}, "did you mean 'best'"),
+        ({}, "by is missing"),
+        ({"by": ["hours"]}, "choose among ['group']"),
+    ],
+)
+def test_wrong_options_are_told_as_ours_are(folder: Path, cli, options: dict, words: str):  # noqa: F811
+    spec = make_spec({NAME: options})
+    (folder / "wrong.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    answer = cli("run", folder / "wrong.yaml", "--out", folder / "out")
+    assert answer.status == 2
+    assert f"audits[0].{NAME}" in answer.err
+    assert words in answer.err
+
+
+def test_a_mistyped_name_suggests_it(folder: Path, cli):  # noqa: F811
+    (folder / "wrong.yaml").write_text(json.dumps(make_spec({"top_score": {}})), encoding="utf-8")
+    assert f"did you mean '{NAME}" in cli("run", folder / "wrong.yaml", "--out", folder / "out").err
+
+
+def test_a_fresh_process_finds_it(folder: Path):
+    """As whoever has both packages installed: no fixture of this process helps."""
+    command = [sys.executable, "-m", "audits"]
+    described = subprocess.run([*command, "describe", str(folder / "people.csv")], cwd=ROOT, check=False)
+    arguments = ["run", str(folder / "spec.yaml"), "--out", str(folder / "own"), "--no-save"]
+    done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (described.returncode, done.returncode) == (0, 0), done.stderr
+    assert "1. top_scores: evidence of a difference" in done.stdout
+
+
+def test_results_follow_the_schema_that_holds_its_keys(ran: Path, cli):  # noqa: F811
+    document = json.loads((ran / "out" / "results.json").read_text(encoding="utf-8"))
+    schema = json.loads(cli("schema").out)
+    assert schema == results_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
+    del document["audits"][0]["table"][0]["share"]["method"]
+    with pytest.raises(jsonschema.ValidationError, match="'method' is a required property"):
+        jsonschema.validate(document, schema)
+
+
+def test_reports_show_its_finding_figure_table_and_limits(ran: Path, cli):  # noqa: F811
+    finding = entry(ran)["finding"]
+    page = (ran / "out" / "report.html").read_text(encoding="utf-8")
+    words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
+    told = (
+        "Best scores",
+        AUDITS[NAME].question,
+        AUDITS[NAME].limits,
+        "Where intervals of two",
+        "for <b>tests</b>",
+    )
+    for text in (finding, *told, "among the best"):
+        assert text in words
+    assert "<b>tests</b>" not in page  # escaped, as ours are
+    assert page.count('class="figure"') == 1
+    assert cli("report", ran / "out", "--format", "pdf").status == 0
+    assert cli("report", ran / "out", "--format", "card").status == 0
+    pdf = pypdfium2.PdfDocument(ran / "out" / "report.pdf")
+    printed = " ".join(" ".join(each.get_textpage().get_text_range() for each in pdf).split())
+    assert finding in printed
+    assert "Best scores" in printed
+    assert "people" in (ran / "out" / "model-card.md").read_text(encoding="utf-8")
+
+
+def test_it_is_kept_shown_and_compared(ran: Path, cli):  # noqa: F811
+    other = make_spec({NAME: {"by": ["group"], "best": 0.1}})
+    (ran / "other.yaml").write_text(json.dumps(other), encoding="utf-8")
+    assert cli("run", ran / "other.yaml", "--out", ran / "second").status == 0
+    listed = json.loads(cli("runs", "list", "--audit", NAME, "--json").out)
+    assert len(listed) == 2
+    second, first = (each["id"] for each in listed)
+    assert entry(ran)["finding"] in " ".join(cli("runs", "show", first).out.split())
+    changes = json.loads(cli("runs", "compare", first, second, "--json").out)
+    moved = [change for change in changes if change["part"] == NAME and change["where"] == "interval"]
+    assert moved
+    assert moved[0]["overlap"] in {True, False}  # an estimate is compared with its interval
+
+
+def test_the_gate_stops_it(ran: Path, cli):  # noqa: F811
+    answer = cli(
+        "run", ran / "spec.yaml", "--out", ran / "out", "--fail-on", "gate", "--junit", ran / "junit.xml"
+    )
+    assert answer.status == 1
+    assert f"audits[0].{NAME}" in answer.out
+    assert f'classname="evenhand.{NAME}.0"' in (ran / "junit.xml").read_text(encoding="utf-8")
+
+
+def test_a_package_that_cannot_be_loaded_is_named(beside: Path, folder: Path, cli, monkeypatch):  # noqa: F811
+    lost = EntryPoint(name=NAME, value="evenhand_gone.record:AUDIT", group=registry.GROUP)
+    monkeypatch.setattr(registry, "_entries", lambda: {NAME: lost})
+    with pytest.raises(InputError, match=r"'top_scores' of the package .* cannot be loaded"):
+        AUDITS[NAME]
+
+
+@pytest.fixture
+def space(beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """A workspace with people, whose workers find the package."""
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
+    work.close()
+    made = Workspace(issue_token())
+    write_people(tmp_path / "people.csv")
+    path = made.add_file("people.csv", io.BytesIO((tmp_path / "people.csv").read_bytes()))
+    data = {"label": "paid", "favorable": 1, "protected": ["group"], "features": ["skill", "hours"]}
+    made.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **data))
+    yield made
+    work.close()
+
+
+def page(space: Workspace, **query: str) -> AppTest:
+    """Visit the audit's page: AppTest opens pages of scripts only, so this one is called as its page is."""
+
+    def script() -> None:
+        from app.widgets.any_audit import any_audit_page
+
+        any_audit_page("top_scores")
+
+    at = AppTest.from_function(script, default_timeout=60)
+    at.query_params["w"] = space.token
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def test_its_page_has_a_control_for_every_option(space: Workspace):
+    at = page(space)
+    assert not at.exception
+    assert [title.value for title in at.title] == ["Best scores"]
+    assert at.multiselect(key="with-by").value == ["group"]
+    best = at.number_input(key="with-best")
+    assert (best.value, best.min, best.max) == (0.2, 0.0, 1.0)
+    assert best.label == "Best (of people)"
+    assert "Which part of all people counts as best" in best.help
+    assert at.selectbox(key="with-ties").options == ["in", "out"]
+    assert at.number_input(key="with-smallest").step == 1
+    assert at.toggle(key="with-list_people").value is True
+    assert at.text_input(key="with-note").value == ""
+    assert at.text_area(key="with-names").value == "{}"
+    assert {each.name for each in options_of(AUDITS[NAME].options)} == {
+        str(widget.key).removeprefix("with-")
+        for kind in ("multiselect", "number_input", "selectbox", "toggle", "text_input", "text_area")
+        for widget in getattr(at, kind)
+        if str(widget.key).startswith("with-")
+    }
+
+
+def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspace):
+    at = page(space)
+    at.number_input(key="with-best").set_value(0.3).run()
+    at.text_area(key="with-names").set_value("{north: Norð}").run()
+    at.button(key="run").click().run()
+    record = space.runs()[0]
+    assert record["spec"]["audits"] == [{NAME: {"by": ["group"], "best": 0.3, "names": {"north": "Norð"}}}]
+    run = work.executor().run(record["id"])
+    assert run.wait(200)
+    at.run()
+    assert not at.exception
+    finding = at.container(key="finding").text[0].value
+    assert "Norð people" in finding
+    assert finding == work.result(space, record["spec"]).audits[0].result.finding
+    assert "Among the best" in [found.value for found in at.subheader]
+    at.toggle(key=f"table-{NAME}-shares").set_value(True).run()
+    assert any(frame.value.columns[0] == "group" for frame in at.dataframe)
+    assert len(at.get("plotly_chart")) == 1
+    people = at.selectbox(key="person-people")
+    people.select(people.options[0]).run()
+    assert not at.exception
+    assert any(f"row {people.options[0]}" in frame.value.columns for frame in at.dataframe)
+    assert any(AUDITS[NAME].limits in found.value for found in at.markdown)
+
+
+def test_bad_options_are_told_on_the_page(space: Workspace):
+    at = page(space)
+    at.text_area(key="with-names").set_value("{north: [").run()
+    assert any("names must be YAML (line 1)" in text.value for text in at.text)
+    at.text_area(key="with-names").set_value("[1, 2]").run()
+    assert any("top_scores.names must be" in text.value for text in at.text)
+    at.text_area(key="with-names").set_value("{}").run()
+    at.multiselect(key="with-by").set_value([]).run()
+    assert not at.exception
+    assert any("Choose first: By." in text.value for text in at.text)
+
+
+def test_the_navigation_the_cards_and_the_saved_runs_lead_to_it(space: Workspace):
+    at = AppTest.from_file(MAIN, default_timeout=60)
+    at.query_params["w"] = space.token
+    at.run()
+    links = {link.proto.label: link.proto.page for link in at.get("page_link")}
+    assert not at.exception
+    assert links["Best scores"] == NAME
+    draft = space.draft()
+    spec = drafts.audit_spec(draft, NAME, {"by": ["group"]})
+    assert work.submit(space, spec, "Best of all").wait(200)
+    assert work.submit(space, drafts.audit_spec(draft, "groups", {"by": ["group"]}), "Groups").wait(200)
+    at.switch_page("views/groups.py").run()
+    assert not at.exception
+    if not any(link.proto.label == "Best scores →" for link in at.get("page_link")):
+        at.button(key="run").click().run()
+    card = [link for link in at.get("page_link") if link.proto.label == "Best scores →"]
+    assert card
+    assert card[0].proto.page == NAME
+    at.switch_page("views/saved.py").run()
+    assert not at.exception
+    at.selectbox(key="of-audit").select(NAME).run()
+    assert not at.exception
+    assert any("among the best" in text.value for text in at.text)

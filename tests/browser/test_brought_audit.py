@@ -1,0 +1,67 @@
+"""The page of an audit that another package brings: opened, set, run, and its people looked at."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.brought.installing import install_example
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The example package beside the project: on the import path of whatever is started from here on."""
+    with pytest.MonkeyPatch.context() as patch:
+        site = install_example(tmp_path_factory.mktemp("brought"))
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")])))
+        yield site
+
+
+@pytest.fixture(scope="module")
+def server(site: Path, server: Server) -> Server:
+    """The app, started where the package is installed."""
+    return server
+
+
+def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched, artefacts: Path) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    with acts.answered(page):
+        page.get_by_test_id("stSidebar").get_by_role("link", name="Best scores").click()
+    expect(page).to_have_url(re.compile(r"/top_scores\?"))
+    expect(page.get_by_role("heading", name="Best scores")).to_be_visible()
+    expect(page.get_by_text("Which groups are among the people with the best scores?")).to_be_visible()
+    best = page.get_by_role("spinbutton", name="Best (of people)")
+    expect(best).to_have_value("0.2")
+    with acts.answered(page):
+        best.fill("0.3")
+        best.press("Enter")
+    expect(page).to_have_url(re.compile(r"with-best=0\.3"))
+    with acts.answered(page):
+        page.get_by_test_id("stSidebar").get_by_role("button", name="Run audit").click()
+    found = page.locator(".st-key-finding")
+    expect(found).to_contain_text("are among the best 30 %", timeout=acts.SLOW)
+    expect(page.locator(".st-key-verdict")).to_contain_text(
+        re.compile("evidence of a difference|no material difference|insufficient evidence")
+    )
+    expect(page.get_by_role("heading", name="Among the best")).to_be_visible()
+    expect(page.locator(".js-plotly-plot .point").first).to_be_visible()
+    said = found.inner_text()
+    page.screenshot(path=artefacts / "brought-1280.png", full_page=True)
+    page.reload()  # the address alone leads back to choices and result
+    acts.settle(page)
+    expect(page.locator(".st-key-finding")).to_have_text(said, timeout=acts.SLOW)
+    expect(page.get_by_role("spinbutton", name="Best (of people)")).to_have_value("0.3")
+    page.set_viewport_size({"width": 400, "height": 900})
+    acts.settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400

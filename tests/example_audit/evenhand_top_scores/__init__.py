@@ -1,0 +1,1 @@
+"""An audit of who is among the people with the best scores."""

@@ -1,0 +1,203 @@
+"""Files that want more than they show, made when they are needed: none of them is kept."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from onnx import TensorProto, helper
+
+__all__ = ["MODELS", "TABLES"]
+
+_MB = 1_000_000
+
+
+def _workbook(change: Callable[[str, bytes], bytes]) -> bytes:
+    """Return a workbook of two rows with its parts changed."""
+    plain, changed = io.BytesIO(), io.BytesIO()
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1, 2]):
+        book.active.append(row)
+    book.save(plain)
+    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
+    return changed.getvalue()
+
+
+def _row_number() -> bytes:
+    return _workbook(
+        lambda name, part: part.replace(b'<row r="2"', b'<row r="99999999999"') if "sheet1" in name else part
+    )
+
+
+def _entities() -> bytes:
+    """Return a workbook whose sheet defines a billion laughs."""
+    levels = b"".join(
+        b'<!ENTITY l%d "%s">' % (k + 1, b"".join(b"&l%d;" % k for _ in range(10))) for k in range(9)
+    )
+    head = b'<!DOCTYPE x [<!ENTITY l0 "ha">' + levels + b"]>"
+    return _workbook(
+        lambda name, part: part.replace(b"<worksheet", head + b"<worksheet", 1) if "sheet1" in name else part
+    )
+
+
+def _far_cells() -> bytes:
+    """Return a workbook of 200,000 rows that each hold one cell, in the last column there is."""
+    rows = b"".join(
+        b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (number, number) for number in range(1, 200_001)
+    )
+    return _workbook(
+        lambda name, part: (
+            part[: part.index(b"<sheetData>") + 11] + rows + part[part.index(b"</sheetData>") :]
+            if "sheet1" in name
+            else part
+        )
+    )
+
+
+def _repeated_text(rows: int, letters: int) -> pa.Table:
+    codes = pa.array(np.zeros(rows, dtype=np.int32))
+    return pa.table({"a": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * letters]))})
+
+
+def _parquet(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _arrow(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _gz(block: bytes, times: int) -> bytes:
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=6) as file:
+        for _ in range(times):
+            file.write(block)
+    return packed.getvalue()
+
+
+def _wide_numbers() -> bytes:
+    """Return a Parquet file of 3 million rows and 60 columns of one number."""
+    return _parquet(pa.table({f"c{k}": np.zeros(3_000_000) for k in range(60)}))
+
+
+class _Harm:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return eval, ("__import__('os').system('touch /tmp/evenhand-was-here')",)
+
+
+# name: what makes it, and what is said; "limit" where a limit of the process is reached
+TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
+    "row.xlsx": (_row_number, "names row 99999999999; a sheet has at most 1,048,576"),
+    "laughs.xlsx": (_entities, "defines entities"),
+    "far.xlsx": (_far_cells, "columns; at most"),
+    "no-zip.xlsx": (lambda: b"PK\x03\x04" + b"\0" * 200, "is not a readable XLSX workbook"),
+    "texts.parquet": (lambda: _parquet(_repeated_text(5_000_000, 2000)), "MB of values; at most"),
+    "below.parquet": (lambda: _parquet(_repeated_text(5_000_000, 380)), "limit"),
+    "texts.arrow": (lambda: _arrow(_repeated_text(5_000_000, 2000)), "MB of values; at most"),
+    "wide.parquet": (_wide_numbers, "limit"),
+    "cut.parquet": (lambda: _parquet(_repeated_text(10, 5))[:-20], "cannot be read as Parquet"),
+    "zeros.csv.gz": (lambda: _gz(b"\0" * _MB, 600), "unpacks to more than 500 MB"),
+    "commas.csv.gz": (lambda: _gz((b"a," * 50 + b"a\n") * 1000, 3_000), "limit|at most"),
+    "quotes.csv.gz": (lambda: _gz(b'"a", "b"\n' * 1000, 50_000), "limit|at most"),
+    "one-field.csv.gz": (lambda: _gz(b"a\n" + b"x" * _MB, 450), "limit|at most|cannot be read|has no rows"),
+    "deep.jsonl": (
+        lambda: b'{"a":' + b"[" * 2_000_000 + b"]" * 2_000_000 + b"}",
+        "nested too deeply|not JSON",
+    ),
+    "digits.jsonl": (lambda: b'{"a":' + b"9" * 2_000_000 + b"}", "is not JSON|digits"),
+    "many.jsonl": (lambda: b'{"a":{}}\n' * 6_000_000, "rows; at most"),
+    "code.csv": (lambda: pickle.dumps(_Harm()), ""),
+    "names.csv": (lambda: b"," * 3_000_000 + b"\n1\n", "columns; at most"),
+}
+
+
+def _graph(nodes: list, constants: list, outputs: str = "y") -> bytes:
+    made = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 2])],
+        [helper.make_tensor_value_info(outputs, TensorProto.FLOAT, None)],
+        constants,
+    )
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(made, opset_imports=opset, ir_version=8).SerializeToString()
+
+
+def _loop(trips: int, *, hidden: bool = False) -> bytes:
+    """Return a graph that goes round; `hidden` where the number of trips is known only when it runs."""
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Identity", ["v"], ["w"])],
+        "b",
+        [
+            info("i", TensorProto.INT64, []),
+            info("c", TensorProto.BOOL, []),
+            info("v", TensorProto.FLOAT, None),
+        ],
+        [info("d", TensorProto.BOOL, []), info("w", TensorProto.FLOAT, None)],
+    )
+    on = helper.make_tensor("on", TensorProto.BOOL, [], [1])
+    number = helper.make_tensor("n", TensorProto.INT64, [], [trips])
+    before = []
+    if hidden:
+        before = [
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("ReduceProd", ["s"], ["p"], keepdims=0),
+            helper.make_node("Max", ["p", "n"], ["m"]),
+        ]
+    loop = helper.make_node("Loop", ["m" if hidden else "n", "on", "x"], ["y"], body=body)
+    return _graph([*before, loop], [on, number])
+
+
+def _filled(values: int, *, hidden: bool = False) -> bytes:
+    half = helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5])
+    size = helper.make_tensor("n", TensorProto.INT64, [1], [values])
+    before = []
+    if hidden:
+        before = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Max", ["s", "n"], ["m"])]
+    nodes = [
+        *before,
+        helper.make_node("ConstantOfShape", ["m" if hidden else "n"], ["c"], value=half),
+        helper.make_node("ReduceMean", ["c"], ["k"], keepdims=0),
+        helper.make_node("Mul", ["x", "k"], ["y"]),
+    ]
+    return _graph(nodes, [size])
+
+
+def _many_nodes() -> bytes:
+    nodes = [helper.make_node("Identity", [f"x{k}" if k else "x"], [f"x{k + 1}"]) for k in range(200_000)]
+    return _graph(nodes, [], "x200000")
+
+
+MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "loop.onnx": (lambda: _loop(2**62), "must go round a loop at most"),
+    "hidden-loop.onnx": (lambda: _loop(2**61, hidden=True), "within"),
+    "filled.onnx": (lambda: _filled(1_200_000_000), "must make tensors of at most"),
+    "hidden-filled.onnx": (lambda: _filled(30_000, hidden=True), "fails on the data|memory"),
+    "many.onnx": (_many_nodes, "must have at most 50,000 nodes"),
+    "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), "not UTF-8|is not a whole ONNX model"),
+    "pickle.onnx": (lambda: pickle.dumps(_Harm()), "is not a whole ONNX model"),
+}
+
+
+def write(folder: Path, name: str, make: Callable[[], bytes]) -> Path:
+    """Write one of them into `folder`."""
+    path = folder / name
+    path.write_bytes(make())
+    return path

@@ -1,0 +1,85 @@
+"""What is deleted is gone: no byte of it is left in the home, and what one found is not handed to another."""
+
+from __future__ import annotations
+
+import io
+import time
+from pathlib import Path
+
+import pytest
+
+from app import drafts, work
+from app.workspace import Workspace, issue_token
+from audits.runs.saved import SavedRuns
+
+_MARK = "Zanzibarensis"  # stands in every row of the table brought
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
+    work.close()
+    yield tmp_path / "home"
+    work.close()
+
+
+def bring(owner: str) -> Workspace:
+    space = Workspace(owner)
+    rows = "".join(f"{_MARK if k % 2 else 'Utopian'},{k % 9},{int(k % 9 > 4)}\n" for k in range(120))
+    path = space.add_file("people.csv", io.BytesIO(f"nation,skill,hired\n{rows}".encode()))
+    draft = drafts.from_files([path], "upload")
+    space.save_draft(drafts.with_data(draft, label="hired", favorable=1, protected=["nation"]))
+    return space
+
+
+def run(space: Workspace) -> dict:
+    spec = {**space.draft()["spec"], "audits": [{"groups": {}}]}
+    made = work.submit(space, spec, f"About {_MARK}")
+    assert made.wait(120)
+    assert made.status == "done", made.error
+    for _ in range(200):  # the result goes among the saved audits in another thread
+        if all(saved.status == "done" for saved in SavedRuns().list(owner=space.token)):
+            return spec
+        time.sleep(0.05)
+    raise AssertionError("the run was not saved")
+
+
+def holding(base: Path, text: str) -> list[str]:
+    """Return the files below `base` that hold `text`, in their bytes or their names."""
+    found = []
+    for path in sorted(base.rglob("*")):
+        if path.is_file() and (text.encode() in path.read_bytes() or text in path.name):
+            found.append(str(path.relative_to(base)))
+    return found
+
+
+def test_a_deleted_workspace_leaves_no_byte(base):
+    space = bring(issue_token())
+    data, _ = work.data(space, space.draft()["spec"]["data"]).result(60)
+    assert data.n == 120
+    run(space)
+    assert holding(base, _MARK), "or the test could not fail"
+    work.erase(space)
+    assert not holding(base, _MARK)
+    assert not holding(base, space.token)
+
+
+def test_a_deleted_audit_leaves_nothing_but_the_upload(base):
+    space = bring(issue_token())
+    spec = run(space)
+    (saved,) = SavedRuns().list(owner=space.token)
+    work.delete(space, saved.id)
+    left = holding(base, _MARK)
+    assert all("/files/" in name for name in left), left
+    assert not work.standing(space, spec).finished
+    assert not space.runs()
+
+
+def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
+    first, second = bring(issue_token()), bring(issue_token())
+    spec = run(first)
+    assert work.standing(first, spec).finished
+    assert not work.standing(second, spec).finished
+    work.erase(second)
+    assert work.standing(first, spec).finished
+    assert work.result(first, spec).audits

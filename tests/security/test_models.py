@@ -1,0 +1,102 @@
+"""Model files that want more than they show: their run ends with a sentence, and the next one works."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.runs.executors import ProcessExecutor, RunLimits
+from tests.security.corpus import MODELS, write
+
+_PATIENCE = 120.0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("models")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "a": rng.normal(size=300),
+            "b": rng.normal(size=300),
+            "sex": rng.choice(["f", "m"], 300),
+            "hired": rng.integers(0, 2, 300),
+        }
+    )
+    frame.to_csv(found / "people.csv", index=False)
+    return found
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVENHAND_SCORE_SECONDS", "3")
+        limits = RunLimits(memory=1_200_000_000, seconds=60, at_once=1, waiting=2)
+        with ProcessExecutor(1, base=tmp_path_factory.mktemp("home"), limits=limits) as executor:
+            assert executor.wait_warm(_PATIENCE)
+            yield executor
+
+
+def spec(model: dict) -> dict:
+    data = {
+        "path": "people.csv",
+        "label": "hired",
+        "favorable": 1,
+        "protected": ["sex"],
+        "features": ["a", "b"],
+    }
+    return {"data": data, "model": model, "seed": 0, "audits": [{"groups": {}}]}
+
+
+def done(run):
+    assert run.wait(_PATIENCE)
+    return run
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_model_that_wants_more_than_it_shows_ends_with_a_sentence(pool, folder, name):
+    make, said = MODELS[name]
+    write(folder, name, make)
+    began = time.monotonic()
+    run = done(pool.submit(spec({"path": name}), folder, owner="somebody"))
+    assert run.status == "failed"
+    assert any(words in run.error.sentence for words in said.split("|")), run.error.sentence
+    assert time.monotonic() - began < 60
+    seed = {"seed": list(MODELS).index(name) + 1}
+    good = done(pool.submit(spec({"train": "logistic"}) | seed, folder, owner="somebody"))
+    assert good.status == "done", good.error
+
+
+def test_a_run_that_takes_too_long_is_ended_and_says_so(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_SCORE_SECONDS", "600")
+    write(folder, "hidden-loop.onnx", MODELS["hidden-loop.onnx"][0])
+    limits = RunLimits(memory=1_200_000_000, seconds=4)
+    with ProcessExecutor(1, base=tmp_path, limits=limits) as executor:
+        run = done(executor.submit(spec({"path": "hidden-loop.onnx"}), folder))
+        assert "a run may take at most 4 seconds on this server" in run.error.sentence
+        assert done(executor.submit(spec({"predictions": {"label": "hired"}}), folder)).status in {
+            "done",
+            "failed",
+        }
+
+
+def test_of_two_owners_each_has_his_turn_and_nobody_queues_without_end(pool, folder):
+    ended = []
+
+    def submit(owner: str, seed: int):
+        run = pool.submit(spec({"train": "forest"}) | {"seed": seed}, folder, owner=owner)
+        run.on_end(lambda: ended.append((owner, run.status)))
+        return run
+
+    greedy = [submit("greedy", 50 + k) for k in range(4)]
+    refused = [run for run in greedy if run.status == "failed"]
+    assert refused, "of four runs one goes on, two wait, and one is one too many"
+    assert "of your runs wait already" in refused[-1].error.sentence
+    modest = submit("modest", 60)
+    for run in (modest, *greedy):
+        done(run)
+    carried_out = [owner for owner, status in ended if status == "done"]
+    assert carried_out.index("modest") < len(carried_out) - 1, "it came before the last of the greedy one's"

@@ -1,0 +1,109 @@
+"""The server from outside: headers on every answer, who may reach it, and who may look into its home."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import stat
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from app import api
+from app.headers import HEADERS
+from app.listening import check_address
+from audits.errors import InputError
+from audits.runs.database import Database
+from audits.runs.store import RunStore
+
+
+@pytest.fixture
+def get():
+    """Give what asks the server for an address and returns status and headers."""
+
+    async def page(_):
+        return PlainTextResponse("page", headers={"X-Frame-Options": "ALLOWALL"})
+
+    app = Starlette(routes=[*api.ROUTES, Route("/{path:path}", page)], middleware=api.MIDDLEWARE)
+
+    def ask(address: str) -> tuple[int, dict[str, str]]:
+        path, _, query = address.partition("?")
+        sent = []
+
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": query.encode(),
+            "headers": [],
+            "root_path": "",
+            "scheme": "http",
+            "server": ("127.0.0.1", 80),
+        }
+        asyncio.run(app(scope, receive, send))
+        headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return sent[0]["status"], headers
+
+    return ask
+
+
+_ADDRESSES = ["/", f"/?w={'0' * 32}", "/api/v1/health", "/api/nothing", "/_stcore/health"]
+
+
+@pytest.mark.parametrize("address", _ADDRESSES)
+def test_every_answer_carries_the_headers(get, address):
+    _, headers = get(address)
+    for name, value in HEADERS.items():
+        assert headers[name.lower()] == value
+
+
+def test_no_inline_script_but_the_known_ones_runs():
+    policy = HEADERS["Content-Security-Policy"]
+    scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
+    assert "unsafe-inline" not in scripts
+    assert "unsafe-eval" not in scripts.replace("wasm-unsafe-eval", "")
+    assert re.search(r"'sha256-[A-Za-z0-9+/]{43}='", scripts)
+
+
+def test_metrics_are_for_those_who_switched_them_on(get, monkeypatch):
+    assert get("/_stcore/metrics")[0] == 404
+    monkeypatch.setenv("EVENHAND_METRICS", "1")
+    assert get("/_stcore/metrics")[0] == 200
+
+
+def test_the_server_listens_to_others_only_if_that_is_said(monkeypatch):
+    for own in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
+        check_address(own)
+    for address in (None, "0.0.0.0", "::", "192.168.1.5", "evenhand.example"):
+        with pytest.raises(InputError, match="anybody who reaches the server is let in"):
+            check_address(address)
+    monkeypatch.setenv("EVENHAND_OPEN", "1")
+    check_address("0.0.0.0")
+    monkeypatch.setenv("EVENHAND_AUTH", "oidc")
+    with pytest.raises(InputError, match="EVENHAND_AUTH must be off"):
+        check_address("127.0.0.1")
+
+
+def test_a_home_that_others_could_read_is_taken_from_them(tmp_path):
+    base = tmp_path / "home"
+    base.mkdir(mode=0o755)
+    RunStore(base)
+    assert stat.S_IMODE(base.stat().st_mode) == 0o700
+
+
+def test_no_sentence_names_the_host_of_the_database(caplog):
+    url = "postgresql+psycopg://clerk:secret@database.invalid:1/people"
+    with pytest.raises(InputError) as found:
+        Database(url)
+    assert "database.invalid" not in str(found.value)
+    assert "clerk" not in str(found.value)
+    assert "database.invalid" in caplog.text
+    assert "secret" not in caplog.text

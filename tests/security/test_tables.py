@@ -1,0 +1,133 @@
+"""Tables that want more than they show: what reads them ends at its limit, and nobody else notices."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from app.readers import Readers
+from audits.errors import InputError
+from audits.runs import sandbox
+from tests.security.corpus import TABLES, write
+
+_SECONDS = 40
+_MEMORY_MB = 900
+
+
+@pytest.fixture(scope="module")
+def readers():
+    patch = pytest.MonkeyPatch()
+    patch.setenv("EVENHAND_READ_MEMORY_MB", str(_MEMORY_MB))
+    patch.setenv("EVENHAND_READ_SECONDS", str(_SECONDS))
+    patch.setenv("EVENHAND_DATABASE_URL", "sqlite:////nowhere/secret")
+    found = Readers()
+    assert found.wait_warm(60)
+    yield found
+    found.close()
+    patch.undo()
+
+
+def ask(readers: Readers, path: Path, owner: str = "somebody") -> dict:
+    section = {"path": path.name}
+    question = {"section": section, "paths": [str(path)], "table key": str(path), "data key": str(path)}
+    return readers.ask(
+        owner, {"ask": "table", **question}, reads=[path.parent], what=path.name, size=path.stat().st_size
+    )
+
+
+@pytest.mark.parametrize("name", list(TABLES))
+def test_a_file_that_wants_more_than_it_shows_ends_with_a_sentence(readers, tmp_path, name):
+    make, said = TABLES[name]
+    path = write(tmp_path, name, make)
+    before, began = sandbox.resident_memory(os.getpid()), time.monotonic()
+    if said:
+        limits = "takes more (memory|processor time|time) than one user's data may"
+        with pytest.raises(InputError, match=said.replace("limit", limits)) as found:
+            ask(readers, path, tmp_path.name)
+        assert str(found.value).startswith(name)
+    else:  # nothing but letters: read as such, never run
+        with contextlib.suppress(InputError):
+            ask(readers, path, tmp_path.name)
+        assert not Path("/tmp/evenhand-was-here").exists()
+    assert time.monotonic() - began < _SECONDS + 10
+    assert sandbox.resident_memory(os.getpid()) - before < 60 << 20, "the web process holds nothing of it"
+    good = tmp_path / "good.csv"
+    good.write_text("sex,score\n" + "f,1\nm,2\n" * 30)
+    assert ask(readers, good, tmp_path.name)["shape"] == [60, 2]
+    assert ask(readers, good, f"{tmp_path.name} too")["shape"] == [60, 2]
+
+
+def test_another_users_process_lives_on(readers, tmp_path):
+    good = tmp_path / "good.csv"
+    good.write_text("sex,score\n" + "f,1\nm,2\n" * 30)
+    ask(readers, good, "quiet")
+    child = readers._holders["quiet"].child
+    bad = write(tmp_path, "wide.parquet", TABLES["wide.parquet"][0])
+    with pytest.raises(InputError, match="takes more memory"):
+        ask(readers, bad, "loud")
+    assert child.alive
+    assert readers._holders["quiet"].child is child
+
+
+def probe(question):
+    """Try what a process that reads must not be able to do; tell what came of it."""
+    tried = {
+        "network": lambda: socket.socket(),
+        "passwords": lambda: Path("/etc/passwd").read_text(),
+        "neighbour": lambda: Path(question["neighbour"]).read_text(),
+        "write": lambda: Path(question["own"]).write_text("x"),
+        "signal": lambda: os.kill(os.getppid(), 0),
+        "program": lambda: os.execv("/bin/true", ["true"]),
+        "memory": lambda: bytearray(2 << 30),
+    }
+    told = {"own": Path(question["own"]).read_text(), "environment": sorted(os.environ)}
+    for name, attempt in tried.items():
+        try:
+            attempt()
+            told[name] = "done"
+        except (OSError, MemoryError) as error:
+            told[name] = type(error).__name__
+    return told
+
+
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="only Linux keeps a process from all of this")
+def test_a_process_that_reads_can_do_nothing_else(tmp_path, monkeypatch):
+    from audits.runs.nursery import Nursery
+
+    monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://secret")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    own, neighbour = tmp_path / "own", tmp_path / "neighbour"
+    for folder in (own, neighbour):
+        folder.mkdir()
+        (folder / "table.csv").write_text("a,b\n1,2\n")
+    nursery = Nursery("tests.security.test_tables:probe")
+    try:
+        child = nursery.child(memory=600 << 20, reads=[own])
+        told = child.ask({"own": str(own / "table.csv"), "neighbour": str(neighbour / "table.csv")}, 30)
+    finally:
+        nursery.close()
+    assert told["own"] == "a,b\n1,2\n"
+    for name in ("network", "passwords", "neighbour", "write", "signal", "program"):
+        assert told[name] == "PermissionError", name
+    assert told["memory"] == "MemoryError"
+    assert not any("DATABASE" in name or "SECRET" in name for name in told["environment"])
+
+
+def test_where_the_kernel_filters_nothing_python_opens_no_sockets(monkeypatch):
+    monkeypatch.setattr(socket, "socket", socket.socket)
+    sandbox._forget_sockets()
+    with pytest.raises(PermissionError):
+        socket.create_connection(("127.0.0.1", 9))
+
+
+def test_a_sentence_names_the_limit_and_its_amount(readers, tmp_path):
+    path = write(tmp_path, "wide.parquet", TABLES["wide.parquet"][0])
+    with pytest.raises(InputError) as found:
+        ask(readers, path)
+    assert re.search(rf"takes more memory than one user's data may \({_MEMORY_MB} MB\)", str(found.value))

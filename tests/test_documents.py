@@ -1,0 +1,64 @@
+"""What stands in docs/ is what is: made from the records, and complete."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from audits.runs.registry import AUDITS
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = sorted(
+    [
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    ]
+)
+
+
+def made():
+    spec = importlib.util.spec_from_file_location("make_architecture", ROOT / "docs" / "make_architecture.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_are_those_of_the_records():
+    script = made()
+    text = script.PAGE.read_text(encoding="utf-8")
+    assert script.page(text) == text, "run: python docs/make_architecture.py"
+
+
+@pytest.mark.parametrize("name", [name for name in AUDITS if not AUDITS.brought(name)])
+def test_every_exhibit_of_every_audit_has_its_place(name: str):
+    script = made()
+    text = script.PAGE.read_text(encoding="utf-8")
+    assert f"### {AUDITS[name].title}: `{name}`" in text
+    rows = script.exhibits(AUDITS[name])
+    source = Path(script._file(AUDITS[name].presents.partition(":")[0])).read_text(encoding="utf-8")
+    assert len(rows) == len(re.findall(r"\bExhibit\(", source)) > 0
+    assert all(f"| {' | '.join(row)} |" in text for row in rows)
+
+
+def test_the_table_of_layers_names_every_package():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+)`", text))
+    packages = {path.parent.name for path in (ROOT / "audits").glob("*/__init__.py")}
+    assert packages <= named | set(AUDITS)
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_links_to_files_lead_somewhere(path: Path):
+    text = path.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text) if "://" not in link]
+    assert not [link for link in links if not (path.parent / link).exists()]
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_files_that_are_named_exist(path: Path):
+    text = path.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:audits|app|tests|benchmarks|docs|assets)/[\w/.-]+\.\w+)`", text)
+    assert not [name for name in named if not (ROOT / name).exists()]

@@ -1,0 +1,198 @@
+"""The wheel, installed where there is no checkout and none of the extras: what people get from the index."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+import time
+import tomllib
+import urllib.request
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from audits.runs.version import VERSION
+from tests.free_port import free_port
+
+ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = {"torch", "streamlit", "fairlearn", "psycopg", "reportlab", "starlette", "uvicorn", "safetensors"}
+ABSENT = f"""
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {EXTRAS!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+if not __import__("os").environ.get("WITH_EXTRAS"):
+    sys.meta_path.insert(0, Absent())
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel of a copy of the tracked files, so that nothing else that lies about gets in."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source, dist = folder / "source", folder / "dist"
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, files.stdout.split("\0")):
+        if name.startswith(("tests/", "benchmarks/", "docs/")) or not (ROOT / name).is_file():
+            continue
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-index"]
+    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", dist, source], check=True)
+    [made] = dist.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def env(wheel: Path, tmp_path_factory) -> Path:
+    """An environment with the wheel, its dependencies from ours, and the extras missing."""
+    folder = tmp_path_factory.mktemp("env")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    site = Path(
+        subprocess.run(
+            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+    )
+    (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    (site / "sitecustomize.py").write_text(ABSENT)
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps"]
+    subprocess.run([*pip, "--disable-pip-version-check", wheel], check=True)
+    return folder
+
+
+def evenhand(env: Path, folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    variables = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVENHAND_HOME": str(folder / "home")}
+    return subprocess.run(
+        [env / "bin" / "evenhand", *map(str, arguments)],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {name.split("/")[0] for name in names} == {"audits", f"evenhand-{VERSION}.dist-info"}
+    tracked = subprocess.run(
+        ["git", "ls-files", "audits", "app", "assets", "sample_data"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    expected = {
+        name if name.startswith("audits/") else f"audits/pages/{name}"
+        for name in tracked
+        if (ROOT / name).is_file()
+    }
+    assert expected <= names, f"left out: {sorted(expected - names)}"
+    assert f"evenhand-{VERSION}.dist-info/licenses/LICENSE" in names
+
+
+def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
+    assert evenhand(env, tmp_path, "--version").stdout == f"evenhand {VERSION}\n"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in project["project"]
+
+
+def test_from_nothing_to_a_finding_and_a_report(env: Path, tmp_path: Path):
+    """Without torch, Streamlit, fairlearn, PostgreSQL and reportlab."""
+    made = evenhand(env, tmp_path, "sample-data", "hiring", "--out", "samples")
+    assert (made.returncode, made.stderr) == (0, "")
+    told = evenhand(env, tmp_path, "describe", "samples/hiring.csv")
+    assert "2,000 rows" in told.stdout
+    done = evenhand(env, tmp_path, "run", "samples/hiring.yaml", "--out", "results")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    assert document["evenhand"] == VERSION
+    assert document["audits"][0]["finding"] in " ".join(done.stdout.split())
+    assert (tmp_path / "results" / "report.html").stat().st_size > 1_000_000  # it opens offline
+    assert evenhand(env, tmp_path, "runs", "list").stdout.count("done") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (("app",), "app"),
+        (("report", "results", "--format", "pdf"), "pdf"),
+        (("run", "network.yaml", "--executor", "inline"), "neural"),
+    ],
+)
+def test_what_needs_an_extra_says_which(env: Path, tmp_path: Path, arguments: tuple[str, ...], extra: str):
+    evenhand(env, tmp_path, "sample-data", "hiring", "--out", ".")
+    spec = (tmp_path / "hiring.yaml").read_text(encoding="utf-8")
+    (tmp_path / "quick.yaml").write_text(re.sub(r"audits:(.|\n)*", "audits: [{groups: {}}]\n", spec))
+    network = re.sub(
+        r"model:(.|\n)*?\n(?=\w)", "model: {train: mlp}\n", (tmp_path / "quick.yaml").read_text()
+    )
+    (tmp_path / "network.yaml").write_text(network)
+    if extra == "pdf":
+        assert evenhand(env, tmp_path, "run", "quick.yaml", "--out", "results").returncode == 0
+    answer = evenhand(env, tmp_path, *arguments)
+    assert answer.returncode != 0
+    assert f"pip install 'evenhand[{extra}]'" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
+    port = free_port()
+    variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "EVENHAND_HOME": str(tmp_path / "home")}
+    with (tmp_path / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [env / "bin" / "evenhand", "app", "--port", str(port)],
+            cwd=tmp_path,
+            env=variables | {"WITH_EXTRAS": "1"},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        health = _answer(f"http://127.0.0.1:{port}/api/v1/health", server, tmp_path / "log")
+        assert json.loads(health)["status"] == "ok"
+        assert b"<title>" in _answer(f"http://127.0.0.1:{port}/", server, tmp_path / "log")
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _answer(url: str, server: subprocess.Popen, log: Path) -> bytes:
+    for _ in range(240):
+        assert server.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return answer.read()
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError(log.read_text())
+
+
+def test_ranges_and_pinned_versions_name_the_same_packages_and_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = [
+        *project["dependencies"],
+        *(item for items in project["optional-dependencies"].values() for item in items),
+    ]
+    ranges = {canonicalize_name(each.name): each.specifier for each in map(Requirement, listed)}
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line.split("#")[0]) for line in lines if line.split("#")[0].strip()]
+    pinned = {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in pins}
+    assert ranges.keys() == pinned.keys()
+    assert not [name for name, version in pinned.items() if version not in ranges[name]]
