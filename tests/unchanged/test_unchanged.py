@@ -21,6 +21,9 @@ from tests.unchanged.running import NAMES, RECORDED, needs_shared, recorded, run
 _ONE_INTERVAL = "a verdict follows from one interval, corrected for how many were looked at"
 _BOUNDED = "the distance's interval is the norm of the resampled error, which covers where distances are 0"
 _STUDENT = "groups' differences count by how rare they are among so few people, against everybody else's"
+_HIGHEST = "ratios are to whichever group truly has the highest rate, and hold for all groups together"
+_PROBABLE = "groups may be known only by each person's probability"
+_MODELS = "the step stated is chosen among several models: intervals are guarded, and hold for all of them"
 
 _ABOVE_CHANCE = (
     "a flipset's verdict follows from what lies above chance, and from people alike in the features"
@@ -61,6 +64,27 @@ CHANGED: dict[str, str] = {
     "*/values_tried": "likewise",
     "*/by_any_accepted": "likewise",
     "*/results/model/quality/made": "whether the people audited were in the model's training is now said",
+    "*/audits/*/verdict": _ONE_INTERVAL,
+    "*/audits/*/finding": _ONE_INTERVAL,
+    "*/audits/*/material": _ONE_INTERVAL,
+    "*/audits/*/interval": _ONE_INTERVAL,
+    "*/audits/*/p_value": _ONE_INTERVAL,
+    "*/audits/*/people_needed": _ONE_INTERVAL,
+    "*/audits/*/reason": _ONE_INTERVAL,
+    "*/audits/*/verdict_across": _ONE_INTERVAL,
+    "*/impact_ratio/*": _HIGHEST,
+    "*/demographic_parity_ratio/*": _HIGHEST,
+    "*/options/by_probability": _PROBABLE,
+    "*/groups/by_probability": _PROBABLE,
+    "*/groups/proxy_error": _PROBABLE,
+    "*/options/proxy_error": _PROBABLE,
+    "*/audits/*/probable": _PROBABLE,
+    "*/table/*/added": "metrics that others add stand beside ours",
+    "*/table/*/pooled": "small groups are also drawn to groups like them, beside the raw rates",
+    "*/audits/*/shrunken": "the first score without the luck of being picked has an interval",
+    "*/steps/*/difference/low": _MODELS,
+    "*/steps/*/difference/high": _MODELS,
+    "*/steps/*/difference/method": _MODELS,
 }
 """Intended changes since the recording: a pattern of paths, and the reason.
 
