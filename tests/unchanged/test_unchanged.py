@@ -30,6 +30,39 @@ _ABOVE_CHANCE = (
 )
 _DRAWN = "chance is measured by other draws, which come before these"
 
+_HALVES = "the fair metric is learned on the other half; searches without gradient go further"
+_NETWORK = "beside a logistic regression the protected-status model is a network"
+_JUDGED = "the verdict follows from one stated interval, and the sentence states it"
+_LEARNED = {  # specs, and places among their audits, of loss ratios by a learned metric or without a gradient
+    "hiring-black-box": (0,),
+    "hiring-expert": (3,),
+    "law-school-network": (2,),
+    "people-classes": (2,),
+    "people-fair": (1,),
+    "people-linear-number": (0,),
+    "people-number": (1,),
+    "people-sensr": (1,),
+    "people-weights": (2,),
+    "shared-communities": (1,),
+    "shared-compas": (2,),
+    "shared-german": (2,),
+}
+_PAIRS = {  # and of sensitivities of a logistic regression
+    "law-school-counterfactuals": (1, 2),
+    "people-weights": (6,),
+    "shared-communities": (3,),
+    "shared-compas": (4,),
+}
+_SENTENCES = {  # and of both where no number but these changed
+    "hiring-expert": (0, 1, 2, 4, 5),
+    "hiring-black-box": (1,),
+    "law-school-network": (0, 1),
+    "loans-forest": (1,),
+    "shared-law-school": (2,),
+}
+_HEAD = ("verdict", "finding", "interval*", "p_value", "people_needed", "material", "reason", "warnings*")
+_HEAD += ("words*", "metric*", "search*", "groups/*/ratio/*")
+
 CHANGED: dict[str, str] = {
     "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
     "*/flipset/seconds": _ABOVE_CHANCE,
@@ -45,6 +78,16 @@ CHANGED: dict[str, str] = {
     "*/transparency/*/mean_difference/low": _DRAWN,
     "*/transparency/*/mean_difference/high": _DRAWN,
     "*/marginals/*/adjusted_p": _DRAWN,
+    **{f"{spec}/results/audits/{k}/*": _HALVES for spec, places in _LEARNED.items() for k in places},
+    **{f"{spec}/*-loss_ratio/*": _HALVES for spec in _LEARNED},
+    **{f"{spec}/results/audits/{k}/*": _NETWORK for spec, places in _PAIRS.items() for k in places},
+    **{f"{spec}/*-sensitivity/*": _NETWORK for spec in _PAIRS},
+    **{
+        f"{spec}/results/audits/{k}/{key}": _JUDGED
+        for spec, places in _SENTENCES.items()
+        for k in places
+        for key in _HEAD
+    },
     "*/wasserstein/low": _BOUNDED,
     "*/wasserstein/high": _BOUNDED,
     "*/wasserstein/method": _BOUNDED,
