@@ -32,7 +32,8 @@ NOT_IN_THE_LINK = {
     "app/widgets/figure_card.py figure_card 'Table'": "whether the numbers are unfolded is the reader's own",
     "app/widgets/saved_runs.py choose_run 'Open'": "the run is in the address, under run, by its callback",
     "app/widgets/saved_runs.py keep_section": A_FORM,
-    "app/flipset/result.py show_result 'Show more features'": "how long a list is, is the reader's own",
+    "app/widgets/saved_runs.py erase_section": A_FORM,
+    "app/flipset/result.py _marginals 'Show more features'": "how long a list is, is the reader's own",
     "app/loss_ratio/result.py _tolerance": "how far it reaches depends on the result",
     "app/loss_ratio/result.py _heat_map": "it reads off the figure, as pointing at it does",
     "app/outcome_transport/choices.py _file": A_FILE,
@@ -65,7 +66,8 @@ def controls(path: Path) -> Iterator[Control]:
             if isinstance(target, ast.Name)
         }
         # what a caller has made, under the name that it has there
-        handed = {argument.arg for argument in function.args.args if argument.arg == "kept"}
+        arguments = [*function.args.args, *filter(None, [function.args.kwarg])]
+        handed = {argument.arg for argument in arguments if argument.arg == "kept"}
         for node in _own(function):
             if (
                 isinstance(node, ast.Call)

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
 from audits.data.written import Written
 from audits.errors import InputError
-from audits.stats.design import Design
+
+if TYPE_CHECKING:
+    from audits.stats.design import Design
 
 __all__ = ["AuditData", "group_name"]
 

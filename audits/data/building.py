@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,9 @@ from audits.data.tables import Table
 from audits.data.values import text_of
 from audits.data.written import Written
 from audits.errors import InputError
-from audits.stats.design import Design, make_design
+
+if TYPE_CHECKING:
+    from audits.stats.design import Design
 
 __all__ = ["MOST_GROUPS", "build_data"]
 
@@ -206,6 +209,8 @@ def _design(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> Design | N
         ):
             raise InputError("data.person", "must lie within one cluster each", spec.person)
         cluster = person if cluster is None else cluster
+    from audits.stats.design import make_design  # late: few tables are a sample by a design
+
     return make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
 
 

@@ -17,8 +17,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import beta
-from scipy.stats import t as student
+from scipy.special import betaincinv, stdtrit
 
 from audits.errors import InputError
 from audits.stats.estimate import Estimate
@@ -154,7 +153,7 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
     freedom = _freedom(design.stratum, inside)
     # without any spread nothing tells how much a row is worth: then clusters count, not their rows
     effective = min(share * (1 - share) / variance, float(n)) if variance > 0 else float(inside.sum())
-    narrow, wide = student.ppf(1 - level / 2, max(n - 1, 1)), student.ppf(1 - level / 2, freedom)
+    narrow, wide = stdtrit(max(n - 1, 1), 1 - level / 2), stdtrit(freedom, 1 - level / 2)
     people = effective * float(narrow / wide) ** 2
     low, high = _binomial(share, people, level)
     return Share(Estimate(share, low, high, effective, method), n, effective, people, influence)
@@ -211,8 +210,8 @@ def _freedom(stratum: np.ndarray, inside: np.ndarray) -> int:
 def _binomial(share: float, people: float, level: float) -> tuple[float, float]:
     """Clopper and Pearson's interval on effective people."""
     events = share * people
-    low = 0.0 if events <= 0 else float(beta.ppf(level / 2, events, people - events + 1))
-    high = 1.0 if people - events <= 0 else float(beta.ppf(1 - level / 2, events + 1, people - events))
+    low = 0.0 if events <= 0 else float(betaincinv(events, people - events + 1, level / 2))
+    high = 1.0 if people - events <= 0 else float(betaincinv(events + 1, people - events, 1 - level / 2))
     return min(low, share), max(high, share)
 
 
