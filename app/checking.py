@@ -79,7 +79,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
 def _whole(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model section, or say what is still to be chosen."""
     if model.get("path") == "":
-        raise InputError("model", "needs an ONNX file", advice="choose one")
+        raise InputError("model", "needs a model file", advice="choose one")
     if model.get("predictions") == {}:
         raise InputError("model", "needs the column that holds the predictions", advice="choose one")
     if model.get("endpoint") == {}:
@@ -96,7 +96,7 @@ def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError
                 "The audit", "needs a protected attribute", advice="tick at least one column as protected"
             )
         )
-    if not summary.features:
+    if not summary.features and "predictions" not in spec["model"]:
         errors.append(
             InputError("The audit", "needs a feature", advice="tick at least one column as a feature")
         )

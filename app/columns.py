@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from audits.data import Kind, Table, describe
+from audits.data.naming import stored
 from audits.data.values import text_of
 
 __all__ = ["ColumnProfile", "preview", "profile"]
@@ -30,6 +31,8 @@ class ColumnProfile:
         Whether its name says that people may be compared by it, and its values are few enough as they are.
     likely_label : int, optional
         Its place among the columns that look like the label, 0 for the likeliest; None for others.
+    stores : {"label", "prediction", "score"}, optional
+        What its name says that it stores: such a column is no feature unless ticked.
     """
 
     name: str
@@ -40,6 +43,7 @@ class ColumnProfile:
     values: tuple[str, ...]
     likely_protected: bool
     likely_label: int | None
+    stores: str | None = None
 
 
 def profile(table: Table) -> tuple[ColumnProfile, ...]:
@@ -57,6 +61,7 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
             values=_values(table.frame[column["name"]], column["distinct"]),
             likely_protected=column["name"] in likely and column["distinct"] <= _MOST_GROUPS,
             likely_label=labels.index(column["name"]) if column["name"] in labels else None,
+            stores=stored(column["name"]),
         )
         for column in described["columns"]
     )

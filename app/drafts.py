@@ -97,12 +97,24 @@ def from_files(paths: Sequence[Path], kind: str) -> dict[str, Any]:
 def suggest_columns(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
     """Return `draft` with protected attributes suggested by their names, unless some were chosen.
 
+    The first time, predictions too, where a column is named like them: then no model is trained.
     What was chosen is no choice any more when the table, read differently, has none of those columns.
     """
+    draft = _with_stored(draft, profiles)
     chosen = draft["spec"]["data"].get("protected")
     if chosen is not None and (not chosen or {item.name for item in profiles} & set(chosen)):
         return draft
     return with_data(draft, protected=[item.name for item in profiles if item.likely_protected] or None)
+
+
+def _with_stored(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    if draft.get("looked") or draft["spec"]["model"] != {"train": "logistic"}:
+        return draft
+    kept = {item.stores: item.name for item in reversed(profiles) if item.stores in {"prediction", "score"}}
+    if not kept:
+        return draft
+    found = {"label": kept["prediction"]} if "prediction" in kept else {"score": kept["score"]}
+    return {**draft, "looked": True, "spec": {**draft["spec"], "model": {"predictions": found}}}
 
 
 def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from audits.errors import InputError
+from audits.foreign import key_line, value_line
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -103,8 +105,33 @@ def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     try:
         return TypeAdapter(kind).validate_python(dict(values))
     except ValidationError as error:
-        known = list(getattr(kind, "__dataclass_fields__", ()))
-        raise _explain(error.errors()[0], where, known) from None
+        problems = error.errors()
+        first = next((each for each in problems if each["type"] in _UNKNOWN), problems[0])
+        raise _explain(first, where, _keys(kind)) from None
+
+
+def _keys(kind: type) -> list[str]:
+    """Return the keys of a dataclass as a spec writes them."""
+    found = []
+    for name, stated in dict(getattr(kind, "__dataclass_fields__", {})).items():
+        extras = re.findall(r"""alias=['"](\w+)['"]""", str(stated.type))
+        if not name.startswith("_"):
+            found.append(extras[0] if extras else name)
+    return found
+
+
+_UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
+_MEANT = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "set_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "dataclass_type": "a mapping",
+    "dataclass_exact_type": "a mapping",
+    "string_type": "a text",
+    "bool_type": "true or false",
+}
 
 
 def checked(kind: type[T], options: T | None, where: str) -> T:
@@ -120,19 +147,46 @@ def checked(kind: type[T], options: T | None, where: str) -> T:
 
 
 def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
+    kind, last, given = problem["type"], problem["loc"][-1] if problem["loc"] else "", problem["input"]
     path = where
     for step in problem["loc"]:
         if isinstance(step, int):
             path += f"[{step}]"
-        elif step in known or problem["type"] not in {"int_type", "float_type"}:
+        elif step != "[key]" and (step in known or kind not in {"int_type", "float_type"}):
             path += f".{step}" if path else str(step)
-    given = problem["input"]
-    if problem["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
-        name = str(problem["loc"][-1])
-        near = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {near[0]!r}" if near else f"known keys are {choices(known)}"
-        return InputError(path, "is not a known key", advice=advice)
-    if problem["type"] in {"missing", "missing_argument"}:
-        return InputError(path, "is missing", advice="add it")
-    rule = problem["msg"][0].lower() + problem["msg"][1:]
-    return InputError(path, rule.replace("input should", "must"), given)
+    if kind in _UNKNOWN:
+        near, ours = difflib.get_close_matches(str(last), known, n=1), key_line(str(last))
+        advice = f"did you mean {near[0]!r}" if near else f"known keys are {choices(known, most=20)}"
+        return InputError(path, "is not a known key", advice=f"write {ours}" if ours else advice)
+    if kind in {"missing", "missing_argument"}:
+        return InputError(path, "is missing", advice=f"add it: {last}: …")
+    if kind in _MEANT:
+        return InputError(path, f"must be {_MEANT[kind]}", given, _shaped(_MEANT[kind], str(last), given))
+    if kind == "int_type" and isinstance(given, str) and given.strip().isdigit():
+        return InputError(path, "must be a whole number", given, f"write {last}: {given.strip()}")
+    rule = (problem["msg"][0].lower() + problem["msg"][1:]).replace("input should", "must")
+    return InputError(path, rule, given, _nearest(problem, given))
+
+
+def _shaped(shape: str, key: str, given: object) -> str:
+    """Return the line that puts a lone value into a list, or names a mapping's shape."""
+    if shape == "a list" and isinstance(given, (str, int, float)):
+        return f"write {key}: [{given}]"
+    return f"write {key}: {{NAME: VALUE}}" if shape == "a mapping" else ""
+
+
+def _nearest(problem: ErrorDetails, given: object) -> str:
+    """Return the value that was likely meant; empty where none is near."""
+    last = problem["loc"][-1] if problem["loc"] else ""
+    if problem["type"] == "literal_error":
+        options = tuple(re.findall(r"'([^']+)'", problem["msg"]))
+        if last == "[key]":  # a mapping the wrong way round
+            return f"write {{{options[-1]}: [{given}]}}"
+        near = difflib.get_close_matches(str(given), options, n=1)
+        ours = value_line(given, options) or (near[0] if near else None)
+        return f"write {last}: {ours}" if ours else ""
+    bounds = problem.get("ctx", {})
+    share = bounds.get("lt", bounds.get("le")) == 1
+    if share and isinstance(given, (int, float)) and 1 < given <= 100:
+        return f"write {last}: {given / 100:g}, a share"
+    return ""

@@ -7,9 +7,12 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import functools
 import html
+import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,6 +23,7 @@ from audits.checks import choices, one_of
 from audits.data import AuditData, build_data, data_spec
 from audits.data.given import Given, column_of, given_table
 from audits.errors import InputError
+from audits.foreign import audit_line, key_line
 from audits.models import Subject, model_facts
 from audits.models.in_memory import (
     InMemoryModel,
@@ -168,6 +172,37 @@ class Figures(Mapping[str, Any]):
         return f"<figures: {', '.join(self._made)}>"
 
 
+def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
+    """Have a call with arguments that do not exist answered by the line to write."""
+    known = inspect.signature(function).parameters
+    by_place = [name for name, each in known.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
+
+    @functools.wraps(function)
+    def call(*given: Any, **named: Any) -> Findings:
+        for name in named:
+            if name not in known:
+                line = key_line(name, python=True)
+                near = difflib.get_close_matches(name, known, n=1)
+                advice = f"did you mean {near[0]}=…" if near else f"it takes {', '.join(known)}"
+                raise InputError(
+                    name, "is no argument of audits.audit", advice=f"write {line}" if line else advice
+                )
+        if len(given) > len(by_place):
+            raise InputError(
+                "audits.audit", f"takes {', '.join(by_place)} by place, and the rest by name",
+                given[len(by_place)], "write favorable=VALUE, protected='COLUMN'",
+            )  # fmt: skip
+        missing = [name for name in ("model", "X") if name not in named][len(given) :]
+        if missing:
+            raise InputError(
+                missing[0], "is missing", advice="write audits.audit(model, X, y, favorable=…, protected=…)"
+            )
+        return function(*given, **named)
+
+    return call
+
+
+@_worded
 def audit(
     model: Any,
     X: Any,
@@ -485,6 +520,8 @@ def _requests(audits: Asked, subject: Subject, *, words: bool) -> list[Any]:
         raise InputError("audits", "must name at least one audit", advice=f"choose {choices(AUDITS)}")
     found = []
     for name, options in named:
+        if name not in AUDITS and audit_line(name):
+            raise InputError("audits", "must be the name of an audit", name, f"write {audit_line(name)!r}")
         one_of("audits", name, AUDITS, what="the name of an audit")
         chosen = usual.get(name, {}) if options is None else options
         found.append(audit_request(name, chosen, f"audits[{name!r}]"))

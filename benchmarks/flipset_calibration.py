@@ -1,62 +1,65 @@
-"""How often a flipset audit finds a difference where there is none: whole audits of groups that are alike.
+"""Whether flipset verdicts and intervals hold: whole audits, in worlds of which the truth is known.
 
-    python -m benchmarks.flipset_calibration [studies]      default 240
+    python -m benchmarks.flipset_calibration [studies [KIND]]      default 200, all kinds
 
-Two groups from one normal distribution in two features, decided by their noisy sum; 39 permutations, level
-5 %. A study that says "evidence of a difference" is a false alarm; at most 5 % of them may be.
+One line a world of tests/flipset/worlds.py: how often the verdict is evidence of a difference, how often
+no material difference; what lies above chance on average, how much that varies and how often its
+interval covers the average of all studies (what it is an interval for); and how often the test of people
+alike rejects. Where groups are alike, or one rule decides and rates are equal, evidence is a false
+alarm, at most 5 % of studies.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from audits.data import DataSpec, FeatureSpace, build_data
-from audits.models import Subject
-from audits.stats import EVIDENCE, wilson
-from benchmarks.case_studies import Scorer
-from tests.flipset.conftest import audited
+from audits.flipset import AboveChance, FlipsetOptions, flipset
+from audits.stats import EVIDENCE, NO_MATERIAL, wilson
+from tests.flipset.worlds import subject
 
-SETTINGS = (("exact", 25, 30), ("exact", 100, 100), ("linear", 100, 100), ("entropic", 100, 100))
-
-
-def alike(seed: int, n: int, m: int) -> Subject:
-    """Two groups of `n` and `m` people who differ in nothing, and a model of the sum of their features."""
-    x = np.round(np.random.default_rng(seed).normal(size=(n + m, 2)), 1)
-    frame = pd.DataFrame(x, columns=["x0", "x1"]).assign(group=["a"] * n + ["b"] * m)
-    data = build_data(frame, DataSpec(protected=("group",), features=("x0", "x1")))
-    return Subject(data, Scorer(("x0", "x1"), lambda rows: rows.sum(1)), 0.0, FeatureSpace.fit(data))
-
-
-def false_alarms(transport: Any, n: int, m: int, studies: int) -> int:
-    """How many of so many studies say evidence of a difference."""
-    return sum(
-        audited(
-            alike(seed, n, m),
-            source={"group": "a"},
-            target={"group": "b"},
-            transport=transport,
-            permutations=39,
-            bootstrap=100,
-            rng=seed,
-        ).verdict
-        == EVIDENCE
-        for seed in range(studies)
-    )
+SETTINGS = (
+    ("alike", 100, 1),
+    ("alike", 100, 2),
+    ("alike", 100, 8),
+    ("alike", 400, 2),
+    ("alike", 2_000, 2),
+    ("hangs together otherwise", 100, 2),
+    ("hangs together otherwise", 400, 2),
+    ("hangs together otherwise", 200, 8),
+    ("shifted", 100, 2),
+    ("shifted", 400, 8),
+    ("turned", 100, 2),
+    ("turned", 200, 8),
+    ("turned one way", 200, 2),
+    ("by lot", 200, 1),
+)
 
 
 def main() -> None:
     """Print one line a setting."""
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 240
-    for transport, n, m in SETTINGS:
-        found = false_alarms(transport, n, m, studies)
-        share = wilson(found, studies)
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    options = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, seconds=5.0, bootstrap=100)
+    for kind, n, d in SETTINGS:
+        if len(sys.argv) > 2 and kind not in sys.argv[2:]:
+            continue
+        found = [flipset(subject(kind, n, d, seed), options, rng=seed) for seed in range(studies)]
+        above: list[AboveChance] = [each.above_chance for each in found if each.above_chance is not None]
+        values = np.array([each.excess.value for each in above], dtype=float)
+        ends = np.array([(each.excess.low, each.excess.high) for each in above], dtype=float)
+        truth = values.mean()
+        covered = wilson(float(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).sum()), studies)
+        evidence = wilson(sum(each.verdict == EVIDENCE for each in found), studies)
+        cleared = sum(each.verdict == NO_MATERIAL for each in found) / studies
+        alike = np.mean([(each.conditional.p_value or 0.0) <= 0.025 for each in above])
         print(
-            f"{transport:<9} {n:>4} and {m:<4} people: {found} of {studies} false alarms "
-            f"({share.value:.1%}, 95 % interval {share.low:.1%} to {share.high:.1%})",
+            f"{kind:<25} {n:>5} a group, {d} features: evidence {evidence.value:.1%} "
+            f"({evidence.low:.1%} to {evidence.high:.1%}), no material difference {cleared:.1%}; "
+            f"above chance {100 * truth:.1f} points, "
+            f"sd {100 * values.std():.1f}, covered "
+            f"{covered.value:.1%} ({covered.low:.1%} to {covered.high:.1%}); "
+            f"people alike rejected {alike:.1%}",
             flush=True,
         )
 

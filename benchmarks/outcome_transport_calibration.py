@@ -12,6 +12,9 @@ differ by their features alone:
 * `spread_2`, `spread_5`, `spread_10`: group b's features are spread so many times as widely. Evidence is
   found.
 
+`distance` measures the interval of W instead: how often it holds the truth, and how often it lies above 0,
+for groups of 100 and 100, 500 and 500, 300 and 60 people, equal distributions and others.
+
 Outcomes: `unique` (scores of any value under the squared norm: one optimal coupling), `pairs` and `fives`
 (scores rounded, so that two or five people share each outcome), `plain` (scores of any value under the plain
 norm) and `decisions` (labels against decisions).
@@ -21,6 +24,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +37,12 @@ from audits.outcome_transport import (
     Policy,
     outcome_transport,
 )
+from audits.outcome_transport.bias import Cells, group_list
+from audits.outcome_transport.comparison import Comparison, Side
+from audits.outcome_transport.judging import Parts, Sure, distances
+from audits.outcome_transport.matching import OutcomeCost, match_outcomes
+from audits.outcome_transport.resampling import distance_error, distance_null
+from audits.progress import silent
 from audits.stats import EVIDENCE, wilson
 
 LEVEL = 0.05
@@ -110,6 +120,80 @@ def said(result: OutcomeTransportResult) -> Said:
     return Said(result.verdict == EVIDENCE, even, mean["b"] / mean["a"])
 
 
+def outcomes_of(kind: str, n: int, apart: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw outcomes of `n` people, further up the larger `apart` is."""
+    if kind == "normal":
+        return np.asarray(rng.normal(size=n) + apart)
+    if kind == "binary":
+        return np.asarray(rng.random(n) < 0.3 + apart, dtype=float)
+    if kind == "fives":
+        return np.floor(5 * rng.random(n) ** (1 / (1 + apart))) / 4
+    return np.exp(rng.normal(size=n)) * (1 + apart)
+
+
+@cache
+def true_distance(kind: str, apart: float, ground: OutcomeCost) -> float:
+    """W between the distributions themselves, from 200,000 people of each."""
+    if apart == 0:
+        return 0.0
+    rng = np.random.default_rng(0)
+    whole = [np.sort(outcomes_of(kind, 200_000, far, rng)) for far in (apart, 0.0)]
+    difference = np.abs(whole[0] - whole[1])
+    return float(difference.mean() if ground == "euclidean" else np.sqrt((difference**2).mean()))
+
+
+def distance_covers(
+    kind: str, apart: float, sizes: tuple[int, int], ground: OutcomeCost, seed: int
+) -> tuple[bool, bool]:
+    """Whether W's interval holds the truth in one world, and whether it lies above 0."""
+    rng, truth = np.random.default_rng(seed), true_distance(kind, apart, ground)
+    sides = [
+        Side(name, np.arange(n), outcomes_of(kind, n, far, rng)[:, None], code, (name,), code, (name,))
+        for name, n, far in zip("ab", sizes, (apart, 0.0), strict=True)
+        for code in [np.zeros(n, dtype=int)]
+    ]
+    comparison = Comparison(sides[0], sides[1], False, "score", 1.0, {}, ())
+    people = {"a": np.ones(sizes[0]), "b": np.ones(sizes[1])}
+    observed, null = distance_null(
+        comparison, **people, ground=ground, permutations=99, rng=rng, progress=silent
+    )
+    both: tuple[OutcomeCost, ...] = ("euclidean", "squared_euclidean")
+    parts = Parts(
+        comparison=comparison,
+        matched=match_outcomes(sides[0].outcomes, sides[1].outcomes, ground=ground),
+        spaces={},
+        groups=group_list(sides[0]),
+        measured=[],
+        ranges=[],
+        cells=Cells(np.zeros((1, 1)), None, None),
+        sure=Sure(
+            errors={
+                cost: distance_error(comparison, **people, ground=cost, draws=199, rng=rng) for cost in both
+            },
+            observed=observed,
+            null=null,
+        ),
+        **people,
+    )
+    found, _ = distances(parts, OutcomeTransportOptions(cost=ground, level=LEVEL))
+    low, high = float(found.low or 0.0), float(found.high or 0.0)
+    return low <= truth + 1e-9 and truth <= high, low > 0
+
+
+def distance_table(count: int) -> None:
+    """Print one line a setting of the distance's interval."""
+    for ground in ("euclidean", "squared_euclidean"):
+        for kind in ("normal", "binary", "fives", "lognormal"):
+            for apart in (0.0, 0.1, 0.3):
+                for sizes in ((100, 100), (500, 500), (300, 60)):
+                    drawn = [distance_covers(kind, apart, sizes, ground, seed) for seed in range(count)]
+                    print(
+                        f"{ground:<18}{kind:<10}{apart:<4} {sizes[0]} and {sizes[1]} people: holds the truth "
+                        f"{_share([one[0] for one in drawn])}, above 0 {_share([one[1] for one in drawn])}",
+                        flush=True,
+                    )
+
+
 def _share(hits: list[bool]) -> str:
     found = wilson(float(sum(hits)), float(len(hits)), level=0.05)
     value, low, high = (100 * (part or 0.0) for part in (found.value, found.low, found.high))
@@ -120,6 +204,9 @@ def main() -> None:
     """Print one line a setting."""
     count, *chosen = sys.argv[1:] or ["1000"]
     start = time.perf_counter()
+    if chosen == ["distance"]:
+        distance_table(int(count))
+        return
     for crowd in chosen or CROWDS:
         for outcomes in OUTCOMES:
             drawn = [said(world(crowd, outcomes, seed)) for seed in range(int(count))]

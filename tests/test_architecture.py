@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # lower layers first; a package may import only from layers below its own
 LAYERS = (
-    ("errors", "checks", "progress", "results", "threads", "records", "options"),
+    ("errors", "foreign", "checks", "progress", "results", "threads", "records", "options"),
     ("stats",),
     ("data",),
     ("models", "transport"),
@@ -35,7 +35,7 @@ LAYERS = (
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-BASE = {"errors": 0, "progress": 0, "threads": 0, "checks": 1, "results": 1, "options": 2}
+BASE = {"errors": 0, "foreign": 0, "progress": 0, "threads": 0, "checks": 1, "results": 1, "options": 2}
 
 
 def imports(path: Path) -> set[str]:

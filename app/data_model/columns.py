@@ -149,7 +149,11 @@ def _features(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> li
     out = {label, data.get("weights"), *(data.get("protected") or ())}
     out |= set((draft["spec"]["model"].get("predictions") or {}).values())
     kinds = _kinds(draft, profiles)
-    return [item.name for item in profiles if item.name not in out and kinds[item.name] not in _NOT_FEATURES]
+    return [
+        item.name
+        for item in profiles
+        if item.name not in out and item.stores is None and kinds[item.name] not in _NOT_FEATURES
+    ]
 
 
 def _kinds(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, str]:

@@ -20,7 +20,7 @@ __all__ = ["model_section"]
 
 _WAYS = {
     "train": "Train one here",
-    "path": "ONNX file",
+    "path": "Model file",
     "predictions": "Predictions in a column",
     "endpoint": "HTTP endpoint",
 }
@@ -28,6 +28,11 @@ _COLUMNS = {
     "score, higher is better": ("score", "favorable"),
     "score, higher is worse": ("score", "unfavorable"),
     "predicted label": ("label", "favorable"),
+}
+_MADE = {
+    "unknown": "on nobody knows whom",
+    "held_out": "on other people",
+    "in_sample": "on these people",
 }
 
 
@@ -159,24 +164,54 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
     turn = state.remember("models", lambda: 0)
     key = f"model-{turn}"
     st.file_uploader(
-        "ONNX file",
+        "Model file",
         key=key,
         max_upload_size=MAX_FILE_MB,
         on_change=_uploaded,
         args=(space, key, turn),
-        help="Pickles and other formats that can run code are refused.",
+        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. Pickles and other "
+        "formats that can run code are refused.",
     )
     problem = state.get("model problem")
     if problem:
         notices.problem(problem)
     path = draft["spec"]["model"].get("path") or state.get(f"model of {draft['id']}")
     if path:
-        st.text(
-            f"{PurePosixPath(path).name} is used. It is loaded and checked when an audit runs, never here."
-        )
+        st.text(f"{PurePosixPath(path).name} is loaded and checked when an audit runs, never here.")
         state.keep(f"model of {draft['id']}", path)
-        return {"path": path}
+        return {"path": path} | _reading(draft)
     return {"path": ""}
+
+
+def _reading(draft: dict[str, Any]) -> dict[str, Any]:
+    """Draw what a file may not say itself; return the keys of the spec."""
+    old = draft["spec"]["model"]
+    kept = {key: old[key] for key in ("classes",) if key in old}
+    with st.container(horizontal=True):
+        listed = old.get("columns")
+        if isinstance(listed, dict):
+            st.text("Columns feed its inputs as the spec says.")
+            kept["columns"] = listed
+        else:
+            words = st.text_input(
+                "Columns in order",
+                value=", ".join(listed or ()),
+                key=f"model-columns-{draft['id']}",
+                width=420,
+                help="Only for a file that reads a matrix without naming its columns: those it was trained "
+                "on, in that order, separated by commas. Named inputs find their columns themselves.",
+            )
+            names = [name.strip() for name in words.split(",") if name.strip()]
+            kept |= {"columns": names} if names else {}
+        gives = st.selectbox(
+            "It gives",
+            ["probabilities", "logits"],
+            index=1 if old.get("output") == "logits" else 0,
+            format_func={"probabilities": "probabilities", "logits": "log-odds"}.__getitem__,
+            key=f"model-output-{draft['id']}",
+            width=200,
+        )
+    return kept | ({"output": gives} if gives == "logits" else {})
 
 
 def _uploaded(space: Workspace, key: str, turn: int) -> None:
@@ -246,7 +281,18 @@ def _column(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
             key=f"means-{draft['id']}",
             width=260,
         )
+    made = st.selectbox(
+        "The model had been trained",
+        list(_MADE),
+        index=list(_MADE).index(old.get("made") or "unknown"),
+        format_func=_MADE.__getitem__,
+        key=f"made-{draft['id']}",
+        width=320,
+        help="Accuracies of people in the training are too good for others.",
+    )
     key, higher = _COLUMNS[words]
     if chosen is None:
         return {"predictions": {}}
-    return {"predictions": {key: chosen} | ({"higher_is": higher} if higher != "favorable" else {})}
+    told = {"higher_is": higher} if higher != "favorable" else {}
+    told |= {"made": made} if made != "unknown" else {}
+    return {"predictions": {key: chosen} | told}

@@ -48,7 +48,7 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
         if likely:
             left.text(f"Perhaps {choices(likely[:3])}.")
         with middle:
-            return _favorable_alone(with_data(draft, label=None))
+            return _favorable_alone(with_data(draft, label=None), profiles)
     item = profiles[names.index(label)]
     if item.kind in _NUMBERS and item.distinct > _MOST_LEVELS:
         with middle:
@@ -79,16 +79,22 @@ def _likely(profiles: Sequence[ColumnProfile]) -> list[str]:
     return [name for _, name in sorted(ranked)]
 
 
-def _favorable_alone(draft: dict[str, Any]) -> dict[str, Any]:
+def _favorable_alone(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
     """Without a label, the favourable value is one of the predicted labels."""
     if "label" not in (draft["spec"]["model"].get("predictions") or {}):
         return with_data(draft, favorable=None)
-    text = st.text_input(
+    column = draft["spec"]["model"]["predictions"]["label"]
+    values = next((item.values for item in profiles if item.name == column), ())
+    kept = _list(draft["spec"]["data"].get("favorable"))
+    chosen = st.multiselect(
         "Predicted label that is good for the person",
-        ", ".join(_list(draft["spec"]["data"].get("favorable"))),
+        list(dict.fromkeys([*values, *kept])),
+        default=kept,
         key=f"favorable-{draft['id']}-predicted",
+        placeholder="Choose the favourable value",
     )
-    return with_data(draft, favorable=_one([part.strip() for part in text.split(",") if part.strip()]))
+    favorable = draft["spec"]["data"].get("favorable") if kept and chosen == kept else _one(chosen)
+    return with_data(draft, favorable=favorable)
 
 
 def _cut(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dict[str, Any]:

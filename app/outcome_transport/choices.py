@@ -16,9 +16,14 @@ from app.widgets.audit_page import Chosen
 from app.widgets.groups import choose_groups
 from app.widgets.roles import roles_section
 from app.workspace import MAX_FILE_MB
+from audits.checks import build
 from audits.data import group_name
 from audits.errors import InputError
 from audits.models.spec import check_format
+from audits.options import options_of
+from audits.outcome_transport.options import OutcomeTransportOptions
+from audits.outcome_transport.record import AUDIT
+from audits.records import Size
 
 __all__ = ["choose_options"]
 
@@ -37,9 +42,10 @@ _TRAINED = {
     "train boosting": "gradient boosting, trained here",
 }
 _BROUGHT = {
-    "path": "an ONNX file",
+    "path": "a model file",
     "score": "scores in a column",
     "label": "decisions in a column",
+    "learn": "logistic regression, trained here on another column",
 }
 _OUTCOMES = {
     "automatic": "as the model gives them",
@@ -59,18 +65,7 @@ _MATCHING = {
     "partial": "partial (a given share is matched)",
 }
 _SPLITS = {"outcome": "own outcome", "label": "label", "prediction": "model's decision", "none": "nothing"}
-_USUAL = {
-    "cost": "euclidean",
-    "distance": "l2",
-    "matching": "automatic",
-    "outcome": "automatic",
-    "features": "all",
-    "split_by": "outcome",
-    "permutations": 199,
-    "share": 0.9,
-    "price": 1.0,
-    "epsilon": 0.02,
-}
+_OPTIONS = {each.name: each for each in options_of(OutcomeTransportOptions)}
 
 
 def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
@@ -107,7 +102,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options["by"] = by
     with st.expander("More options"):
         options |= _more(data)
-    return Chosen(options, f"Flows: {title}", _seconds(draft, summary))
+    return Chosen(options, f"Flows: {title}", _seconds(draft, summary, options))
 
 
 def _first(names: list[str], summary: Summary) -> list[str]:
@@ -129,13 +124,15 @@ def _other_model(draft: Mapping[str, Any], data: DataHeld) -> dict[str, str]:
         return {"train": way.removeprefix("train ")}
     if way == "path":
         return _file(draft)
-    columns = [name for name in data.frame.columns if name != data.label or way == "label"]
+    columns = [name for name in data.frame.columns if name != data.label or way in {"label", "learn"}]
     if way == "score":
         columns = [name for name in columns if data.frame[name].dtype.kind in "iuf"]
     column = st.selectbox(
         "Column", columns, index=None, placeholder="Choose a column", **state.choice(f"other-{way}")
     )
-    return {} if column is None else {way: column}
+    if column is None:
+        return {}
+    return {"train": "logistic", "label": column} if way == "learn" else {way: column}
 
 
 def _file(draft: Mapping[str, Any]) -> dict[str, str]:
@@ -188,36 +185,39 @@ def _more(data: DataHeld) -> dict[str, Any]:
         "matching": _pick("Coupling", _MATCHING, "flows-matching"),
     }
     if chosen["matching"] == "partial":
-        chosen["share"] = st.slider("Share matched (%)", 10, 100, 90, **state.choice("flows-share")) / 100
+        usual = round(100 * _OPTIONS["share"].default)
+        share = st.slider(
+            "Share matched (%)",
+            10,
+            100,
+            usual,
+            **state.choice("flows-share"),
+            help=_OPTIONS["share"].help,
+        )
+        chosen["share"] = share / 100
     if chosen["matching"] == "unbalanced":
-        chosen["price"] = _positive(
-            "Price of leaving somebody unmatched", 1.0, "flows-price", "In mean costs of pairing at random."
-        )
+        chosen["price"] = _number("Price of leaving somebody unmatched", "price", "flows-price")
     if chosen["matching"] in {"entropic", "unbalanced", "partial"}:
-        chosen["epsilon"] = _positive("Blur", 0.02, "flows-blur", "As a share of the costs' spread.")
-    chosen["permutations"] = int(
-        st.number_input(
-            "Shuffles for the level of chance",
-            min_value=0,
-            max_value=9999,
-            value=199,
-            **state.choice("flows-shuffles"),
-        )
-    )
-    return {key: value for key, value in chosen.items() if value != _USUAL[key]}
+        chosen["epsilon"] = _number("Blur", "epsilon", "flows-blur")
+    chosen["permutations"] = _number("Shuffles for the level of chance", "permutations", "flows-shuffles")
+    return {key: value for key, value in chosen.items() if value != _OPTIONS[key].default}
 
 
-def _positive(label: str, usual: float, key: str, words: str) -> float:
-    found: float = st.number_input(
+def _number(label: str, name: str, key: str) -> Any:
+    """Ask for a number whose default, bounds and help are the option's."""
+    stated = _OPTIONS[name]
+    cast: Any = int if stated.kind == "integer" else float
+    unit = f" In {stated.unit}." if stated.unit else ""
+    low = 1e-5 if stated.at_least is None else stated.at_least
+    return st.number_input(
         label,
-        min_value=1e-5,
-        max_value=1e3,
-        value=usual,
-        format="%g",
+        min_value=cast(low),
+        max_value=cast(stated.at_most),
+        value=cast(stated.default),
+        format="%d" if cast is int else "%g",
         **state.choice(key),
-        help=words,
+        help=f"{stated.help}{unit}",
     )
-    return found
 
 
 def _pick(label: str, words: Mapping[str, str], key: str) -> str:
@@ -225,9 +225,10 @@ def _pick(label: str, words: Mapping[str, str], key: str) -> str:
     return found
 
 
-def _seconds(draft: Mapping[str, Any], summary: Summary) -> float:
+def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    people = min(share * summary.rows, 50_000)
+    size = Size(rows=round(share * summary.rows), width=summary.width, trained=trained)
     start = 2.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    return start + 3.0 + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
+    asked = build(OutcomeTransportOptions, options, "outcome_transport")
+    return start + AUDIT.expected_seconds(asked, size)

@@ -16,7 +16,12 @@ from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from app.widgets.roles import actionable_by_role, is_german, roles_section
+from audits.checks import build
+from audits.options import option_of
+from audits.records import Size
 from audits.recourse import GERMAN_ROLES
+from audits.recourse.options import RecourseOptions
+from audits.recourse.record import AUDIT
 
 __all__ = ["choose_options"]
 
@@ -57,12 +62,24 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}
     with st.expander("Limits and costs"):
         options |= _limits(actionable, data, summary)
-        if not st.checkbox("Also look for the fewest changes", value=True, **state.choice("fewest")):
-            options["fewest"] = False
+        stated = option_of(RecourseOptions, "fewest")
+        fewest = st.checkbox(
+            "Also look for the fewest changes",
+            value=stated.default,
+            **state.choice("fewest"),
+            help=stated.help,
+        )
+        if fewest != stated.default:
+            options["fewest"] = fewest
+    return Chosen(options, "Recourse", _seconds(draft, summary, options))
+
+
+def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    seconds = 2.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    return Chosen(options, "Recourse", seconds + 0.004 * min(2000, share * summary.rows))
+    size = Size(rows=round(share * summary.rows), width=summary.width, trained=trained)
+    start = 1.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
+    return start + AUDIT.expected_seconds(build(RecourseOptions, options, "recourse"), size)
 
 
 def _suggested(data: DataHeld, names: list[str]) -> tuple[list[str], str]:

@@ -85,4 +85,4 @@ st.divider()
 found.show("rest")
 for place, key in ((top, "next-top"), (st.container(), "next")):
     with place:
-        next_step(found.ready, key)
+        next_step(found.ready, key, features=found.summary is None or bool(found.summary.features))

@@ -35,7 +35,7 @@ def model_words(model: Mapping[str, Any], *, number: bool = False) -> str:
             return "linear regression"
         return TRAINED.get(model["train"], str(model["train"]))
     if "path" in model:
-        return f"ONNX model {PurePosixPath(model['path']).name}"
+        return f"model {PurePosixPath(model['path']).name}"
     if "endpoint" in model:
         return f"endpoint {str(model['endpoint'].get('url', '')).split('://')[-1] or 'without address'}"
     columns = model.get("predictions") or {}

@@ -15,6 +15,7 @@ from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
 from audits.data.spec import LabelCut
 from audits.data.values import MISSING, find_level, text_of
+from audits.data.written import Written
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class AuditData:
         Edges of the protected attributes that were cut into bins.
     cut : LabelCut or None
         How the label was made from a column of numbers, which `frame` holds as well.
+    written : Written
+        What stands in the cells that are missing or filled in: what a model that was brought along is given.
     design : Design or None
         Where rows are not one independent person each: sampling weights, strata, clusters, persons with
         several rows. `weights` is then None.
@@ -97,6 +100,7 @@ class AuditData:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     cut: LabelCut | None = None
+    written: Written = field(default_factory=Written)
     design: Design | None = None
 
     @property

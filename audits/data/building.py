@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 
 from audits.data.audit_data import AuditData
+from audits.data.columns import Markers
 from audits.data.digests import frame_digest, plain_digest
-from audits.data.filters import apply_recodes, kept_rows, known_column
+from audits.data.filters import apply_recodes, kept_rows, known_column, known_columns
 from audits.data.frames import from_pandas, with_columns
 from audits.data.gaps import drop_incomplete, fill_gaps
+from audits.data.given import given_table
 from audits.data.groups import protected_groups
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
 from audits.data.leaks import leak_notes
@@ -23,6 +25,7 @@ from audits.data.space import MOST_LEVELS
 from audits.data.spec import DataSpec, LabelCut, check_spec
 from audits.data.tables import Table
 from audits.data.values import text_of
+from audits.data.written import Written
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,13 +66,20 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         Names the key of the spec, the rule, the value and what to do.
     """
     check_spec(spec)
+    if not isinstance(table, (Table, pd.DataFrame)):  # polars, Arrow and others
+        table = given_table(table, "table").frame
     orders: dict[str, tuple[str, ...]] = {}
     if isinstance(table, Table):
         frame, sha256, notes = table.frame, table.report.sha256, list(table.report.notes)
+        markers: Mapping[str, Markers] = table.markers
     else:
-        frame, orders, notes = from_pandas(table, spec.read.missing)
+        frame, orders, notes, markers = from_pandas(table, spec.read.missing)
         sha256 = frame_digest(frame)
+        if any(markers.values()):  # a file's bytes tell ? from NA, a frame of missing values does not
+            sha256 = plain_digest(sha256, {name: each.plain() for name, each in markers.items()})
     rows_read = len(frame)
+    # a recoded column is what the recode makes of it, not what the file has
+    written = Written.of(markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
     frame = _selected(frame, spec, excluded, notes)
     frame, outcome = drop_unlabelled(frame, spec, excluded)
@@ -84,9 +94,9 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     notes += _group_notes(frame, groups, spec)
     y = favorable_rows(frame, outcome)
     _refuse_infinite(frame, features)
-    imputed: dict[str, int] = {}
     if spec.missing == "impute":
-        frame, imputed = fill_gaps(frame, features, kinds)
+        frame, filled = fill_gaps(frame, features, kinds)
+        written = dataclasses.replace(written, filled=filled)
     design = _design(frame, spec, notes)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
@@ -104,13 +114,14 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         missing=spec.missing,
         rows_read=rows_read,
         excluded=excluded,
-        imputed=imputed,
+        imputed={name: len(rows) for name, (rows, _) in written.filled.items()},
         sha256=sha256,
         digest="",
         notes=tuple(dict.fromkeys(notes)),
         orders=_orders(frame, kinds, {**orders, **spec.orders}),
         bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
         cut=spec.label if isinstance(spec.label, LabelCut) else None,
+        written=written,
     )
     return dataclasses.replace(data, digest=_digest(data))
 
@@ -125,8 +136,7 @@ def _selected(
         known_column("data.kinds", name, frame)
         made[name] = as_kind(frame[name], kind, f"data.kinds.{name}")
     frame = with_columns(frame, made)
-    for name in spec.protected:
-        known_column("data.protected", name, frame)
+    known_columns("data.protected", spec.protected, frame)
     kept, reasons, more = kept_rows(frame, spec.keep)
     excluded.update(reasons)
     notes += said + more
@@ -265,8 +275,7 @@ def _features(
 ) -> tuple[str, ...]:
     """Return the feature columns; by default those that a model can use without being told the answer."""
     if spec.features is not None:
-        for name in spec.features:
-            known_column("data.features", name, frame)
+        known_columns("data.features", spec.features, frame)
         if outcome.label in spec.features:
             raise InputError("data.features", "must not hold the label", outcome.label, "remove it there")
         return spec.features

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Converted", "convert_text", "convert_texts", "is_number"]
+__all__ = ["Converted", "Markers", "convert_text", "convert_texts", "is_number"]
 
 # In a column of text these are missing; "-", "." and "none" may be levels there
 _MARKERS = frozenset(
@@ -50,12 +51,51 @@ _MOSTLY = 0.9
 
 
 @dataclass(frozen=True, eq=False)
+class Markers:
+    """The texts in the missing cells of one column.
+
+    Attributes
+    ----------
+    usual : str
+        The commonest; "" where the cells are empty.
+    others : mapping of str to int array
+        Positions of the cells that hold another one: nothing is kept for the commonest.
+    """
+
+    usual: str = ""
+    others: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.usual or self.others)
+
+    def plain(self) -> list[Any]:
+        """Return the same as plain data."""
+        return [self.usual, {text: places.tolist() for text, places in self.others.items()}]
+
+    @classmethod
+    def of(cls, codes: np.ndarray, texts: Mapping[int, str]) -> Markers:
+        """Return the markers of a column given as codes (n,), `texts` naming those that are missing."""
+        counts = {code: int((codes == code).sum()) for code in texts}
+        found = sorted((code for code, count in counts.items() if count), key=lambda code: -counts[code])
+        if not found:
+            return cls()
+        usual = texts[found[0]]
+        others: dict[str, np.ndarray] = {}
+        for code in found[1:]:
+            if texts[code] != usual:
+                places = np.flatnonzero(codes == code)
+                others[texts[code]] = np.concatenate([others.get(texts[code], places[:0]), places])
+        return cls(usual, others)
+
+
+@dataclass(frozen=True, eq=False)
 class Converted:
-    """A column converted: its values, the missing markers found with their cells, and notes."""
+    """A column converted: its values, the missing markers found with their counts and cells, and notes."""
 
     values: pd.Series
     missing: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    markers: Markers = field(default_factory=Markers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +145,11 @@ class _Distinct:
         if absent:
             counts["null"] = counts.get("null", 0) + absent
         return {marker: count for marker, count in counts.items() if count}
+
+    def marked(self, missing: np.ndarray) -> Markers:
+        """Return which cells hold which missing marker; those of a typed format without a value hold none."""
+        texts = {int(i): str(self.values[int(i)]) for i in np.flatnonzero(missing & (self.counts > 0))}
+        return Markers.of(self.codes, texts | {-1: ""})
 
 
 def is_number(text: str) -> bool:
@@ -196,7 +241,9 @@ def _without_numbers(column: _Distinct, markers: Sequence[str] | None) -> Conver
     if not missing.all():
         return _as_text(column, markers)
     note = f"Column {column.name!r} has no values at all."
-    return Converted(pd.Series(np.full(len(column.codes), np.nan)), column.found(missing), (note,))
+    return Converted(
+        pd.Series(np.full(len(column.codes), np.nan)), column.found(missing), (note,), column.marked(missing)
+    )
 
 
 def _as_numbers(
@@ -220,7 +267,9 @@ def _as_numbers(
     spread = np.zeros(len(known), dtype=numbers.dtype)
     spread[known] = numbers
     notes = (f"Column {column.name!r} has decimal commas.",) if comma else ()
-    return Converted(pd.Series(column.spread(spread, missing)), column.found(missing), notes)
+    return Converted(
+        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
+    )
 
 
 def _parse(texts: pa.Array, *, gaps: bool) -> np.ndarray | None:
@@ -261,7 +310,9 @@ def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> Conv
     spread = np.full(len(known), np.datetime64("NaT", "us"))
     spread[known] = dates.to_numpy().astype("datetime64[us]")
     notes = (f"Times in column {column.name!r} are shown in UTC.",) if offsets.any() else ()
-    return Converted(pd.Series(column.spread(spread, missing)), column.found(missing), notes)
+    return Converted(
+        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
+    )
 
 
 def _day_month_order(texts: pd.Series) -> str | None:
@@ -285,7 +336,7 @@ def _as_text(column: _Distinct, markers: Sequence[str] | None, note: str = "") -
     texts = pc.if_else(pa.array(~missing), column.values, pa.scalar(None, pa.large_string()))
     codes = pa.array(column.codes, mask=column.codes < 0)
     values = pd.Series(texts.take(codes).to_pandas(), dtype="str")
-    return Converted(values, column.found(missing), tuple(notes))
+    return Converted(values, column.found(missing), tuple(notes), column.marked(missing))
 
 
 def _has_codes(column: _Distinct, missing: np.ndarray) -> bool:

@@ -14,7 +14,7 @@ from audits.data.spec import Keep, Recode
 from audits.data.values import as_text, is_missing, match_level, near, text_of
 from audits.errors import InputError
 
-__all__ = ["apply_recodes", "kept_rows", "known_column"]
+__all__ = ["apply_recodes", "kept_rows", "known_column", "known_columns"]
 
 
 def known_column(where: str, column: str, frame: pd.DataFrame) -> str:
@@ -24,6 +24,20 @@ def known_column(where: str, column: str, frame: pd.DataFrame) -> str:
             where, "must be a column of the data", column, near(str(column), map(str, frame.columns))
         )
     return column
+
+
+def known_columns(where: str, columns: Sequence[str], frame: pd.DataFrame) -> None:
+    """Raise `InputError` unless the table has all of the columns; it names all that it lacks."""
+    absent = [column for column in columns if column not in frame.columns]
+    if len(absent) < 2:
+        for column in absent:
+            known_column(where, column, frame)
+        return
+    raise InputError(
+        where,
+        f"must be columns of the data, but {choices(absent)} are not",
+        advice=f"choose {choices(frame.columns)}",
+    )
 
 
 def apply_recodes(frame: pd.DataFrame, recodes: Mapping[str, Recode]) -> tuple[pd.DataFrame, list[str]]:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from audits.data.columns import Markers
 from audits.data.typed_tables import convert_typed
 from audits.data.values import as_text
 from audits.errors import InputError
@@ -31,8 +32,8 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFram
 
 def from_pandas(
     table: pd.DataFrame, missing: Sequence[str] | None
-) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]], list[str]]:
-    """Return a DataFrame with the types of a read one, the orders of its ordered categories, and notes.
+) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]], list[str], dict[str, Markers]]:
+    """Return a DataFrame with the types of a read one, its ordered categories' orders, notes and markers.
 
     Parameters
     ----------
@@ -64,7 +65,8 @@ def from_pandas(
     converted, notes = convert_typed(pa.table(dict(zip(names, columns, strict=True))), markers=missing or ())
     index = index.rename("row")
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
-    return frame, orders, [*notes, *(note for each in converted.values() for note in each.notes)]
+    notes = (*notes, *(note for each in converted.values() for note in each.notes))
+    return frame, orders, list(notes), {name: each.markers for name, each in converted.items()}
 
 
 def _as_arrow(column: pd.Series) -> pa.Array:

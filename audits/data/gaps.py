@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -29,8 +30,8 @@ def drop_incomplete(frame: pd.DataFrame, columns: tuple[str, ...], excluded: dic
 
 def fill_gaps(
     frame: pd.DataFrame, columns: tuple[str, ...], kinds: Mapping[str, Kind]
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the frame with gaps in `columns` filled, and the cells filled by column.
+) -> tuple[pd.DataFrame, dict[str, tuple[pd.Index, Any]]]:
+    """Return the frame with gaps in `columns` filled, and by column the rows filled and with what.
 
     Numbers and dates get the median (the lower of two middle ones, so that it is a value that
     occurs), others the commonest value (of equally common ones the first in order).
@@ -40,7 +41,7 @@ def fill_gaps(
     InputError
         If a column has no value to fill with.
     """
-    filled: dict[str, int] = {}
+    filled: dict[str, tuple[pd.Index, Any]] = {}
     made = {}
     for name in columns:
         gaps = frame[name].isna()
@@ -55,5 +56,5 @@ def fill_gaps(
             value = known.sort_values().iloc[(len(known) - 1) // 2]
         else:
             value = known.mode().iloc[0]
-        made[name], filled[name] = frame[name].fillna(value), int(gaps.sum())
+        made[name], filled[name] = frame[name].fillna(value), (frame.index[gaps], value)
     return with_columns(frame, made), filled

@@ -286,7 +286,8 @@ def _assemble(parts: list[_Part], options: ReadOptions) -> Table:
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
     missing = {name: dict(each.missing) for name, each in converted.items() if each.missing}
     notes = _repeated(parts) + tuple(note for each in converted.values() for note in each.notes)
-    return Table(frame, ReadReport(tuple(part.report for part in parts), missing, report_notes + notes))
+    report = ReadReport(tuple(part.report for part in parts), missing, report_notes + notes)
+    return Table(frame, report, {name: each.markers for name, each in converted.items() if each.markers})
 
 
 def _repeated(parts: Sequence[_Part]) -> tuple[str, ...]:

@@ -261,6 +261,10 @@ def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
         made["label"] = build(LabelCut, made["label"], f"{where}.label")
     if isinstance(made.get("weights"), Mapping):
         made["weights"] = build(Weights, made["weights"], f"{where}.weights")
+    for column, edges in (made.get("bins") or {}).items():
+        if isinstance(edges, (int, float)) and not isinstance(edges, bool):
+            line = f"{column}: [LOWEST, {edges:g}, HIGHEST]"
+            raise InputError(f"{where}.bins.{column}", "must be a list of edges", edges, f"write {line}")
     if "keep" in made:
         made["keep"] = tuple(_keep(rule, f"{where}.keep[{i}]") for i, rule in enumerate(made["keep"]))
     if "recode" in made:
@@ -379,6 +383,9 @@ def _swapped(low: Any, high: Any) -> bool:
 def _check_bins(spec: DataSpec, column: str, edges: tuple[float, ...], where: str) -> None:
     if column not in spec.protected:
         raise InputError(where, "must name a protected attribute", column, "add it to data.protected")
+    if len(edges) == 1:
+        line = f"[LOWEST, {edges[0]:g}, HIGHEST]"
+        raise InputError(where, "must be edges, from the lowest to the highest", list(edges), f"write {line}")
     rising = all(a < b for a, b in pairwise(edges))
     if len(edges) < 2 or not rising or not all(map(math.isfinite, edges)):
         raise InputError(where, "must be at least two finite edges, each above the one before", list(edges))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from audits.data.columns import Markers
 from audits.errors import InputError
 
 __all__ = ["FileReport", "Limits", "ReadOptions", "ReadReport", "Table"]
@@ -238,7 +239,10 @@ class Table:
         booleans of typed formats as bool. The index holds row numbers from 1, named "row".
     report : ReadReport
         How it was read.
+    markers : mapping of str to Markers
+        What stands in the cells read as missing, by column.
     """
 
     frame: pd.DataFrame
     report: ReadReport
+    markers: Mapping[str, Markers] = field(default_factory=dict)

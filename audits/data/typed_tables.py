@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from audits.data.columns import Converted, convert_text, convert_texts
+from audits.data.columns import Converted, Markers, convert_text, convert_texts
 from audits.data.tables import Limits
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -259,12 +259,13 @@ def _numbers(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) 
         if largest > (_LARGEST_EXACT if null or markers else 2**63 - 1):
             note = f"Column {name!r} has numbers too long to be held exactly, so it is read as text."
             text = convert_text(name, column.cast(pa.large_string()), markers=markers)
-            return Converted(text.values, text.missing, (note,))
+            return Converted(text.values, text.missing, (note,), text.markers)
     values = column.cast(pa.int64() if whole and not null else pa.float64(), safe=not whole).to_numpy()
     missing = {"null": null} if null else {}
     nans = int(np.isnan(values).sum()) - null if values.dtype.kind == "f" else 0
     if nans:
         missing["NaN"] = nans
+    codes, texts = np.where(np.isnan(values), 0, -1) if markers else np.zeros(0), {0: ""}
     for marker in markers or ():
         try:
             hits = values == float(marker)
@@ -273,4 +274,6 @@ def _numbers(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) 
         if hits.any():
             values = np.where(hits, np.nan, values.astype(float))
             missing[marker] = int(hits.sum())
-    return Converted(pd.Series(values), missing)
+            codes[hits] = len(texts)
+            texts[len(texts)] = marker
+    return Converted(pd.Series(values), missing, (), Markers.of(codes, texts))

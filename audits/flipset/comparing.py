@@ -193,7 +193,7 @@ def agreement(ours: Flips, causal: Flips, sizes: np.ndarray, level: float) -> Es
     return wilson(float(same @ people), float(people.sum()), level=level)
 
 
-_BINS = 40
+_CHANGE_BINS = 40
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -230,7 +230,7 @@ def score_change(compared: Compared, matched: list[Matched]) -> ScoreChange:
 def _bin_edges(values: np.ndarray) -> np.ndarray:
     """Edges of as many bins as the values can be told apart by; one bin where they all but agree."""
     low, high = float(values.min()), float(values.max())
-    edges = np.linspace(low, high, _BINS + 1)
+    edges = np.linspace(low, high, _CHANGE_BINS + 1)
     if (np.diff(edges) > 0).all():
         return edges
     gap = 1e-6 * max(abs(low), abs(high), 1.0)

@@ -213,7 +213,10 @@ def _judged(
         if not group.is_reference:
             reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)
             parts.append(
-                (judged_of(group, options.material), _finding_probable(group, reference, options, looks))
+                (
+                    judged_of(group, options.material, looks),
+                    _finding_probable(group, reference, options, looks),
+                )
             )
     worst = worst_of(judged for judged, _ in parts)
     return next(part for part in parts if part[0] is worst)

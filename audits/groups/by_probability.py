@@ -55,6 +55,8 @@ class ProbableGroup:
         Selection rate minus the reference's, under the assumption; None for the reference.
     difference_bounds : Estimate or None
         The same without it: the interval that the verdict follows from, corrected for all comparisons.
+    p_value : float or None
+        Smallest level at which bounds of this difference alone leave out 0.
     """
 
     attribute: str
@@ -68,6 +70,7 @@ class ProbableGroup:
     verdict: Verdict | None
     material: bool | None = None
     reason: str = ""
+    p_value: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +163,13 @@ def compare_probable(
         low, high = bounds[name]
         held = _interval(low, high, size, level)
         rate = _weighted(chance[name], decided, size, proxy_error, level)
-        gap = bound = judged = None
+        gap = bound = judged = p_value = None
         if name != first:
             gap = _gap(chance[name], chance[first], decided, size, proxy_error, corrected)
             least = _Bound(low.value - bounds[first][1].value, low.influence - bounds[first][1].influence)
             most = _Bound(high.value - bounds[first][0].value, high.influence - bounds[first][0].influence)
             bound = _interval(least, most, size, corrected, -1.0)
+            p_value = 2 * float(norm.sf(max(0.0, *_distances(least, most, size))))
             judged = judge(bound, immaterial=(-material, material), level=corrected, reason=_OPEN)
         found.append(
             ProbableGroup(
@@ -180,13 +184,14 @@ def compare_probable(
                 verdict=None if judged is None else judged.verdict,
                 material=None if judged is None else judged.material,
                 reason="" if judged is None else judged.reason,
+                p_value=p_value,
             )
         )
     return tuple(found)
 
 
-def judged_of(group: ProbableGroup, material: float) -> Judged:
-    """Return all that the verdict on a group follows from; its reference has none."""
+def judged_of(group: ProbableGroup, material: float, looks: int) -> Judged:
+    """Return all that the verdict on a group follows from, one of so many looks; its reference has none."""
     assert group.verdict is not None and group.difference_bounds is not None  # noqa: S101, PT018
     return Judged(
         verdict=group.verdict,
@@ -194,6 +199,7 @@ def judged_of(group: ProbableGroup, material: float) -> Judged:
         immaterial_low=-material,
         immaterial_high=material,
         material=group.material,
+        p_value=None if group.p_value is None else min(1.0, looks * group.p_value),
         reason=group.reason,
     )
 
@@ -239,17 +245,24 @@ def _ratio(part: np.ndarray, whole: np.ndarray, size: np.ndarray) -> _Bound:
 def _interval(low: _Bound, high: _Bound, size: np.ndarray, level: float, floor: float = 0.0) -> Estimate:
     """Ends that hold what lies between both bounds: each is moved out for its sampling error."""
     z, n = float(norm.isf(level / 2)), float(size.sum())
-    more = n / max(n - 1, 1.0)
-    ends = [
-        bound.value + sign * z * float(np.sqrt(more * (size @ bound.influence**2)))
-        for bound, sign in ((low, -1), (high, 1))
-    ]
+    ends = [low.value - z * _error(low, size), high.value + z * _error(high, size)]
     value = float(np.clip((low.value + high.value) / 2, floor, 1.0))
     method = (
         f"bounds by partial identification {float(np.clip(low.value, floor, 1)):.3f} to "
         f"{float(np.clip(high.value, floor, 1)):.3f}, {percent_level(level)}"
     )
     return Estimate(value, max(ends[0], floor), min(ends[1], 1.0), n, method)
+
+
+def _error(bound: _Bound, size: np.ndarray) -> float:
+    """Standard error of a bound over people."""
+    n = float(size.sum())
+    return float(np.sqrt(n / max(n - 1, 1.0) * (size @ bound.influence**2)))
+
+
+def _distances(low: _Bound, high: _Bound, size: np.ndarray) -> tuple[float, float]:
+    """How many standard errors the lower bound lies above 0, and the upper one below."""
+    return low.value / max(_error(low, size), 1e-300), -high.value / max(_error(high, size), 1e-300)
 
 
 def _weighted(p: np.ndarray, decided: np.ndarray, size: np.ndarray, error: float, level: float) -> Estimate:

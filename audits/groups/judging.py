@@ -9,7 +9,7 @@ from dataclasses import replace
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow
 from audits.stats import INSUFFICIENT, Estimate, Judged, judge, worst_of
-from audits.stats.intervals import cautious_difference, difference_p_value
+from audits.stats.intervals import cautious_difference, cautious_p
 from audits.stats.power import times_to_settle
 
 __all__ = ["judge_audit", "judge_difference", "judge_row", "most_telling", "times_needed"]
@@ -80,17 +80,20 @@ def judge_row(differences: dict[str, Difference], material: float) -> Judged:
 
 
 def judge_audit(table: Sequence[GroupRow], material: float, looks: int) -> Judged:
-    """Return what the audit's verdict rests on: the difference that `most_telling` names, with its p-value.
+    """Return what the audit's verdict rests on: the difference that `most_telling` names.
 
-    The p-value is corrected for all `looks`, as the interval is.
+    Its p-value is the smallest error rate of the audit, of all its `looks` together, at which the interval
+    leaves out 0.
     """
     row, reference, rate = most_telling(table)
+    counts = []
+    for group in (row, reference):
+        share = group.metric(rate)
+        assert share is not None  # noqa: S101  (judged rates are always counted)
+        counts += [(share.value or 0.0) * share.n, share.n]
+    p = cautious_p(*counts)
     judged = judged_of(row.differences[rate], material)
-    first, second = row.metric(rate), reference.metric(rate)
-    if first is None or second is None or first.value is None or second.value is None:
-        return judged
-    p = difference_p_value(first.value * first.n, first.n, second.value * second.n, second.n)
-    return replace(judged, p_value=min(1.0, looks * p))
+    return replace(judged, p_value=None if p is None else min(1.0, looks * p))
 
 
 def most_telling(table: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow, str]:

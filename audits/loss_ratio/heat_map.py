@@ -18,7 +18,7 @@ from audits.loss_ratio.flow import step_sizes
 from audits.loss_ratio.metrics import Metrics
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
-from audits.models.gradients import Differentiable, logits_over
+from audits.models.gradients import logits_over
 from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 
@@ -109,13 +109,13 @@ def heat_map_of(
     """
     units = category_units(subject.space)
     drawable = (
-        isinstance(subject.model, Differentiable)
+        subject.differentiable is not None
         and kind == "favorable"
         and len(subject.space.names) == 2
         and metric.dimensions == 1
         and options.loss != "squared"
     )
-    layers = list(logits_over(subject.model, subject.space, data.frame, units)) if drawable else []  # type: ignore[arg-type, call-overload]
+    layers = list(logits_over(subject.differentiable, subject.space, data.frame, units)) if drawable else []  # type: ignore[arg-type, call-overload]
     if len(layers) != 1:
         return pd.DataFrame(columns=_COLUMNS, dtype=float), {}
     used = np.unique(np.linspace(0, data.n - 1, min(data.n, _MOST_PEOPLE)).astype(int))

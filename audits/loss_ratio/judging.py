@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from audits.stats.words import number, p_words, people
 
 __all__ = ["Grounds", "Standing", "Tested", "judge_ratio", "stand"]
 
-_ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95 % confidence
+_CLEARED = 60  # people at least: of fewer, one in twenty others may have any ratio, and nobody here has it
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def judge_ratio(
     """Return the verdict on a mean ratio: no difference up to the tolerance, material from some times it.
 
     What a search without gradient found is a ratio that people do reach, so it can be evidence; that it found
-    no more cannot show that there is no more. Where nothing tells the attributes there is no verdict.
+    no more cannot show that there is no more. Where nothing tells the attributes there is no verdict. Ratios
+    have long tails: fewer than 60 people, however much alike, clear nobody.
     """
     interval, p = test.interval(level), test.p_value(tolerance)
     if grounds.nothing:
@@ -119,13 +121,13 @@ def judge_ratio(
     if not test.enough:
         reason = f"{people(test.n)} are too few for an interval"
         return _judge(interval, tolerance, material, level, p, reason=reason)
-    if test.deviation == 0 and test.n < _ALIKE:
-        reason = f"all {people(test.n)} have one and the same ratio, which says little of others"
-        return _judge(interval, tolerance, material, level, p, only_estimated=reason)
     needed = _needed(interval, tolerance, material * tolerance, level)
     judged = _judge(interval, tolerance, material, level, p, people_needed=needed)
     if grounds.estimated and judged.verdict != EVIDENCE:
         return _judge(interval, tolerance, material, level, p, only_estimated=grounds.estimated)
+    if judged.verdict == NO_MATERIAL and test.n < _CLEARED:
+        few = _judge(interval, tolerance, material, level, p, only_estimated="so few")
+        return dataclasses.replace(few, reason="", people_needed=_CLEARED)
     return judged
 
 

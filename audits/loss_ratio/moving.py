@@ -227,8 +227,8 @@ def move_people(
         If the steps diverge, or the loss does not suit what the model predicts.
     """
     model = subject.model
-    if isinstance(model, Differentiable):
-        return _by_gradient(subject, model, metrics, options, rng, progress)
+    if subject.differentiable is not None:
+        return _by_gradient(subject, subject.differentiable, metrics, options, rng, progress)
     if isinstance(model, NumberModel) and hasattr(model, "regression"):
         return _by_gradient(subject, _Regression(model), metrics, options, rng, progress)
     return _by_scoring(subject, metrics, options, rng, progress)

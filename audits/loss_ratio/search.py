@@ -179,6 +179,12 @@ class _Search:
         towards = (self.at - self.origin)[:, self.movable] * units + length * gradient[:, self.movable]
         shift = np.linalg.solve(pull, towards.T).T / units
         self.at[:, self.movable] = self.origin[:, self.movable] + shift
+        for part in self.numbers:
+            column = self.space.blocks[part.column].start
+            if isinstance(part, NumberBlock):
+                low, high = ((end - part.mean) / part.sd for end in (part.low, part.high))
+                here = ~self.missing[part.column]
+                self.at[here, column] = np.clip(self.at[here, column], low, high)
         self.keep(self.losses_of(self.rows(self.at)), self.at)
 
     def swap(self) -> None:

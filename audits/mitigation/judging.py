@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from audits.mitigation.result import Step
 from audits.stats import INSUFFICIENT, Judged, judge
-from audits.stats.intervals import cautious_difference
+from audits.stats.intervals import cautious_difference, cautious_p
 from audits.stats.power import times_to_settle
 
 __all__ = ["judge_step", "level_of_a_step"]
@@ -24,10 +24,12 @@ def judge_step(steps: Sequence[Step], chosen: int, *, level: float, material: fl
     step, own = steps[chosen], level_of_a_step(level, len(steps))
     gap, inside, outside = step.difference, step.favorable_in, step.favorable_out
     reason = "" if gap.value is not None else "nobody held out is in the group, or nobody outside it"
+    a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n
+    p = cautious_p(a, n, b, m)
     judged = judge(gap, immaterial=(-material, material), level=own, reason=reason)
+    judged = replace(judged, p_value=None if p is None else min(1.0, len(steps) * p))
     if judged.verdict != INSUFFICIENT or reason:
         return judged
-    a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n
 
     def length(times: float) -> float:
         found = cautious_difference(times * a, times * n, times * b, times * m, level=own)

@@ -16,10 +16,12 @@ import numpy as np
 
 from audits.checks import choices
 from audits.errors import InputError
+from audits.models.onnx_inputs import check_columns
 from audits.models.onnx_outputs import (
     name_classes,
     named_by_data,
     one_hot,
+    probabilities_of,
     read_probabilities,
     zipmap_keys,
 )
@@ -54,6 +56,8 @@ class EndpointModel:
         Digest of the address, the version, and the scores that the first 1,000 people got.
     notes : tuple of str
         What the user should know.
+    logits : bool
+        Whether the service answers log-odds.
     """
 
     service: Service
@@ -61,6 +65,7 @@ class EndpointModel:
     labels: Mapping[str, int] | None
     sha256: str
     notes: tuple[str, ...]
+    logits: bool = False
     invents: bool = True
 
     @property
@@ -84,10 +89,12 @@ class EndpointModel:
         width = 1 if self.classes is None else len(self.classes)
         if frame.empty:
             return np.empty((0, width)) if width > 1 else np.empty(0)
-        return _scores(self.service.ask(frame), frame, self.labels, width, self.name)
+        return _scores(self.service.ask(frame), frame, self.labels, width, self.name, self.logits)
 
 
-def open_service(options: Endpoint, data: AuditData) -> tuple[Service, Any, list[str]]:
+def open_service(
+    options: Endpoint, data: AuditData, columns: Sequence[str] | None = None
+) -> tuple[Service, Any, list[str]]:
     """Return the service, its answers for the first people of `data`, and notes on how it behaves.
 
     Raises
@@ -96,8 +103,10 @@ def open_service(options: Endpoint, data: AuditData) -> tuple[Service, Any, list
         If its host is not allowed, or it cannot be asked.
     """
     options.check_host()
-    whole = frozenset(name for name in data.features if data.kinds[name] == "integer")
-    service = Service(options, tuple(data.features), whole)
+    sent = tuple(data.features if columns is None else columns)
+    check_columns(sent, data, "model.columns")
+    whole = frozenset(name for name in sent if data.kinds[name] == "integer")
+    service = Service(options, sent, whole, data.written)
     sample = data.frame.iloc[:_TRIED_FIRST]
     answers = service.ask(sample)
     again = service.ask(sample.iloc[::-1])
@@ -114,7 +123,12 @@ def open_service(options: Endpoint, data: AuditData) -> tuple[Service, Any, list
 
 
 def load_endpoint(
-    options: Endpoint, data: AuditData, *, classes: Sequence[object] | None = None
+    options: Endpoint,
+    data: AuditData,
+    *,
+    classes: Sequence[object] | None = None,
+    columns: Sequence[str] | None = None,
+    logits: bool = False,
 ) -> EndpointModel:
     """Ask a service about the first people of `data`, and match its answers to the label.
 
@@ -128,6 +142,10 @@ def load_endpoint(
         Label values in the order of the service's probabilities; for a single one the "negative" value
         first, the one whose probability it gives second. Default: the keys of its answers if they are
         dictionaries, else the sorted label values of the data.
+    columns : sequence of str, optional
+        What is sent; the features otherwise.
+    logits : bool
+        Whether the service answers log-odds.
 
     Raises
     ------
@@ -135,18 +153,19 @@ def load_endpoint(
         If the host is not allowed, the service cannot be asked, or its answers are no probabilities or
         labels.
     """
-    service, answers, notes = open_service(options, data)
+    service, answers, notes = open_service(options, data, columns)
     sample = data.frame.iloc[:_TRIED_FIRST]
     labels: dict[str, int] | None = None
     found: tuple[object, ...] | None
-    if _are_labels(answers, data):
+    if not logits and _are_labels(answers, data):
         found = tuple(classes) if classes is not None else named_by_data(data, service.name)
         labels = {class_text(value): column for column, value in enumerate(found)}
         notes.append("The service gives labels only: its scores are 0 or 1.")
     else:
-        probabilities = read_probabilities(_numbers(answers), sample, service.name)
-        width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
         stated = zipmap_keys(answers)
+        values = probabilities_of(answers, service.name) if logits else answers
+        probabilities = read_probabilities(_numbers(values), sample, service.name)
+        width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
         if data.label is None and classes is None and probabilities.ndim == 1:
             found = None
             notes.append(
@@ -160,8 +179,9 @@ def load_endpoint(
                 f"The service does not name its classes: they were taken to be {choices(found)}, in this "
                 "order."
             )
-    scores = _scores(answers, sample, labels, 1 if found is None else len(found), service.name)
-    return EndpointModel(service, found, labels, service_digest(options, scores), tuple(notes))
+    width = 1 if found is None else len(found)
+    scores = _scores(answers, sample, labels, width, service.name, logits)
+    return EndpointModel(service, found, labels, service_digest(options, scores), tuple(notes), logits)
 
 
 def service_digest(options: Endpoint, scores: np.ndarray) -> str:
@@ -172,10 +192,17 @@ def service_digest(options: Endpoint, scores: np.ndarray) -> str:
 
 
 def _scores(
-    answers: Any, frame: pd.DataFrame, labels: Mapping[str, int] | None, width: int, name: str
+    answers: Any,
+    frame: pd.DataFrame,
+    labels: Mapping[str, int] | None,
+    width: int,
+    name: str,
+    logits: bool,
 ) -> np.ndarray:
     if labels is not None:
         return one_hot(answers, labels, width, name)
+    if logits:
+        answers = probabilities_of(answers, name)
     scores = read_probabilities(_numbers(answers), frame, name)
     if scores.ndim == 1 and width == 1:
         return scores

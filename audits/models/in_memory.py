@@ -476,7 +476,14 @@ def _network_call(network: Any) -> Callable[[Any], np.ndarray]:
 
 
 def _with_gradient(model: Any, asked: InMemoryModel, data: AuditData) -> InMemoryNetwork | None:
-    """Return the model with its logits as a network, if that says the same of the people of `data`."""
+    """Return the model with its logits as a network, if that says the same of the people of `data`.
+
+    Without torch, of which a plain installation has none, every model is a black box.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return None
     if asked.output not in {"probabilities", "logits"} or not set(asked.columns) <= set(data.features):
         return None
     if any(data.kinds[name] in {"text", "identifier"} for name in data.features):
@@ -495,8 +502,6 @@ def _with_gradient(model: Any, asked: InMemoryModel, data: AuditData) -> InMemor
         favorable, kept["classes"] = int(np.flatnonzero(chosen)[0]), None
     if kept["classes"] is None:
         layers = _one_logit(layers, favorable)
-    import torch
-
     found = InMemoryNetwork(
         **kept, asked=asked, favorable=favorable, made=made, layers=torch.nn.Sequential(*layers)
     )

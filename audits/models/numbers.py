@@ -1,4 +1,4 @@
-"""Models that predict a number: trained here by least squares, read from an ONNX file, or asked over HTTP.
+"""Models that predict a number: trained here by least squares, or asked over HTTP.
 
 The label of the data is a cut of that number (``{column: gpa, at_least: 3}``): a person's decision is
 favourable where the number predicted lies on the favourable side of the same cut. The score is the number,
@@ -8,9 +8,8 @@ its sign turned where lower is better for the person.
 from __future__ import annotations
 
 import copy
-import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +20,6 @@ from audits.errors import InputError
 from audits.models.baselines import NAMES, fit_pipeline, prepare
 from audits.models.labels import cut_rule, label_numbers
 from audits.models.mlp import HIDDEN, network_outputs, train_layers
-from audits.models.onnx_file import check_size, matrix_columns, parse_onnx
-from audits.models.onnx_inputs import Input, input_notes, match_inputs
-from audits.models.onnx_outputs import find_outputs
 from audits.models.protocol import check_scores, need_columns
 from audits.models.training import training_digest
 from audits.progress import Progress, silent
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import Endpoint
 
-__all__ = ["load_endpoint_number", "load_onnx_number", "train_number"]
+__all__ = ["load_endpoint_number", "train_number"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,28 +124,6 @@ class NetworkNumbers(_Numbers):
 
 
 @dataclass(frozen=True, eq=False)
-class OnnxNumbers(_Numbers):
-    """An ONNX model with one number a person as its output."""
-
-    session: Any
-    inputs: tuple[Input, ...]
-    output: str
-    notes: tuple[str, ...]
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        from audits.models.onnx import run_session
-
-        need_columns(frame, self.columns, self.name)
-        if frame.empty:
-            return np.empty(0)
-        values = np.asarray(run_session(self.session, self.inputs, frame, self.output, self.name))
-        if values.size != len(frame):
-            raise InputError(self.name, "must give one number a person", values.shape)
-        return check_scores(values.reshape(-1), frame, self.name)
-
-
-@dataclass(frozen=True, eq=False)
 class EndpointNumbers(_Numbers):
     """A service with one number a person as its answer."""
 
@@ -200,34 +174,9 @@ def train_number(
     return made(name, tuple(data.features), digest, sign, pipeline, numbers, levels)
 
 
-def load_onnx_number(path: Path, data: AuditData) -> OnnxNumbers:
-    """Load an ONNX file that gives one number a person, as `load_onnx` loads a classifier.
-
-    Raises
-    ------
-    InputError
-        If the file is refused, its inputs cannot be fed, or it gives anything but one number a person.
-    """
-    from audits.models.onnx import open_session
-
-    label_numbers(data)
-    name = f"ONNX model {path.name}"
-    check_size(path.stat().st_size, name)
-    content = path.read_bytes()
-    proto = parse_onnx(content, name)
-    session = open_session(content, name)
-    inputs = match_inputs(session.get_inputs(), matrix_columns(proto, name), data, name)
-    scores, _ = find_outputs(session.get_outputs(), name)
-    if scores is None:
-        raise InputError(name, "must have an output of numbers, but it gives labels only")
-    columns = tuple(dict.fromkeys(column for each in inputs for column in each.columns))
-    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
-    digest = hashlib.sha256(content).hexdigest()
-    notes = tuple(input_notes(inputs, data))
-    return OnnxNumbers(name, columns, digest, sign, session, inputs, scores, notes)
-
-
-def load_endpoint_number(options: Endpoint, data: AuditData) -> EndpointNumbers:
+def load_endpoint_number(
+    options: Endpoint, data: AuditData, *, columns: Sequence[str] | None = None
+) -> EndpointNumbers:
     """Ask a service that gives one number a person, as `load_endpoint` asks a classifier.
 
     Raises
@@ -238,7 +187,7 @@ def load_endpoint_number(options: Endpoint, data: AuditData) -> EndpointNumbers:
     from audits.models.endpoint import open_service, service_digest
 
     label_numbers(data)
-    service, answers, notes = open_service(options, data)
+    service, answers, notes = open_service(options, data, columns)
     sample = data.frame.iloc[: len(answers)]
     digest = service_digest(options, _answered(answers, sample, service.name))
     sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]

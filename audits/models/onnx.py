@@ -19,26 +19,32 @@ import pandas as pd
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 
 from audits.checks import choices
+from audits.data.written import Written
 from audits.errors import InputError
-from audits.models.onnx_file import check_size, class_labels, matrix_columns, parse_onnx
-from audits.models.onnx_inputs import Input, batch_size, feed, input_notes, match_inputs
+from audits.models.labels import cut_rule, label_numbers
+from audits.models.onnx_file import class_labels, matrix_columns, parse_onnx, read_onnx, takes_gaps
+from audits.models.onnx_inputs import Input, batch_size, feed, input_notes, match_inputs, text_columns
 from audits.models.onnx_outputs import (
     check_labels,
     find_outputs,
     name_classes,
     named_by_data,
     one_hot,
+    probabilities_of,
     read_probabilities,
     zipmap_keys,
 )
-from audits.models.protocol import class_text, need_columns
+from audits.models.protocol import check_scores, class_text, need_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from audits.data import AuditData
+    import onnx
 
-__all__ = ["OnnxModel", "load_onnx", "open_session", "run_session"]
+    from audits.data import AuditData
+    from audits.models.spec import ModelSpec
+
+__all__ = ["Graph", "OnnxModel", "load", "load_onnx", "open_graph", "reopen_onnx"]
 
 _ROWS_AT_ONCE = 8192
 # what a damaged or unfit graph raises: the runtime's own errors, and Python's where texts in it are broken
@@ -54,36 +60,181 @@ _FAILURES: tuple[type[Exception], ...] = (
 
 
 @dataclass(frozen=True, eq=False)
+class Graph:
+    """An opened file, and how columns feed it.
+
+    Attributes
+    ----------
+    name, sha256 : str
+        In words; digest of `content`.
+    content : bytes
+        The file, weights that lay beside it taken in.
+    session : InferenceSession
+    inputs : tuple of Input
+    written : Written
+        What stood in cells that count as missing: it is given that.
+    takes_gaps : bool
+        Whether it was made for missing numbers.
+    """
+
+    name: str
+    sha256: str
+    content: bytes = field(repr=False)
+    session: onnxruntime.InferenceSession = field(repr=False)
+    inputs: tuple[Input, ...]
+    written: Written = field(default_factory=Written, repr=False)
+    takes_gaps: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return tuple(dict.fromkeys(column for each in self.inputs for column in each.columns))
+
+    def run(self, frame: pd.DataFrame, outputs: Sequence[str]) -> Any:
+        """Return one output for all rows of `frame`, (n, ...) or n dictionaries; several side by side.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or of the wrong type, or onnxruntime fails.
+        """
+        need_columns(frame, self.columns, self.name)
+        given = self.written.restore(frame[list(self.columns)], texts=text_columns(self.inputs))
+        found = [run_session(self.session, self.inputs, given, each, self.name) for each in outputs]
+        if len(found) == 1:
+            return found[0]
+        return np.column_stack([np.asarray(each).reshape(len(frame)) for each in found])
+
+    def front(self, proto: onnx.ModelProto, tensors: Sequence[str]) -> Front | None:
+        """Return what computes `tensors` inside the graph from raw rows; None where the runtime cannot."""
+        import onnx
+
+        made = onnx.ModelProto()
+        made.CopyFrom(proto)
+        inputs = {each.name for each in made.graph.input}
+        inner = [name for name in tensors if name not in inputs]
+        del made.graph.output[:]
+        made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
+        if not inner:
+            return Front(self, None, tuple(tensors))
+        try:
+            session = open_session(made.SerializeToString(), self.name)
+        except InputError:
+            return None
+        return Front(self, session, tuple(tensors))
+
+    def feeding(self) -> dict[str, Any]:
+        """Return as plain data how columns feed the file: see `reopen_onnx`."""
+        return {
+            "name": self.name,
+            "columns": list(self.columns),
+            "sha256": self.sha256,
+            "inputs": [asdict(each) for each in self.inputs],
+            "written": {name: text for name, text in self.written.usual.items() if name in self.columns},
+        }
+
+
+@dataclass(eq=False)
+class Front:
+    """The first steps of a graph: its inputs of numbers in float64, and tensors that the runtime computes."""
+
+    graph: Graph
+    session: onnxruntime.InferenceSession | None = field(repr=False)
+    tensors: tuple[str, ...]
+    widths: tuple[int, ...] = ()
+
+    def __call__(self, frame: pd.DataFrame) -> list[np.ndarray]:
+        """Return each tensor as (n, w) of float64; notes how wide they are."""
+        graph = self.graph
+        texts = text_columns(graph.inputs)
+        given = graph.written.restore(frame[list(graph.columns)], texts=texts)
+        inputs = {each.name: each for each in graph.inputs}
+        found = []
+        for name in self.tensors:
+            if name in inputs:  # not through float32: a small slope times a large number keeps its digits
+                values: Any = given[list(inputs[name].columns)].to_numpy(np.float64, na_value=np.nan)
+            else:
+                values = run_session(self.session, graph.inputs, given, name, graph.name)
+            found.append(np.asarray(values, dtype=np.float64).reshape(len(frame), -1))
+        self.widths = tuple(each.shape[1] for each in found)
+        return found
+
+
+def open_graph(
+    path: Path, data: AuditData, columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None
+) -> tuple[Graph, onnx.ModelProto]:
+    """Open an ONNX file and match its inputs to the columns of `data`; also return the parsed file.
+
+    Call it only from a worker process: the file is a stranger's.
+
+    Parameters
+    ----------
+    columns : sequence of str, or mapping of str to sequence of str, optional
+        `ModelSpec.columns`.
+
+    Raises
+    ------
+    InputError
+        If the file is refused (see `read_onnx`), or its inputs cannot be fed.
+    """
+    name = f"ONNX model {path.name}"
+    content, proto = read_onnx(path, name)
+    session = open_session(content, name)
+    inputs = match_inputs(session.get_inputs(), matrix_columns(proto, name), data, name, columns)
+    digest = hashlib.sha256(content).hexdigest()
+    return Graph(name, digest, content, session, inputs, data.written, takes_gaps(proto)), proto
+
+
+@dataclass(frozen=True, eq=False)
 class OnnxModel:
     """An ONNX model; `score` gives the probability of each of its `classes`, (n, k).
 
     A model that gives labels only has probability 1 for the label it gives; `labels` then says which
     class a label means (by its text), and is None for a model that gives probabilities. `notes` says
-    in sentences how inputs and outputs were read.
+    in sentences how inputs and outputs were read; `logits` that what the outputs give are log-odds.
     """
 
-    name: str
-    columns: tuple[str, ...]
+    graph: Graph
     classes: tuple[object, ...]
-    sha256: str
-    session: onnxruntime.InferenceSession
-    inputs: tuple[Input, ...]
-    output: str
+    outputs: tuple[str, ...]
     labels: Mapping[str, int] | None
+    logits: bool
     notes: tuple[str, ...]
-    content: bytes = field(default=b"", repr=False)
     invents: bool = True
 
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.graph.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return self.graph.columns
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file."""
+        return self.graph.sha256
+
+    @property
+    def content(self) -> bytes:
+        """The file."""
+        return self.graph.content
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether it was made for missing numbers."""
+        return self.graph.takes_gaps
+
     def feeding(self) -> dict[str, Any]:
-        """Return as plain data how columns feed the file and which output is read: see `reopen_onnx`."""
+        """Return as plain data how columns feed the file and which outputs are read: see `reopen_onnx`."""
         return {
-            "name": self.name,
-            "columns": list(self.columns),
+            **self.graph.feeding(),
             "classes": len(self.classes),
-            "sha256": self.sha256,
-            "inputs": [asdict(each) for each in self.inputs],
-            "output": self.output,
+            "outputs": list(self.outputs),
             "labels": None if self.labels is None else dict(self.labels),
+            "logits": self.logits,
         }
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
@@ -98,9 +249,11 @@ class OnnxModel:
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        values = run_session(self.session, self.inputs, frame, self.output, self.name)
+        values = self.graph.run(frame, self.outputs)
         if self.labels is not None:
             return one_hot(values, self.labels, len(self.classes), self.name)
+        if self.logits:
+            values = probabilities_of(values, self.name)
         scores = read_probabilities(values, frame, self.name)
         if scores.ndim == 1:
             return np.column_stack([1.0 - scores, scores])
@@ -111,7 +264,68 @@ class OnnxModel:
         return scores
 
 
-def load_onnx(path: Path, data: AuditData, *, classes: Sequence[object] | None = None) -> OnnxModel:
+@dataclass(frozen=True, eq=False)
+class OnnxNumbers:
+    """A file with one number a person as its output; `sign` turns it into a score, higher better."""
+
+    graph: Graph
+    outputs: tuple[str, ...]
+    notes: tuple[str, ...]
+    sign: float
+
+    classes = None
+    invents = True
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.graph.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return self.graph.columns
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file."""
+        return self.graph.sha256
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether it was made for missing numbers."""
+        return self.graph.takes_gaps
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64."""
+        need_columns(frame, self.columns, self.name)
+        if frame.empty:
+            return np.empty(0)
+        values = np.asarray(self.graph.run(frame, self.outputs))
+        if values.size != len(frame):
+            raise InputError(self.name, "must give one number a person", values.shape)
+        return check_scores(values.reshape(-1), frame, self.name)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number, its sign turned where lower is better for the person, (n,) float64."""
+        return self.sign * self.number(frame)
+
+
+def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> OnnxModel | OnnxNumbers:
+    """Load an ONNX file as `load_file` asks for it."""
+    if number:
+        return load_onnx_number(path, data, columns=spec.columns)
+    return load_onnx(path, data, classes=spec.classes, columns=spec.columns, logits=spec.output == "logits")
+
+
+def load_onnx(
+    path: Path,
+    data: AuditData,
+    *,
+    classes: Sequence[object] | None = None,
+    columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    logits: bool = False,
+) -> OnnxModel:
     """Load an ONNX file and match it to `data`.
 
     Call it only from a worker process: the file is a stranger's.
@@ -119,31 +333,31 @@ def load_onnx(path: Path, data: AuditData, *, classes: Sequence[object] | None =
     Parameters
     ----------
     path : Path
-        The file; its bytes are loaded, nothing beside it is read.
+        The file; beside it nothing is read but the files of weights that it names.
     data : AuditData
-        Its features feed the inputs; its label values name the classes where the file does not.
+        Its columns feed the inputs; its label values name the classes where the file does not.
     classes : sequence, optional
         Label values in the order of the model's outputs; for a single output the unfavourable or
         "negative" value first, the one whose probability it gives second. Default: what the ZipMap,
         the classifier or the label output states, else the sorted label values of the data.
+    columns : sequence of str, or mapping of str to sequence of str, optional
+        `ModelSpec.columns`.
+    logits : bool
+        Whether the output gives log-odds (`ModelSpec.output`).
 
     Raises
     ------
     InputError
-        If the file is refused (see `parse_onnx`), its inputs cannot be fed from the features, its
-        outputs are no probabilities or labels, or its classes cannot be named.
+        If the file is refused (see `read_onnx`), its inputs cannot be fed, its outputs are no
+        probabilities or labels, or its classes cannot be named.
     """
-    name = f"ONNX model {path.name}"
-    check_size(path.stat().st_size, name)
-    content = path.read_bytes()
-    proto = parse_onnx(content, name)
-    session = open_session(content, name)
-    inputs = match_inputs(session.get_inputs(), matrix_columns(proto, name), data, name)
-    scores, labels = find_outputs(session.get_outputs(), name)
-    notes = list(input_notes(inputs, data))
+    graph, proto = open_graph(path, data, columns)
+    name = graph.name
+    scores, labels = find_outputs(graph.session.get_outputs(), name)
+    notes = list(input_notes(graph.inputs, data))
     stated = class_labels(proto, scores, labels)
     codes = None
-    if scores is None:
+    if not scores:
         notes.append("The model gives labels only: its scores are 0 or 1.")
         found = tuple(classes) if classes is not None else stated or named_by_data(data, name)
         codes = {class_text(value): column for column, value in enumerate(found)}
@@ -151,21 +365,40 @@ def load_onnx(path: Path, data: AuditData, *, classes: Sequence[object] | None =
             codes |= {str(column): column for column in range(len(found))}  # a label by its number
     else:
         sample = data.frame.iloc[:_ROWS_AT_ONCE]
-        values = run_session(session, inputs, sample, scores, name)
+        values = graph.run(sample, scores)
+        stated = zipmap_keys(values) or stated
+        if logits:
+            values = probabilities_of(values, name)
         probabilities = read_probabilities(values, sample, name)
         width = 2 if probabilities.ndim == 1 else probabilities.shape[1]
-        stated = zipmap_keys(values) or stated
         found = name_classes(width, classes, stated, data, name)
         if labels is not None and classes is None:
-            check_labels(run_session(session, inputs, sample, labels, name), probabilities, found, name)
+            check_labels(graph.run(sample, [labels]), probabilities, found, name)
     if classes is None and found is not stated:
         notes.append(
             f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
         )
-    columns = tuple(dict.fromkeys(column for each in inputs for column in each.columns))
-    sha256 = hashlib.sha256(content).hexdigest()
-    output = scores or labels or ""
-    return OnnxModel(name, columns, found, sha256, session, inputs, output, codes, tuple(notes), content)
+    return OnnxModel(graph, found, scores or (labels or "",), codes, logits and bool(scores), tuple(notes))
+
+
+def load_onnx_number(
+    path: Path, data: AuditData, *, columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None
+) -> OnnxNumbers:
+    """Load an ONNX file that gives one number a person, as `load_onnx` loads a classifier.
+
+    Raises
+    ------
+    InputError
+        If the file is refused, its inputs cannot be fed, or it gives anything but one number a person.
+    """
+    label_numbers(data)
+    graph, _ = open_graph(path, data, columns)
+    scores, _ = find_outputs(graph.session.get_outputs(), graph.name)
+    if not scores:
+        raise InputError(graph.name, "must have an output of numbers, but it gives labels only")
+    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
+    notes = tuple(input_notes(graph.inputs, data))
+    return OnnxNumbers(graph, scores, notes, sign)
 
 
 def reopen_onnx(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
@@ -195,17 +428,12 @@ def reopen_onnx(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:
         for each in feeding["inputs"]
     )
     labels = None if feeding["labels"] is None else dict(feeding["labels"])
+    # bundles made before cells were given as written know one output and no markers
+    outputs = tuple(feeding.get("outputs") or [feeding["output"]])
+    written = Written(dict(feeding.get("written", {})))
+    graph = Graph(name, sha256, content, open_session(content, name), inputs, written)
     return OnnxModel(
-        name,
-        tuple(feeding["columns"]),
-        tuple(range(feeding["classes"])),
-        sha256,
-        open_session(content, name),
-        inputs,
-        feeding["output"],
-        labels,
-        (),
-        content,
+        graph, tuple(range(feeding["classes"])), outputs, labels, bool(feeding.get("logits")), ()
     )
 
 

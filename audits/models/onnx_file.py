@@ -8,11 +8,14 @@ size limit are refused here, before onnxruntime sees a byte.
 from __future__ import annotations
 
 import json
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import onnx
 from google.protobuf.message import DecodeError, Message
 from onnx import numpy_helper
+from onnx.helper import tensor_dtype_to_np_dtype as numpy_dtype
 
 from audits.checks import choices
 from audits.data import Limits
@@ -20,14 +23,25 @@ from audits.errors import InputError
 from audits.models.onnx_work import check_work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["STANDARD_DOMAINS", "check_size", "class_labels", "matrix_columns", "parse_onnx"]
+__all__ = [
+    "STANDARD_DOMAINS",
+    "check_size",
+    "class_labels",
+    "matrix_columns",
+    "parse_onnx",
+    "read_onnx",
+    "takes_gaps",
+]
 
 STANDARD_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 _PASS_THROUGH = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap"}
+_PASS_PARTS = {*_PASS_THROUGH, "Slice"}  # one output a class, each cut out of all
 _CLASS_ATTRIBUTES = ("classlabels_strings", "classlabels_ints", "classlabels_int64s")
 _DEEPEST_TRACE = 100
+_LONGEST_NAME = 200
+_MISSING_AWARE = {"Imputer", "IsNaN"}
 
 
 def check_size(size: int, name: str) -> None:
@@ -39,6 +53,78 @@ def check_size(size: int, name: str) -> None:
             f"must be at most {limit / 1e6:,.0f} MB, but has {size / 1e6:,.1f} MB",
             advice="set EVENHAND_MAX_FILE_MB to raise the limit",
         )
+
+
+def read_onnx(path: Path, name: str) -> tuple[bytes, onnx.ModelProto]:
+    """Return a file's bytes and the parsed model, with the weights that lie in files beside it taken in.
+
+    The files together are within the limit for one uploaded file; only a plain name in the folder of `path`
+    is opened, and no link is followed.
+
+    Raises
+    ------
+    InputError
+        If it is too large, is refused (see `parse_onnx`), or names weights that are not beside it.
+    """
+    check_size(path.stat().st_size, name)
+    content = path.read_bytes()
+    try:
+        model = onnx.ModelProto.FromString(content)
+    except DecodeError:
+        model = onnx.ModelProto()
+    if not model.graph.output:
+        return content, parse_onnx(content, name)
+    outside = [tensor for tensor in model.graph.initializer if _is_external(tensor)]
+    if outside:
+        files: dict[str, bytes] = {}
+        size = len(content)
+        for tensor in outside:
+            about = {entry.key: entry.value for entry in tensor.external_data}
+            location = about.get("location", "")
+            if location not in files:
+                size += _beside(path, location, name)
+                check_size(size, name)
+                files[location] = (path.parent / location).read_bytes()
+            _take_in(tensor, files[location], about, name)
+        content = model.SerializeToString(deterministic=True)
+    return content, parse_onnx(content, name)
+
+
+def _is_external(tensor: onnx.TensorProto) -> bool:
+    return bool(tensor.external_data) or tensor.data_location == onnx.TensorProto.EXTERNAL
+
+
+def _beside(path: Path, location: str, name: str) -> int:
+    """Return the size of a file of weights that lies beside a model."""
+    beside = path.parent / location
+    plain = location and location == Path(location).name and location not in {".", ".."}
+    if not plain or beside.is_symlink() or not beside.is_file():
+        raise InputError(
+            name,
+            "has its weights in a file that is not beside it",
+            location[:_LONGEST_NAME],
+            "put it (upload it) beside the model, or save both as one with onnx.save(onnx.load(path), path)",
+        )
+    return beside.stat().st_size
+
+
+def _take_in(tensor: onnx.TensorProto, data: bytes, about: Mapping[str, str], name: str) -> None:
+    """Put the bytes of an external tensor into the tensor itself."""
+    try:
+        start = int(about.get("offset", "0"))
+        length = int(about.get("length", str(len(data) - start)))
+        wanted = math.prod(tensor.dims) * numpy_dtype(tensor.data_type).itemsize
+    except (ValueError, KeyError, TypeError):
+        start, length, wanted = -1, 0, 0
+    if start < 0 or length != wanted or start + length > len(data):
+        raise InputError(
+            name,
+            f"has a tensor {tensor.name[:_LONGEST_NAME]!r} whose bytes are not in the file beside it",
+            advice="save model and weights again, together",
+        )
+    del tensor.external_data[:]
+    tensor.data_location = onnx.TensorProto.DEFAULT
+    tensor.raw_data = data[start : start + length]
 
 
 def parse_onnx(content: bytes, name: str) -> onnx.ModelProto:
@@ -68,7 +154,7 @@ def parse_onnx(content: bytes, name: str) -> onnx.ModelProto:
     own = {(function.domain, function.name) for function in model.functions}
     for part in _messages(model):
         kind = part.DESCRIPTOR.name
-        if kind == "TensorProto" and (part.external_data or part.data_location == onnx.TensorProto.EXTERNAL):
+        if kind == "TensorProto" and _is_external(part):
             raise InputError(
                 name,
                 f"must be self-contained, but tensor {part.name!r} lies in an external file",
@@ -111,7 +197,24 @@ def _messages(root: Message) -> Iterator[Any]:
                 waiting.extend([value] if isinstance(value, Message) else value)
 
 
-def class_labels(model: onnx.ModelProto, scores: str | None, labels: str | None) -> tuple[object, ...] | None:
+def takes_gaps(model: onnx.ModelProto) -> bool:
+    """Return whether anything in the graph was made for missing numbers.
+
+    A step that fills or asks for them, or trees that learned where they go; without it a comparison with
+    NaN is false, and a tree sends the person one way whatever it learned.
+    """
+    for part in _messages(model):
+        if part.DESCRIPTOR.name == "NodeProto" and part.op_type in _MISSING_AWARE:
+            return True
+        learned = part.DESCRIPTOR.name == "AttributeProto" and part.name.endswith("missing_value_tracks_true")
+        if learned and (any(part.ints) or (part.HasField("t") and numpy_helper.to_array(part.t).any())):
+            return True
+    return False
+
+
+def class_labels(
+    model: onnx.ModelProto, scores: Sequence[str], labels: str | None
+) -> tuple[object, ...] | None:
     """Return the class labels that the graph itself states, or None.
 
     Walks back from the output with probabilities, through steps that keep the order of classes, to
@@ -122,12 +225,15 @@ def class_labels(model: onnx.ModelProto, scores: str | None, labels: str | None)
     ----------
     model : ModelProto
         The parsed file.
-    scores, labels : str or None
-        Names of the two outputs; None for one that the model does not have.
+    scores : sequence of str
+        Names of the outputs with probabilities: none, one, or one a class.
+    labels : str or None
+        Name of the output with labels.
     """
     made_by = {output: node for node in model.graph.node for output in node.output}
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
-    for name, of_labels in ((scores, False), (labels, True)):
+    passing = _PASS_THROUGH if len(scores) < 2 else _PASS_PARTS
+    for name, of_labels in ((scores[0] if scores else None, False), (labels, True)):
         node = made_by.get(name or "")
         for _ in range(_DEEPEST_TRACE):
             if node is None:
@@ -135,7 +241,7 @@ def class_labels(model: onnx.ModelProto, scores: str | None, labels: str | None)
             found = _classifier_labels(node) or (_picked_labels(node, constants) if of_labels else None)
             if found:
                 return found
-            follow = node.input and node.op_type in _PASS_THROUGH
+            follow = node.input and node.op_type in passing
             node = made_by.get(node.input[0]) if follow else None
     return None
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from audits.data.values import as_text
+from audits.data.values import as_text, near
 from audits.errors import InputError
 from audits.models.protocol import row_words
 
@@ -18,7 +20,16 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["Input", "batch_size", "feed", "input_notes", "match_inputs"]
+__all__ = [
+    "Input",
+    "batch_size",
+    "check_columns",
+    "column_for",
+    "feed",
+    "input_notes",
+    "match_inputs",
+    "text_columns",
+]
 
 _TEXT = "tensor(string)"
 _NUMBERS: dict[str, Any] = {
@@ -45,13 +56,22 @@ class Input:
     columns: tuple[str, ...]
 
     @property
+    def width(self) -> int | None:
+        """How many columns it takes; None for any number."""
+        return 1 if len(self.shape) == 1 else self.shape[1]
+
+    @property
     def is_matrix(self) -> bool:
         """Whether its columns were found by position, not by its name."""
         return len(self.columns) > 1 or _plain_name(self.columns[0]) != _plain_name(self.name)
 
 
 def match_inputs(
-    found: Sequence[Any], named: tuple[str, ...] | None, data: AuditData, model: str
+    found: Sequence[Any],
+    named: tuple[str, ...] | None,
+    data: AuditData,
+    model: str,
+    given: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Input, ...]:
     """Return the inputs with the columns that feed them.
 
@@ -62,89 +82,147 @@ def match_inputs(
     named : tuple of str or None
         Columns named by the file's metadata, for a single matrix.
     data : AuditData
-        Only its features are fed.
+        Any of its columns but the label is fed.
     model : str
         The model, for messages.
+    given : sequence of str, or mapping of str to sequence of str, optional
+        `ModelSpec.columns`: those of the only matrix, or by input. Wins over `named`.
 
     Raises
     ------
     InputError
-        If an input has a type or shape that no column has, a name that no feature has, or, for a
-        single matrix, another width than there are columns for it.
+        If an input has a type or shape that no column has, a name that no column has, or is a matrix whose
+        columns nobody named.
     """
-    inputs = [
-        Input(each.name, each.type, tuple(size if isinstance(size, int) else None for size in each.shape), ())
-        for each in found
-    ]
-    for each in inputs:
-        if each.type not in {_TEXT, *_NUMBERS} or len(each.shape) not in {1, 2}:
-            raise InputError(
-                model,
-                "must take tensors of numbers or text with one row a person, but input "
-                f"{each.name!r} is a {each.type} of {len(each.shape)} dimensions",
-            )
-    by_name = [_column_for(each.name, data.features) for each in inputs]
-    single_columns = all(len(each.shape) == 1 or each.shape[1] in {1, None} for each in inputs)
+    inputs = [_plain_input(each, model) for each in found]
+    by_name = [column_for(each.name, data) for each in inputs]
+    if isinstance(given, Mapping):
+        return _match_given(inputs, by_name, given, data, model)
+    named = tuple(given) if given is not None else named
+    where = "model.columns" if given is not None else f"{model}, metadata columns"
+    if named is not None:
+        check_columns(named, data, where)
+    single_columns = all(each.width in {1, None} for each in inputs)
     if single_columns and inputs and all(by_name) and (named is None or len(inputs) > 1):
         pairs = zip(inputs, by_name, strict=True)
-        return tuple(Input(each.name, each.type, each.shape, (column or "",)) for each, column in pairs)
-    if len(inputs) == 1 and len(inputs[0].shape) == 2 and (named is not None or inputs[0].type != _TEXT):
+        return tuple(dataclasses.replace(each, columns=(column or "",)) for each, column in pairs)
+    if len(inputs) == 1 and len(inputs[0].shape) == 2:
         return (_match_matrix(inputs[0], named, data, model),)
     raise InputError(
-        model, _mismatch(inputs, by_name, data), advice="rename or choose data.features to fit the model"
+        model,
+        _mismatch(inputs, by_name, data),
+        advice="say which columns feed which input: add under model, columns: "
+        f"{{{', '.join(f'{each.name}: [COLUMN]' for each in inputs[:2])}{', …' if len(inputs) > 2 else ''}}}",
     )
+
+
+def _plain_input(each: Any, model: str) -> Input:
+    if each.type not in {_TEXT, *_NUMBERS} or len(each.shape) not in {1, 2}:
+        raise InputError(
+            model,
+            "must take tensors of numbers or text with one row a person, but input "
+            f"{each.name!r} is a {each.type} of {len(each.shape)} dimensions",
+        )
+    shape = tuple(size if isinstance(size, int) else None for size in each.shape)
+    return Input(each.name, each.type, shape, ())
+
+
+def check_columns(columns: Sequence[str], data: AuditData, where: str) -> None:
+    """Raise `InputError` unless each is a column of the data that a model may read."""
+    readable = _readable(data)
+    if len(set(columns)) < len(columns):
+        raise InputError(where, "must name each column once", list(columns))
+    for column in columns:
+        if column not in readable:
+            rule = (
+                "must not hold the label" if column in data.frame.columns else "must be columns of the data"
+            )
+            raise InputError(where, rule, column, near(column, readable))
+
+
+def _readable(data: AuditData) -> tuple[str, ...]:
+    """Return the features, and after them every other column but the label."""
+    apart = {data.label, data.cut.column if data.cut is not None else None, *data.features}
+    return (*data.features, *(str(name) for name in data.frame.columns if name not in apart))
+
+
+def _match_given(
+    inputs: Sequence[Input],
+    by_name: Sequence[str | None],
+    given: Mapping[str, Sequence[str]],
+    data: AuditData,
+    model: str,
+) -> tuple[Input, ...]:
+    """Return the inputs fed as `ModelSpec.columns` says, those that it does not name by their own names."""
+    names = [each.name for each in inputs]
+    for name in given:
+        if name not in names:
+            raise InputError("model.columns", f"must name inputs of the {model}", name, near(name, names))
+    made = []
+    for each, column in zip(inputs, by_name, strict=True):
+        columns = tuple(given.get(each.name, () if column is None else (column,)))
+        check_columns(columns, data, f"model.columns.{each.name}")
+        if not columns or (each.width or len(columns)) != len(columns):
+            raise InputError(
+                f"model.columns.{each.name}",
+                f"must name {each.width or 'the'} column{'' if each.width == 1 else 's'} that feed the input",
+                list(columns),
+            )
+        made.append(dataclasses.replace(each, columns=columns))
+    return tuple(made)
 
 
 def _plain_name(name: str) -> str:
     return re.sub(r"\W", "_", name).lower()
 
 
-def _column_for(name: str, features: Sequence[str]) -> str | None:
-    """Return the feature an input is named after; exporters turn spaces and hyphens into ``_``."""
-    if name in features:
+def column_for(name: str, data: AuditData) -> str | None:
+    """Return the column an input is named after; exporters turn spaces and hyphens into ``_``."""
+    columns = _readable(data)
+    if name in columns:
         return name
-    near = [feature for feature in features if _plain_name(feature) == _plain_name(name)]
-    return near[0] if len(near) == 1 else None
+    near_ones = [column for column in columns if _plain_name(column) == _plain_name(name)]
+    return near_ones[0] if len(near_ones) == 1 else None
 
 
 def _match_matrix(matrix: Input, named: tuple[str, ...] | None, data: AuditData, model: str) -> Input:
-    """Return a single matrix input with its columns: those the file names, else the numeric features."""
-    if named is not None:
-        absent = [column for column in named if column not in data.features]
-        if absent:
-            raise InputError(
-                model,
-                f"names columns that are not among the features: {_words(absent)} "
-                f"(features: {_words(data.features)})",
-                advice="add them to data.features",
-            )
-    columns = named or tuple(name for name in data.features if _is_number(data.frame[name]))
-    source = "columns named in its metadata" if named else "numeric feature columns"
-    width = matrix.shape[1]
-    if not columns or (width is not None and width != len(columns)):
+    """Return a single matrix input with its columns: a position alone says nothing about which they are."""
+    width = matrix.width
+    likely = [name for name in data.features if matrix.type == _TEXT or is_number_column(data.frame[name])]
+    if named is None and width == 1 and len(likely) == 1:
+        named = (likely[0],)
+    if named is None:
+        line = (
+            f"columns: [{', '.join(likely)}]"
+            if width in {None, len(likely)}
+            else "columns: [FIRST, SECOND, …]"
+        )
+        kind = "text" if matrix.type == _TEXT else "numeric"
         raise InputError(
             model,
-            f"must find as many columns as its input {matrix.name!r} is wide, but that takes "
-            f"{'some' if width is None else width} and there are {len(columns)} {source}"
-            + (f": {_words(columns)}" if columns else ""),
-            advice="choose data.features to fit the model, or name its columns, in order, as a JSON list in "
-            "the metadata entry 'columns' of the file",
+            f"reads a matrix of {width or 'any number of'} columns in input {matrix.name!r} and does not "
+            f"name them ({kind} features: {_words(likely)})",
+            advice=f"add under model, in the order it was trained on: {line}",
         )
-    return Input(matrix.name, matrix.type, matrix.shape, columns)
+    if width is not None and width != len(named):
+        raise InputError(
+            model,
+            f"takes {width} columns in input {matrix.name!r}, but {len(named)} are named: {_words(named)}",
+            advice="give model.columns: as many as it was trained on, in their order",
+        )
+    return dataclasses.replace(matrix, columns=named)
 
 
 def _mismatch(inputs: Sequence[Input], by_name: Sequence[str | None], data: AuditData) -> str:
     names = [each.name for each in inputs]
     absent = [name for name, column in zip(names, by_name, strict=True) if column is None]
-    wide = [each.name for each in inputs if len(each.shape) == 2 and each.shape[1] not in {1, None}]
+    wide = [each.name for each in inputs if each.width not in {1, None}]
     surplus = [feature for feature in data.features if feature not in by_name]
-    elsewhere = [name for name in absent if name in data.frame.columns]
-    parts = [f"inputs without a feature column: {_words(absent)}" if absent else ""]
+    parts = [f"inputs without a column: {_words(absent)}" if absent else ""]
     parts.append(f"inputs wider than one column: {_words(wide)}" if wide else "")
-    parts.append(f"feature columns without an input: {_words(surplus)}" if surplus else "")
-    parts.append(f"in the data, but not among the features: {_words(elsewhere)}" if elsewhere else "")
-    lists = f"inputs {_words(names)}, features {_words(data.features)}"
-    return f"must take inputs named after feature columns; {'; '.join(filter(None, parts))} ({lists})"
+    parts.append(f"features without an input: {_words(surplus)}" if surplus else "")
+    lists = f"inputs {_words(names)}, columns {_words(_readable(data))}"
+    return f"must take inputs named after columns of the data; {'; '.join(filter(None, parts))} ({lists})"
 
 
 def _words(names: Sequence[str]) -> str:
@@ -155,16 +233,23 @@ def _words(names: Sequence[str]) -> str:
 def input_notes(inputs: Sequence[Input], data: AuditData) -> Iterator[str]:
     """Yield, in sentences, what the user should know about how the inputs are fed."""
     read = [column for each in inputs for column in each.columns]
-    if inputs[0].is_matrix:
-        yield f"The model reads one matrix; its columns were taken to be, in this order: {', '.join(read)}."
+    if any(each.is_matrix for each in inputs):
+        yield f"The model reads a matrix; its columns are, in this order: {', '.join(read)}."
     unread = [feature for feature in data.features if feature not in read]
     if unread:
         yield f"The model does not read the features {_words(unread)}."
-    for each in inputs:
-        for column in each.columns:
-            missing = int(data.frame[column].isna().sum())
-            if missing and each.type == _TEXT:
-                yield f"{missing:,} missing values of {column!r} are given to the model as empty text."
+    texts = text_columns(inputs)
+    if texts:
+        given = data.written.restore(data.frame[list(texts)], texts=texts)
+        for column in texts:
+            missing = int(given[column].isna().sum())
+            if missing:
+                yield f"{missing:,} empty cells of {column!r} are given to the model as empty text."
+
+
+def text_columns(inputs: Sequence[Input]) -> tuple[str, ...]:
+    """Return the columns that are given as texts."""
+    return tuple(dict.fromkeys(column for each in inputs if each.type == _TEXT for column in each.columns))
 
 
 def batch_size(inputs: Sequence[Input], model: str) -> int | None:
@@ -184,14 +269,14 @@ def feed(each: Input, frame: pd.DataFrame, model: str) -> np.ndarray:
     return columns[0] if len(each.shape) == 1 else np.column_stack(columns)
 
 
-def _is_number(column: pd.Series) -> bool:
+def is_number_column(column: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(column)  # truth values count as 0 and 1
 
 
 def _numbers(column: pd.Series, each: Input, model: str) -> np.ndarray:
     """Return a column as the number type of input `each`; nothing is rounded to fit."""
     wanted = _NUMBERS[each.type]
-    if not _is_number(column):
+    if not is_number_column(column):
         raise InputError(
             model,
             f"takes numbers in input {each.name!r}, but column {column.name!r} holds none",
@@ -214,6 +299,7 @@ def _numbers(column: pd.Series, each: Input, model: str) -> np.ndarray:
             f"takes {each.type.removeprefix('tensor(')[:-1]} in input {each.name!r}, but {int(bad.sum()):,} "
             f"of {len(bad):,} values of column {column.name!r} are missing or do not fit "
             f"({row_words(frame, bad)})",
-            advice="set data.missing to 'drop' or 'impute', or export the model with float inputs",
+            advice="set data.missing to 'drop', or export the model with float inputs and the step that "
+            "fills in what is missing",
         )
     return values.astype(wanted)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, softmax
 
 from audits.checks import choices
 from audits.errors import InputError
@@ -22,6 +23,7 @@ __all__ = [
     "name_classes",
     "named_by_data",
     "one_hot",
+    "probabilities_of",
     "read_probabilities",
     "zipmap_keys",
 ]
@@ -32,13 +34,15 @@ _SUM_TOLERANCE = 1e-3  # float32 softmax over many classes
 _RANGE_TOLERANCE = 1e-5  # float32 rounding of a probability
 
 
-def find_outputs(outputs: Sequence[Any], name: str) -> tuple[str | None, str | None]:
-    """Return the names of the probability output and of the label output; either may be absent."""
+def find_outputs(outputs: Sequence[Any], name: str) -> tuple[tuple[str, ...], str | None]:
+    """Return the names of the probability outputs (none, one, or one a class) and of the label output."""
     scores = [each.name for each in outputs if each.type in _SCORES or each.type.startswith("seq(map(")]
     labels = [each.name for each in outputs if each.type in _LABELS]
     if len(scores) > 1:
         likely = [each for each in scores if "prob" in each.lower()]
         scores = likely if len(likely) == 1 else scores
+    if len(scores) > 1 and len(labels) == 1 and all(_is_column(each) for each in outputs):
+        return tuple(scores), labels[0]  # a ZipMap by columns
     if len(scores) > 1 or (not scores and len(labels) != 1):
         found = [f"{each.name}: {each.type}" for each in outputs]
         raise InputError(
@@ -46,7 +50,29 @@ def find_outputs(outputs: Sequence[Any], name: str) -> tuple[str | None, str | N
             f"must have one output with probabilities or one with labels, but has {choices(found)}",
             advice="export it with a single probability output",
         )
-    return (scores[0] if scores else None), (labels[0] if len(labels) == 1 else None)
+    return tuple(scores), (labels[0] if len(labels) == 1 else None)
+
+
+def _is_column(output: Any) -> bool:
+    return len(output.shape) == 1 or (len(output.shape) == 2 and output.shape[1] == 1)
+
+
+def probabilities_of(values: np.ndarray | list[dict[Any, float]], name: str) -> np.ndarray:
+    """Return probabilities from logits: (n,) or (n, 1) by the logistic function, (n, k) by softmax; float64.
+
+    Raises
+    ------
+    InputError
+        If they are no numbers.
+    """
+    if isinstance(values, list):
+        values = np.array([list(row.values()) for row in values])
+    if values.dtype == object or values.ndim > 2:
+        raise InputError(name, "must give logits, as model.output says", values[0])
+    logits = values.astype(np.float64)
+    if logits.ndim == 2 and logits.shape[1] > 1:
+        return softmax(logits, axis=1)
+    return expit(logits.reshape(len(logits)))
 
 
 def zipmap_keys(values: np.ndarray | list[dict[Any, float]]) -> tuple[object, ...] | None:
@@ -90,7 +116,7 @@ def read_probabilities(
             name,
             f"must give probabilities in [0, 1], but {int(rows.sum()):,} of {len(rows):,} people get "
             f"another number ({row_words(frame, rows)}; from {scores.min():.4g} to {scores.max():.4g})",
-            advice="end it with a sigmoid or softmax, or export probabilities instead of raw scores",
+            advice="if these are log-odds, write output: logits under model; else export probabilities",
         )
     if scores.ndim == 2:
         off = np.abs(scores.sum(axis=1) - 1.0) > _SUM_TOLERANCE

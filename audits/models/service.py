@@ -18,6 +18,7 @@ import pandas as pd
 import urllib3
 
 from audits.checks import choices
+from audits.data.written import Written
 from audits.errors import InputError
 from audits.models.protocol import need_columns, row_words
 
@@ -53,11 +54,14 @@ class Service:
         What is sent of each person.
     whole : frozenset of str
         Columns whose numbers are sent as integers where they are whole.
+    written : Written
+        What stands in cells that count as missing: it is sent that.
     """
 
     options: Endpoint
     columns: tuple[str, ...]
     whole: frozenset[str]
+    written: Written = field(default_factory=Written, repr=False)
     _pool: urllib3.PoolManager = field(repr=False, default_factory=urllib3.PoolManager)
 
     @property
@@ -75,6 +79,7 @@ class Service:
             If a column is missing, the service cannot be reached, or it answers something else.
         """
         need_columns(frame, self.columns, self.name)
+        frame = self.written.restore(frame[list(self.columns)])
         size = self.options.rows_at_once
         answers: list[Any] = []
         for start in range(0, len(frame), size):

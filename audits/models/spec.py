@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from audits.checks import allowed_address, build, choices
 from audits.errors import InputError
+from audits.models.formats import check_format, is_mlflow
 from audits.models.predictions import HigherIs, Made
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
     "ModelSpec",
     "Predictions",
     "Train",
-    "check_format",
     "endpoint_hosts",
     "model_path",
     "model_spec",
@@ -29,33 +29,6 @@ __all__ = [
 Train = Literal["logistic", "mlp", "forest", "boosting", "text", "project", "sensr", "reductions"]
 PREDICT_LABELS = ("logistic", "mlp", "forest", "boosting")
 """Kinds trained here that can learn the label itself."""
-
-_SKLEARN = (
-    "convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}) and save the .onnx file"
-)
-_TORCH = "convert it with torch.onnx.export(model, example_input, 'model.onnx')"
-_RUNS_CODE = "is refused because loading that format can run code hidden in the file"
-_NOT_READ = "is not read: a model file must be ONNX"
-_REFUSED: dict[str, tuple[str, str]] = {
-    **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".sav", ".cloudpickle"), (_RUNS_CODE, _SKLEARN)),
-    **dict.fromkeys((".pt", ".pth", ".pt2", ".ckpt", ".torchscript", ".ptl"), (_RUNS_CODE, _TORCH)),
-    **dict.fromkeys(
-        (".h5", ".keras", ".pb"),
-        (_RUNS_CODE, "convert it with tf2onnx: python -m tf2onnx.convert --output model.onnx"),
-    ),
-    ".skops": (_NOT_READ, _SKLEARN),
-    ".json": (
-        _NOT_READ,
-        "convert an XGBoost model with onnxmltools.convert_xgboost(model) and save the .onnx file",
-    ),
-    ".ubj": (
-        _NOT_READ,
-        "convert an XGBoost model with onnxmltools.convert_xgboost(model) and save the .onnx file",
-    ),
-    ".safetensors": (_NOT_READ, f"weights alone are no model; load them in torch and {_TORCH}"),
-}
-_MLFLOW = ("is an MLflow artefact, refused because loading it can run code hidden in its pickles", _SKLEARN)
-
 
 _HOSTS = "EVENHAND_ENDPOINT_HOSTS"
 _THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
@@ -153,7 +126,7 @@ class ModelSpec:
         of the one text column among the features. The last three are fair baselines, which use the
         protected attributes in training and never in scoring unless they are features.
     path : str or None
-        An ``.onnx`` file, relative to the spec file.
+        A model file (see `audits.models.formats`), relative to the spec file.
     predictions : Predictions or None
         A column of the data.
     endpoint : Endpoint or None
@@ -164,6 +137,11 @@ class ModelSpec:
         What a model trained here learns, or a file or service gives: by default whether the outcome is
         favourable; ``"label"`` is the label itself, each of its values where there are more than two, or the
         number that `data.label` cuts.
+    columns : tuple of str, or mapping of str to tuple of str, or None
+        Columns that a file reads by position, in the order it was trained on; for a file with several
+        inputs those of each, by the input's name. For an endpoint: the columns sent (the features).
+    output : {"probabilities", "logits"} or None
+        What a file or endpoint gives; ``"logits"`` are log-odds.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -174,6 +152,8 @@ class ModelSpec:
     endpoint: Endpoint | None = None
     classes: tuple[bool | int | float | str, ...] | None = None
     predict: Literal["label"] | None = None
+    columns: tuple[str, ...] | dict[str, tuple[str, ...]] | None = None
+    output: Literal["probabilities", "logits"] | None = None
 
     def check(self, where: str = "model") -> None:
         """Raise `InputError` unless exactly one source is given, and one that can be used."""
@@ -187,10 +167,17 @@ class ModelSpec:
             )
         if self.endpoint is not None:
             self.endpoint.check(f"{where}.endpoint")
-        if self.classes is not None and self.path is None and self.endpoint is None:
-            raise InputError(
-                f"{where}.classes", "has a meaning for a model file or endpoint only", advice="leave it out"
-            )
+        for name in ("classes", "columns", "output"):
+            if getattr(self, name) is not None and self.path is None and self.endpoint is None:
+                raise InputError(
+                    f"{where}.{name}",
+                    "has a meaning for a model file or endpoint only",
+                    advice="leave it out",
+                )
+        if self.columns is not None and not self.columns:
+            raise InputError(f"{where}.columns", "must name at least one column")
+        if self.endpoint is not None and isinstance(self.columns, dict):
+            raise InputError(f"{where}.columns", "must be a list of columns for an endpoint", self.columns)
         if self.predict is not None and self.train not in {None, *PREDICT_LABELS}:
             raise InputError(
                 f"{where}.predict",
@@ -202,7 +189,7 @@ class ModelSpec:
             raise InputError(
                 f"{where}.predict", "has no meaning for a column of predictions", advice="leave it out"
             )
-        if self.path is not None and (Path(self.path).suffix or _is_mlflow(self.path)):
+        if self.path is not None and (Path(self.path).suffix or is_mlflow(self.path)):
             check_format(self.path, f"{where}.path")
         if self.predictions is not None:
             _check_predictions(self.predictions, f"{where}.predictions")
@@ -222,6 +209,12 @@ def model_spec(section: Mapping[str, Any], where: str = "model") -> ModelSpec:
     'decile_score'
     """
     made = section
+    for key, line in {"predictions": "{{score: {0}}} or {{label: {0}}}", "endpoint": "{{url: {0}}}"}.items():
+        if isinstance(made, Mapping) and isinstance(made.get(key), str):
+            value = made[key]
+            raise InputError(
+                f"{where}.{key}", "must be a mapping", value, f"write {key}: {line.format(value)}"
+            )
     for key, kind in {"predictions": Predictions, "endpoint": Endpoint}.items():
         if isinstance(made, Mapping) and isinstance(made.get(key), Mapping):
             # built first, so that a message names the key inside it
@@ -238,33 +231,16 @@ def _check_predictions(predictions: Predictions, where: str) -> None:
         raise InputError(f"{where}.higher_is", "has a meaning for scores only", advice="leave it out")
 
 
-def check_format(path: str, where: str) -> None:
-    """Raise `InputError` unless the file's name ends in ``.onnx``: the reason, and how to convert."""
-    suffix = Path(path).suffix.lower()
-    if suffix == ".onnx":
-        return
-    reason, advice = _REFUSED.get(suffix, ("must name an .onnx file", "convert the model to ONNX"))
-    if _is_mlflow(path):
-        reason, advice = _MLFLOW
-    raise InputError(where, reason, path, advice)
-
-
-def _is_mlflow(path: str) -> bool:
-    return path.endswith(("MLmodel", ".mlmodel")) or path.startswith(("models:/", "runs:/"))
-
-
 def model_path(path: str, base_dir: Path, where: str = "model.path") -> Path:
     """Return the model file that `path`, relative to `base_dir`, names.
 
     Raises
     ------
     InputError
-        If it is no ONNX file or does not exist.
+        If it is of a format that is refused or does not exist.
     """
     found = base_dir / path
-    if found.is_dir() and (found / "MLmodel").exists():
-        raise InputError(where, _MLFLOW[0], path, _MLFLOW[1])
-    check_format(path, where)
+    check_format(path, where, folder=(found / "MLmodel").exists())
     if not found.is_file():
         raise InputError(
             where, "must name an existing file", path, f"relative names are looked up in {base_dir}"

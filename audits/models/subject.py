@@ -14,14 +14,16 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from audits.checks import choices
 from audits.data import AuditData, FeatureSpace
 from audits.data.values import text_of
 from audits.errors import InputError
+from audits.models.gradients import Differentiable
 from audits.models.predictions import (
     HigherIs,
     Made,
@@ -43,9 +45,6 @@ from audits.models.spec import ModelSpec, Predictions, Train, model_path
 from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
 from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Subject", "make_subject", "subject_of", "train_model"]
 
@@ -141,6 +140,17 @@ class Subject:
         """Who of the people audited gets the favourable decision, (n,) bool."""
         return self.decide(self.scores, self.data.groups)
 
+    @cached_property
+    def differentiable(self) -> Differentiable | None:
+        """The model with its gradient, checked on the people audited; None where it has none."""
+        if isinstance(self.model, Differentiable):
+            return self.model
+        if not self.model.classes or not self.model.invents:
+            return None
+        from audits.models.exact import differentiable
+
+        return differentiable(self.model, self.favorable_classes, self.scores, self.data.frame, self.space)
+
     @property
     def outcome(self) -> str:
         """The favourable outcome in words: ``two_year_recid = 0``, ``gpa >= 3``, or ``favorable``."""
@@ -233,27 +243,32 @@ def make_subject(
         notes.append(
             f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
         )
-    elif model_spec.path is not None and learns == "number":
-        from audits.models.numbers import load_onnx_number
-
-        model = load_onnx_number(model_path(model_spec.path, base_dir), data)
-        notes += model.notes
     elif model_spec.path is not None:
-        from audits.models.onnx import load_onnx
+        from audits.models.files import load_file
 
-        model = load_onnx(model_path(model_spec.path, base_dir), data, classes=model_spec.classes)
-        notes += model.notes
-        kind = "probability" if model.labels is None else "label"
+        path = model_path(model_spec.path, base_dir)
+        model = load_file(path, data, model_spec, number=learns == "number")
+        data, added = _with_what_it_reads(data, model)
+        notes += [*getattr(model, "notes", ()), *added]
+        kind = "probability" if getattr(model, "labels", None) is None else "label"
     elif model_spec.endpoint is not None and learns == "number":
         from audits.models.numbers import load_endpoint_number
 
-        model = load_endpoint_number(model_spec.endpoint, data)
-        notes += model.notes
+        model = load_endpoint_number(model_spec.endpoint, data, columns=_sent(model_spec))
+        data, added = _with_what_it_reads(data, model)
+        notes += [*model.notes, *added]
     elif model_spec.endpoint is not None:
         from audits.models.endpoint import load_endpoint
 
-        model = load_endpoint(model_spec.endpoint, data, classes=model_spec.classes)
-        notes += model.notes
+        model = load_endpoint(
+            model_spec.endpoint,
+            data,
+            classes=model_spec.classes,
+            columns=_sent(model_spec),
+            logits=model_spec.output == "logits",
+        )
+        data, added = _with_what_it_reads(data, model)
+        notes += [*model.notes, *added]
         kind = "probability" if model.labels is None else "label"
     elif model_spec.predictions is not None:
         higher_is, made = model_spec.predictions.higher_is, model_spec.predictions.made or "unknown"
@@ -332,6 +347,20 @@ def train_model(training: AuditData, kind: Train, seed: int, progress: Progress)
     return train_baseline(training, kind, seed=seed)
 
 
+def _sent(spec: ModelSpec) -> tuple[str, ...] | None:
+    return spec.columns if isinstance(spec.columns, tuple) else None  # `ModelSpec.check` refused a mapping
+
+
+def _with_what_it_reads(data: AuditData, model: Model) -> tuple[AuditData, list[str]]:
+    """Return the data with all that a model reads among its features, so that people can be moved by it."""
+    read = [name for name in model.columns if name not in data.features]
+    if not read:
+        return data, []
+    digest = hashlib.sha256(f"{data.digest} with {read}".encode()).hexdigest()
+    note = f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."
+    return dataclasses.replace(data, features=(*data.features, *read), digest=digest), [note]
+
+
 def _space(data: AuditData) -> FeatureSpace:
     """Fit the feature space; without a feature that is more than free text, people have no place: empty."""
     if all(data.kinds[name] == "text" for name in data.features):
@@ -378,6 +407,28 @@ def _from_column(data: AuditData, predictions: Predictions) -> tuple[AuditData, 
     return data, model, notes
 
 
+def _gap_remarks(subject: Subject) -> list[str]:
+    """Say what became of people whose missing number a model was given that was not made for any."""
+    model, data = subject.model, subject.data
+    if getattr(model, "takes_gaps", True):
+        return []
+    remarks = []
+    given = data.written.restore(data.frame[list(model.columns)])
+    for name in model.columns:
+        gaps = given[name].isna().to_numpy()
+        if not gaps.any() or not pd.api.types.is_numeric_dtype(given[name].dtype):
+            continue
+        got = int(subject.decisions[gaps].sum())
+        others = "" if gaps.all() else f" ({subject.decisions[~gaps].mean():.0%} of the others do)"
+        remarks.append(
+            f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, "
+            f"for which it has no rule, and {got:,} of them get the favourable decision{others}. Set "
+            "data.missing to 'drop' to leave them out, or bring the model together with the step that fills "
+            "in what is missing."
+        )
+    return remarks
+
+
 def _remarks(subject: Subject) -> list[str]:
     """Return what the scores themselves give reason to doubt, in sentences."""
     scores, decisions, data = subject.scores, subject.decisions, subject.data
@@ -390,6 +441,7 @@ def _remarks(subject: Subject) -> list[str]:
             f"Everyone gets the {'favourable' if decisions.all() else 'unfavourable'} decision: the rule is "
             f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
         )
+    remarks += _gap_remarks(subject)
     if data.y is not None and subject.made == "in_sample":
         remarks.append(
             "The predictions are of people whom the model was trained on: accuracies and error rates are "

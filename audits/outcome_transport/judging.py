@@ -208,9 +208,9 @@ def judge_all(parts: Parts, options: OutcomeTransportOptions, distance: Estimate
         {name: one for name, one in zip(names, each, strict=True) if one is not None}
         for each in (everywhere, even)
     )
-    # of mirrored differences, the larger bias is the one to name
     first = sorted(found.values(), key=lambda one: -(one.interval.value or 0.0))
-    return Findings(worst_of(first), found, alone)
+    # of two groups both differences are the same one, and the larger bias the one to name
+    return Findings(worst_of(first[:1] if len(first) == 2 else first), found, alone)
 
 
 def _of_distance(parts: Parts, options: OutcomeTransportOptions, distance: Estimate) -> Judged:

@@ -59,11 +59,10 @@ def burden_of(way: Way, path: Walk, rng: np.random.Generator) -> Burden:
     gap = largest_gap(np.bincount(code, weights * at_end, k), size, level=options.level / 2)
     differences, p = _burdens(way, np.where(never, np.nan, cost), rng)
     shares = _shares(way, at_end, size, rng)
-    # of mirrored differences, the group that is worse off is the one to name
-    named = [
-        *sorted(filter(None, differences), key=lambda one: -(one.interval.value or 0.0)),
-        *sorted(filter(None, shares), key=lambda one: one.interval.value or 0.0),
-    ]
+    further = sorted(filter(None, differences), key=lambda one: -(one.interval.value or 0.0))
+    fewer = sorted(filter(None, shares), key=lambda one: one.interval.value or 0.0)
+    # of two groups both differences are the same one, and the group that is worse off the one to name
+    named = [*further[:1], *fewer[:1]] if k == 2 else [*further, *fewer]
     nothing = Estimate(None, None, None, float(size.sum()), "there is one group only")
     judged = worst_of(named) if named else judge(nothing, immaterial=(0.0, 0.0), reason=nothing.method)
     return Burden(alpha, cost, never, tuple(means), tuple(medians), gap, differences, shares, p, judged)

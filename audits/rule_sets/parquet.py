@@ -129,6 +129,7 @@ def _check_streamed(data: DataSpec, threshold: object, options: RuleSetsOptions)
         "data.recode": bool(data.recode),
         "data.label": data.label is not None,
         "data.weights": data.weights is not None,
+        "data.person": data.person is not None,
         "data.missing": data.missing == "drop",
         "data.read": data.read.missing is not None or data.read.names is not None,
         "threshold by group": not isinstance(threshold, int | float),

@@ -98,7 +98,8 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
         if size > _MOST_BYTES:
             raise InputError("the body", f"must decompress to at most {_MOST_BYTES // 10**6} MB")
         table = pa.Table.from_batches(kept, schema=opened.schema)
-    except (pa.ArrowException, OSError, ValueError) as error:
+        table.validate(full=True)  # texts that end before they begin would be read out of bounds
+    except (pa.ArrowException, OSError, ValueError, SystemError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError("the body", f"must be an Arrow stream ({str(error)[:120]})") from None
@@ -106,7 +107,12 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
     def values(name: str) -> list[Any]:
         try:
             return table.column(name).to_pylist()
-        except (pa.ArrowException, ValueError, OverflowError) as error:  # a text or date that is none
+        except (
+            pa.ArrowException,
+            ValueError,
+            OverflowError,
+            SystemError,
+        ) as error:  # a text or date that is none
             raise InputError(f"the column {name!r}", f"cannot be read ({str(error)[:120]})") from None
 
     return _arrival(table.column_names, values, table.num_rows, reads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from pathlib import Path
@@ -16,6 +17,13 @@ def digest_of(value: Any) -> str:
     """Return the SHA-256 of plain data, whatever the order of its keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _looked(path: Path) -> str:
+    """Say where a file was looked for, and which one of a like name lies there."""
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f"looked for {path}" + (f"; did you mean {near[0]!r}" if near else "")
 
 
 def path_digest(path: Path, where: str, value: str, *, most: int | None = None) -> str:
@@ -35,6 +43,9 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
     InputError
         If there is no such file or folder, it cannot be read, or the folder has no Parquet file.
     """
+    if "://" in value:
+        advice = "fetch the file, and name it by its path"
+        raise InputError(where, "must be a file on this machine, not an address", value, advice)
     try:
         if path.is_file():
             size = path.stat().st_size
@@ -43,7 +54,7 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         if not path.exists():
-            raise InputError(where, "must name an existing file", value, f"looked for {path}")
+            raise InputError(where, "must name an existing file", value, _looked(path))
         if not path.is_dir():
             raise InputError(where, "must name a file or a folder of Parquet files", value)
         parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())

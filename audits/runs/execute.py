@@ -135,7 +135,11 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
         spec.table_key(expected),
         lambda: read_table(paths, format=spec.data.format, options=spec.data.read),
     )
-    data = build_data(table, spec.data)
+    try:
+        data = build_data(table, spec.data)
+    except InputError as error:
+        _add_noticed(error, table)
+        raise
     if data.rows_read != data.n + sum(data.excluded.values()):
         raise RunFailed(
             f"{data.rows_read:,} rows were read, but {data.n:,} used and "
@@ -155,6 +159,13 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
             "data.path or model.path", "names a file that changed during the run", advice="run it again"
         )
     return _Prepared(subject, _data_facts(table, data, subject), plain_data(model_facts(subject), "model"))
+
+
+def _add_noticed(error: InputError, table: Table) -> None:
+    """Add to an error about the data what was noticed while they were read: it may be the reason."""
+    noticed = [note for file in table.report.files for note in file.notes] + list(table.report.notes)
+    if noticed:
+        error.args = (f"{error} Noticed while reading: {' '.join(noticed)}",)
 
 
 def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, Any]:

@@ -121,11 +121,11 @@ class ProcessExecutor:
         Home folder; by default ``EVENHAND_HOME``.
     plugin : str, optional
         ``module:function`` that each worker calls first, to register audits of one's own.
+    limits : RunLimits, optional
+        What runs may take; by default there are no limits.
     warm : bool
         Whether workers load at once what any run may need, so that the first answers sooner; for a single
         run it is quicker to load only what that one needs.
-    limits : RunLimits, optional
-        What runs may take; by default there are no limits.
     """
 
     def __init__(
@@ -134,8 +134,8 @@ class ProcessExecutor:
         *,
         base: Path | None = None,
         plugin: str | None = None,
-        warm: bool = True,
         limits: RunLimits | None = None,
+        warm: bool = True,
     ) -> None:
         if workers is not None and workers < 1:
             raise InputError("workers", "must be at least 1", workers)
@@ -367,7 +367,7 @@ class ProcessExecutor:
                 if self._closing:
                     return None
                 worker = WorkerProcess(
-                    self._plugin, warm=self._loaded, memory=self.limits.memory, network=network
+                    self._plugin, memory=self.limits.memory, network=network, warm=self._loaded
                 )
                 self._workers.add(worker)
         except OSError as error:

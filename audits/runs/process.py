@@ -47,12 +47,12 @@ class WorkerProcess:
         ``module:function`` that the worker imports and calls before anything else.
     module : str
         What it runs.
-    warm : bool
-        Whether a worker loads what any run may need before it says that it is ready.
     memory : int, optional
         Bytes that it may write to; unlimited if not given.
     network : bool
         Whether it may open sockets.
+    warm : bool
+        Whether a worker loads what any run may need before it says that it is ready.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class WorkerProcess:
         plugin: str | None = None,
         *,
         module: str = "audits.runs.worker",
-        warm: bool = True,
         memory: int | None = None,
         network: bool = False,
+        warm: bool = True,
     ) -> None:
         self.network = network
         self.why = ""

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import logging
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs.artefacts import Artefacts, KeptFile
-from audits.runs.database import Database, database
+from audits.runs.database import Database, database, is_unreachable
 from audits.runs.entry import (
     LONGEST_NOTE,
     STATUSES,
@@ -46,6 +47,8 @@ _FIELDS = (
     "id", "run_key", "title", "note", "status", "owner", "spec", "base_dir", "created", "ended",
     "process", "verdict", "finding", "error",
 )  # fmt: skip
+_WAITS = (1.0, 5.0, 15.0, 60.0)  # seconds between tries to note the end of a run
+_TRIES = 1440  # a day
 _RUNS = sa.table("saved_runs", *map(sa.column, _FIELDS))
 _FILES = sa.table("saved_files", *map(sa.column, ("run", "name", "digest", "size")))
 
@@ -281,6 +284,20 @@ class SavedRuns:
         self._database.scrub()
 
     def _note_end(self, identity: str, run: Run) -> None:
+        """Note how a run ended; where the database cannot be used now, try again until it can."""
+        if self._noted(identity, run):
+            return
+
+        def again() -> None:
+            for wait in (*_WAITS, *[_WAITS[-1]] * _TRIES):
+                time.sleep(wait)
+                if self._noted(identity, run):
+                    return
+
+        threading.Thread(target=again, name="evenhand-note", daemon=True).start()
+
+    def _noted(self, identity: str, run: Run) -> bool:
+        """Note how a run ended; False if the database could not be reached."""
         try:
             if run.status == "done":
                 self.finish(identity, run.result())
@@ -288,10 +305,13 @@ class SavedRuns:
                 self.end(identity, "cancelled")
             else:
                 self.end(identity, "failed", run.error.sentence if run.error else "")
-        except Exception:  # a thread of the executor calls this, and must go on
+        except Exception as error:  # a thread of the executor calls this, and must go on
             logging.getLogger("evenhand").exception(
                 "The end of the saved run %s could not be noted", identity
             )
+            cause = error.__cause__
+            return not (is_unreachable(error) or (isinstance(cause, RunFailed) and is_unreachable(cause)))
+        return True
 
     def _set(self, identity: str, owner: str | None, **values: str) -> None:
         found = self.get(identity, owner)

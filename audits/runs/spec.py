@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import Field, TypeAdapter
 
@@ -19,7 +19,9 @@ from audits.checks import build, one_of
 from audits.data import DataSpec, Limits, data_spec
 from audits.data.larger import beyond_limits
 from audits.errors import InputError
+from audits.foreign import audit_line, value_line
 from audits.models import ModelSpec, model_spec
+from audits.models.spec import Train
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import dump_yaml, load_document, plain_data
 from audits.runs.gate import Gate
@@ -197,7 +199,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     top = build(_Top, plain_data(document, ""), "")
     return Spec(
         data=_data(top.data),
-        model=model_spec(_section(top.model, "model")),
+        model=model_spec(_model_section(top.model)),
         threshold=_threshold(top.threshold),
         seed=top.seed,
         audits=_audits(top.audits),
@@ -224,7 +226,24 @@ def _section(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
+def _model_section(value: Any) -> dict[str, Any]:
+    if not isinstance(value, str):
+        return _section(value, "model")
+    ours = value_line(value, get_args(Train))
+    if ours or value in get_args(Train):
+        line = f"{{train: {ours or value}}}"
+    elif "://" in value:
+        line = f"{{endpoint: {{url: {value}}}}}"
+    elif Path(value).suffix:
+        line = f"{{path: {value}}}"
+    else:
+        line = f"{{predictions: {{score: {value}}}}}"
+    raise InputError("model", "must be a mapping", value, f"write model: {line}")
+
+
 def _data(value: Any) -> DataSpec:
+    if isinstance(value, str):
+        raise InputError("data", "must be a mapping", value, f"write data: {{path: {value}}}")
     data = data_spec(_section(value, "data"))
     if not data.path:
         raise InputError("data.path", "is missing", advice="name the file to audit")
@@ -249,17 +268,31 @@ def _threshold(value: Any) -> float | dict[str, dict[str, float]]:
 
 def _number(value: Any, where: str, rule: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError(where, rule, value)
+        raise InputError(where, rule, value, _as_number(value, where))
     try:
         return float(value)
     except OverflowError:
         raise InputError(where, rule, value) from None
 
 
+def _as_number(value: Any, where: str) -> str:
+    """Return the line for a number that was written as a text or percentage; empty for anything else."""
+    try:
+        number = float(str(value).rstrip(" %")) / (100 if "%" in str(value) else 1)
+    except ValueError:
+        return ""
+    return f"write {where.split('.')[-1]}: {number:g}" if isinstance(value, str) else ""
+
+
 def _audits(value: Any) -> tuple[AuditRequest, ...]:
     if not isinstance(value, list) or not value:
+        line = "[groups]"
+        if isinstance(value, str):
+            line = f"[{audit_line(value) or value}]"
+        elif isinstance(value, dict) and value:
+            line = "".join(f"- {{{name}: {{…}}}} " if each else f"- {name} " for name, each in value.items())
         raise InputError(
-            "audits", "must be a list of at least one audit", value, "write audits: [groups], say"
+            "audits", "must be a list of at least one audit", value, f"write audits: {line.strip()}"
         )
     return tuple(_audit(item, f"audits[{place}]") for place, item in enumerate(value))
 
@@ -270,6 +303,8 @@ def _audit(value: Any, where: str) -> AuditRequest:
     if not isinstance(value, dict) or len(value) != 1:
         raise InputError(where, "must be one audit with its options, such as {flipset: {…}}", value)
     name, options = next(iter(value.items()))
+    if name not in AUDITS and audit_line(name):
+        raise InputError(where, "must be the name of an audit", name, f"write {audit_line(name)}")
     one_of(where, name, AUDITS, what="the name of an audit")
     return audit_request(name, options, f"{where}.{name}")
 

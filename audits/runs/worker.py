@@ -160,9 +160,9 @@ def main() -> None:
     faulthandler.enable()
     parser = argparse.ArgumentParser()
     parser.add_argument("--plugin")
-    parser.add_argument("--cold", action="store_true")
     parser.add_argument("--memory", type=int)
     parser.add_argument("--network", action="store_true")
+    parser.add_argument("--cold", action="store_true")
     chosen = parser.parse_args()
     plugin = chosen.plugin
     _give_up(chosen.memory, chosen.network)

@@ -189,7 +189,9 @@ def ratio_p_value(
         with np.errstate(divide="ignore", invalid="ignore"):
             error = np.sqrt(apart / one**2 + beside / other**2)
             t = (np.log(one) - np.log(other)) / np.maximum(error, 1e-9)
-        return np.where((one > 0) & (other > 0), t, np.sign(one - other) * np.inf)
+        return np.where(
+            (one > 0) & (other > 0), t, np.where(one == other, 0.0, np.copysign(np.inf, one - other))
+        )
 
     null, at_once = np.empty(draws), max(1, _AT_ONCE // max(total if total <= _SHUFFLED else size, 1))
     for start in range(0, draws, at_once):

@@ -14,7 +14,7 @@ from audits.data.heavy import check_spread
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.dense import dense_of
-from audits.models.gradients import Differentiable, logits_over
+from audits.models.gradients import logits_over
 from audits.models.protocol import row_weights
 from audits.progress import Progress, part
 from audits.sensitivity.blackbox import measure_blackbox
@@ -126,9 +126,9 @@ def train_models(
 
 def _audited(subject: Subject) -> tuple[Audited | None, str]:
     """Return F as a network over the feature space, or why it is none."""
-    model = subject.model
-    if not isinstance(model, Differentiable):
-        return None, f"The {model.name} has no gradient here"
+    model = subject.differentiable
+    if model is None:
+        return None, f"The {subject.model.name} has no gradient here"
     try:
         network = dense_of(logits_over(model, subject.space, subject.data.frame))
     except InputError:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from audits.stats.estimate import Estimate
 
 __all__ = [
     "cautious_difference",
-    "difference_p_value",
+    "cautious_p",
     "fisher_mid_p",
     "largest_gap",
     "newcombe",
@@ -23,6 +23,8 @@ __all__ = [
     "wilson",
 ]
 
+_LARGEST_Z = 37.0
+_HALVINGS = 50
 _MANY = 100  # people expected in the smallest cell from which score intervals need no exact test beside them
 
 
@@ -120,31 +122,31 @@ def cautious_difference(
     return Estimate(gap.value, min(gap.low, 0.0), max(gap.high, 0.0), gap.n, method)
 
 
-def difference_p_value(first_count: float, first_n: float, second_count: float, second_n: float) -> float:
-    """Two-sided p-value of equal shares: the smallest level at which `cautious_difference` excludes 0.
-
-    1 where a group has nobody.
+def cautious_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float | None:
+    """Smallest level at which `cautious_difference` leaves out 0; None where there is no difference.
 
     Examples
     --------
-    >>> p = difference_p_value(56, 70, 48, 80)
-    >>> [bool(cautious_difference(56, 70, 48, 80, level=p * side).low > 0) for side in (0.99, 1.01)]
-    [False, True]
+    >>> p = cautious_p(56, 70, 48, 80)
+    >>> gaps = (cautious_difference(56, 70, 48, 80, level=level) for level in (1.01 * p, 0.99 * p))
+    >>> [gap.low > 0 for gap in gaps]
+    [True, False]
     """
+    if newcombe(first_count, first_n, second_count, second_n).value is None:
+        return None
 
-    def excludes(level: float) -> bool:
-        gap = cautious_difference(first_count, first_n, second_count, second_n, level=level)
-        return gap.low is not None and gap.high is not None and not gap.low <= 0 <= gap.high
+    def apart(z: float) -> bool:
+        gap = newcombe(first_count, first_n, second_count, second_n, level=2 * float(ndtr(-z)))
+        return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
 
-    below, above = -15.0, 0.0  # powers of ten
-    if not excludes(1 - 1e-9):
-        return 1.0
-    if excludes(10**below):
-        return float(10**below)
-    for _ in range(50):
-        middle = (below + above) / 2
-        below, above = (below, middle) if excludes(min(10**middle, 1 - 1e-9)) else (middle, above)
-    return float(10**above)
+    low, high = 0.0, _LARGEST_Z
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if apart(middle) else (low, middle)
+    n = first_n + second_n
+    few = min(first_n, second_n) * min(first_count + second_count, n - first_count - second_count) / n
+    own = 2 * float(ndtr(-low))
+    return own if few > _MANY else max(own, fisher_mid_p(first_count, first_n, second_count, second_n))
 
 
 def fisher_mid_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float:

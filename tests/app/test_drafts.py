@@ -92,6 +92,17 @@ def test_an_uploaded_table_has_its_likely_protected_columns_suggested(
     assert drafts.suggest_columns(chosen, profile(read_table(path))) == chosen
 
 
+def test_stored_predictions_are_suggested_once_and_are_no_features(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text("sex,y_true,y_pred,y_prob\n" + "f,1,0,0.4\nm,0,1,0.7\n" * 30)
+    profiles = profile(read_table(path))
+    assert [item.stores for item in profiles] == [None, "label", "prediction", "score"]
+    suggested = drafts.suggest_columns(drafts.from_files([path], "server"), profiles)
+    assert suggested["spec"]["model"] == {"predictions": {"label": "y_pred"}}
+    trained = {**suggested, "spec": {**suggested["spec"], "model": {"train": "logistic"}}}
+    assert drafts.suggest_columns(trained, profiles)["spec"]["model"] == {"train": "logistic"}
+
+
 def test_nothing_outside_the_servers_folder_is_listed_or_opened(tmp_path: Path) -> None:
     folder, outside = tmp_path / "data", tmp_path / "outside"
     folder.mkdir()

@@ -59,7 +59,7 @@ def test_two_models_are_compared_and_two_files_too(space) -> None:  # noqa: F811
     at.switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("another model with the model").run()
     assert not at.exception
-    assert at.selectbox(key="other").options[0] == "an ONNX file"  # nothing was trained here
+    assert at.selectbox(key="other").options[0] == "a model file"  # nothing was trained here
     assert any("Choose what to compare" in text for text in texts(at))
     draft = space.draft()
     at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
@@ -128,7 +128,7 @@ def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:  # noqa
     at.switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("another model with the model").run()
     assert not at.exception
-    assert not any("hiring.onnx is used" in text for text in texts(at))
+    assert not any("hiring.onnx is loaded" in text for text in texts(at))
     assert any("Choose what to compare" in text for text in texts(at))
 
 

@@ -72,6 +72,32 @@ def test_without_protected_attributes_every_page_says_where_to_tick_one(space: W
     assert "Tick a protected attribute on the data page" in labels
 
 
+def test_a_table_of_label_predictions_and_groups_is_ready_for_the_overview(space: Workspace) -> None:
+    bring(space, "sex,y_true,y_pred\n" + "f,1,0\nf,0,0\nm,1,1\nm,0,1\n" * 15, label="y_true", favorable=1)
+    at = visit(space)
+    assert not at.exception
+    assert at.button(key="next").label == "Compare the groups →"
+    assert not at.button(key="next").disabled
+    made = next(box for box in at.selectbox if box.key.startswith("made-"))
+    at = made.set_value("in_sample").run()
+    assert not at.exception
+    assert space.draft()["spec"]["model"] == {"predictions": {"label": "y_pred", "made": "in_sample"}}
+    at.switch_page("views/groups.py").run()
+    assert not at.exception
+    assert not at.button(key="run").disabled
+
+
+def test_a_predicted_label_alone_asks_for_its_good_value_from_a_list(space: Workspace) -> None:
+    bring(space, "sex,prediction\n" + "f,yes\nf,no\nm,yes\nm,no\n" * 15)
+    at = visit(space)
+    assert not at.exception
+    chosen = next(box for box in at.multiselect if box.key.endswith("-predicted"))
+    assert sorted(chosen.options) == ["no", "yes"]
+    at = chosen.set_value(["yes"]).run()
+    assert space.draft()["spec"]["data"]["favorable"] == "yes"
+    assert not at.button(key="next").disabled, texts(at)
+
+
 def test_a_threshold_that_no_probability_has_is_told_where_it_is_typed(space: Workspace) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     (field,) = (field for field in at.number_input if field.label == "Threshold")

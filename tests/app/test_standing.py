@@ -23,8 +23,8 @@ def test_a_run_that_ends_while_it_is_looked_at_is_not_lost(
     run = work.submit(space, spec, "groups")
 
     class Slow(RunStore):
-        def finished(self, key: str) -> bool:
-            there = super().finished(key)
+        def finished(self, key: str, owner: str | None = None) -> bool:
+            there = super().finished(key, owner)
             assert run.wait(120)  # it ends after the store was asked and before the answer is used
             return there
 

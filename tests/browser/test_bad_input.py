@@ -77,7 +77,7 @@ def test_a_truncated_model_file_is_told_and_the_next_run_works(
     models.set_input_files(str(tmp_path / "model.pkl"))
     assert "can run code" in problem(page)
     models.set_input_files(str(tmp_path / "cut.onnx"))
-    page.wait_for_selector("text=cut.onnx is used", timeout=acts.SLOW)
+    page.wait_for_selector("text=cut.onnx is loaded", timeout=acts.SLOW)
     acts.to_flipsets(page)
     acts.run(page)
     assert "cut.onnx" in problem(page)

@@ -342,7 +342,7 @@ def test_frames_of_every_dtype_are_taken():
             {"protected": ["gender"]},
             "data.protected must be a column of the data, got 'gender'; choose 'age', 'sex'",
         ),
-        ({"protected": ["age"], "bins": {"age": [30]}}, "data.bins.age must be at least two finite edges"),
+        ({"protected": ["age"], "bins": {"age": [30]}}, "data.bins.age must be edges, from the lowest"),
         (
             {"protected": ["age"], "bins": {"age": [30, 20]}},
             "data.bins.age must be at least two finite edges",
@@ -376,7 +376,7 @@ def test_frames_of_every_dtype_are_taken():
         ),
         ({"recode": {"x": {"map": {"a": "b"}}}}, "data.recode.x.from must be a column of the data, got 'x'"),
         ({"recode": {"job": {"map": {}}}}, "data.recode.job.map must name at least one value"),
-        ({"recode": {"job": {"mapp": {}}}}, "data.recode.job.map is missing"),
+        ({"recode": {"job": {"mapp": {}}}}, "data.recode.job.mapp is not a known key; did you mean 'map'"),
         (
             {"keep": [{"column": "age", "between": [30, 20]}]},
             "data.keep[0].between must go from low to high, got [30, 20]",
@@ -427,7 +427,7 @@ def test_frames_of_every_dtype_are_taken():
             "data.recode.sex.map must hold texts, numbers or dates, got [1]",
         ),
         ({"recode": {"sex": [1]}}, "data.recode.sex must be a mapping of option names to values, got [1]"),
-        ({"read": {"sep": ","}}, "data.read.sep is not a known key; known keys are 'separator'"),
+        ({"read": {"sep": ","}}, "data.read.sep is not a known key; write read: {separator: ';'} under data"),
         (
             {"read": {"skip_rows": 1.5}},
             "data.read.skip_rows must be a number of lines, or a list with one a file, got 1.5",

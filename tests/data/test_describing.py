@@ -93,7 +93,7 @@ def test_stored_results_are_suggested_and_never_features(tmp_path):
     path.write_text("y_true,y_pred,y_prob,sex,hours\n" + "1,0,0.4,f,3\n0,1,0.7,m,4\n" * 20)
     table = read_table(path)
     suggested = describe(table)["suggested"]
-    assert suggested["label"] == ["y_true"]
+    assert suggested["label"][0] == "y_true"
     assert suggested["predictions"] == {"y_pred": "label", "y_prob": "score"}
     data = build_data(table, DataSpec(label="y_true", favorable=1, protected=("sex",)))
     assert data.features == ("hours",)

@@ -110,6 +110,7 @@ def test_one_interval_is_behind_the_verdict_and_survives_saving(tmp_path):
     item = next(group for group in result.probable if not group.is_reference)
     assert result.judged.interval == item.difference_bounds
     assert result.verdict == item.verdict == "evidence of a difference"
+    assert result.judged.p_value <= 0.05
     values = result.to_json()
     assert values["interval"]["low"] == item.difference_bounds.low
     assert values["widest_attribute"] is None

@@ -224,6 +224,7 @@ def test_one_interval_is_behind_badge_sentence_and_json(n, gap):
     assert (values["verdict"], values["interval"]["low"]) == (result.verdict, interval.low)
     assert values["material"] == result.judged.material
     assert points(interval) in result.finding
+    assert (result.judged.p_value <= 0.05) == (result.verdict == "evidence of a difference")
     for judged in (result.judged, *(gap for row in result.table for gap in row.differences.values())):
         ends = judged.interval if judged is result.judged else judged.estimate
         excluded = ends.low > 0 or ends.high < 0

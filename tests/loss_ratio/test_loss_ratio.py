@@ -122,7 +122,15 @@ def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people, ki
     assert result.statistic.value > 2  # the trace is free, and the model reads it
     moved = result.moves[result.moves["feature"] == "hair"]
     low, high = subject.data.frame["hair"].min(), subject.data.frame["hair"].max()
-    assert moved["after"].between(low - 1e-9, high + 1e-9).all()  # only admissible rows were scored
+    assert not moved["after"].between(low, high).all(), "nothing keeps them within the range seen"
+    kept = loss_ratio(
+        subject,
+        LossRatioOptions(
+            metric="expert", free_features=["hair"], steps=6, step_size=0.8, within_range=True, max_people=40
+        ),
+    )
+    rows = kept.moves[kept.moves["feature"] == "hair"]
+    assert rows["after"].between(low - 1e-9, high + 1e-9).all()
     assert (result.people["ratio"] >= 1).all()
 
 
@@ -339,22 +347,28 @@ def test_bad_subjects(make, make_people):
         loss_ratio(lonely, LossRatioOptions())
 
 
-def test_an_onnx_model_is_a_black_box(tmp_path, make_people):
+def test_an_onnx_file_of_trees_is_a_black_box_and_one_of_layers_is_not(tmp_path, make_people):
     onnx = pytest.importorskip("onnx")
     from skl2onnx import to_onnx
+    from sklearn.ensemble import GradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 
     from audits.data import DataSpec, build_data
 
     frame = make_people(300)
     x = frame[["hair", "skill"]].to_numpy(np.float32)
-    model = LogisticRegression().fit(x, frame["hired"])
-    path = tmp_path / "model.onnx"
-    onnx.save(to_onnx(model, x[:2], options={"zipmap": False}), path)
+    ways = {
+        "estimate without gradient": GradientBoostingClassifier(n_estimators=50, random_state=0),
+        "gradient flow, exact gradients": LogisticRegression(),
+    }
     data = build_data(
         frame, DataSpec(label="hired", favorable="yes", protected=("sex",), features=("hair", "skill"))
     )
-    subject = make_subject(data, model_spec({"path": str(path)}))
-    result = loss_ratio(subject, LossRatioOptions(metric="expert", free_features=["hair"]))
-    assert result.reject
+    for method, model in ways.items():
+        path = tmp_path / "model.onnx"
+        onnx.save(to_onnx(model.fit(x, frame["hired"]), x[:2], options={"zipmap": False}), path)
+        subject = make_subject(data, model_spec({"path": str(path), "columns": ["hair", "skill"]}))
+        result = loss_ratio(subject, LossRatioOptions(metric="expert", free_features=["hair"]))
+        assert result.method.startswith(method)
+        assert result.reject
     assert any("was not trained on the people audited" in warning for warning in result.warnings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,9 +95,11 @@ def save(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def linear(save: Callable[..., Path]) -> Callable[..., Path]:
-    """Return a function that saves sigmoid(X @ weights + intercept), as torch exports it."""
+    """Return a function that saves sigmoid(X @ weights + intercept), its columns named in the file."""
 
     def saved(weights: list[float], intercept: float = 0.0, *, rows: Any = "n", **options: Any) -> Path:
+        named = json.dumps(["age", "income", "flag", "job", "sex"][: len(weights)])
+        options.setdefault("metadata", {"columns": named})
         return save(
             [
                 helper.make_node("Gemm", ["X", "w", "b"], ["logit"]),

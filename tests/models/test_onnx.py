@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.onnx import load_onnx
+from audits.models.onnx import load_onnx, reopen_onnx
 from audits.models.onnx_file import parse_onnx
 
 FLOAT, INT64, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
@@ -49,7 +49,7 @@ def column_types():
     ]
 
 
-@pytest.mark.parametrize("zipmap", [False, True])
+@pytest.mark.parametrize("zipmap", [False, True, "columns"])
 def test_a_pipeline_with_one_input_a_column_scores_as_in_scikit_learn(
     pipeline, people, data, tmp_path, zipmap
 ):
@@ -71,15 +71,16 @@ def test_scores_do_not_depend_on_the_order_or_dtype_of_the_columns(pipeline, dat
     np.testing.assert_array_equal(model.score(turned), model.score(data.frame))
 
 
-def test_a_matrix_takes_the_numeric_features_in_their_order(people, data, tmp_path):
-    numbers = ["age", "income", "flag"]
+def test_a_matrix_takes_the_columns_that_the_spec_names_in_their_order(people, data, tmp_path):
+    numbers = ["income", "flag", "age"]
     fitted = LogisticRegression(max_iter=5000).fit(people[numbers].to_numpy(np.float32), people["hired"])
     path = convert(fitted, [("X", FloatTensorType([None, 3]))], tmp_path / "m.onnx", zipmap=False)
-    model = load_onnx(path, data)
-    assert model.columns == ("age", "income", "flag")
+    refused(path, data, r"does not name them .*add under model, .*: columns: \[age, income, flag\]")
+    model = load_onnx(path, data, columns=numbers)
+    assert model.columns == ("income", "flag", "age")
     expected = fitted.predict_proba(people[numbers].to_numpy(np.float32))
     np.testing.assert_allclose(model.score(data.frame), expected, atol=2e-6)
-    assert any("age, income, flag" in note for note in model.notes)
+    assert any("income, flag, age" in note for note in model.notes)
     assert any("'job'" in note for note in model.notes), "an unread feature must be told"
 
 
@@ -125,14 +126,14 @@ def test_many_rows_are_scored_in_chunks_as_if_at_once(linear, numeric_data):
     np.testing.assert_array_equal(model.score(many), np.tile(model.score(numeric_data.frame), (50, 1)))
 
 
-@pytest.mark.parametrize("zipmap", [False, True])
+@pytest.mark.parametrize("zipmap", [False, True, "columns"])
 def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, zipmap, make_data):
     frame = people.assign(hired=np.select([people["age"] < 35, people["age"] < 60], ["low", "mid"], "high"))
     data = make_data(frame, favorable=("mid", "high"), features=("age", "income"))
     x = frame[["age", "income"]].to_numpy(np.float32)
     forest = RandomForestClassifier(20, random_state=0).fit(x, frame["hired"])
     path = convert(forest, [("X", FloatTensorType([None, 2]))], tmp_path / "m.onnx", zipmap=zipmap)
-    subject = make_subject(data, ModelSpec(path=str(path)))
+    subject = make_subject(data, ModelSpec(path=str(path), columns=("age", "income")))
     assert subject.model.classes == ("high", "low", "mid")
     expected = forest.predict_proba(x)
     np.testing.assert_allclose(subject.scores, expected[:, [0, 2]].sum(axis=1), atol=1e-6)
@@ -144,7 +145,7 @@ def test_integer_classes_match_labels_written_otherwise(people, tmp_path, make_d
     x = frame[["age", "income"]].to_numpy(np.float32)
     fitted = LogisticRegression(max_iter=5000).fit(x, (people["hired"] == "yes").astype(int))
     path = convert(fitted, [("X", FloatTensorType([None, 2]))], tmp_path / "m.onnx", zipmap=False)
-    subject = make_subject(data, ModelSpec(path=str(path)))
+    subject = make_subject(data, ModelSpec(path=str(path), columns=("age", "income")))
     np.testing.assert_allclose(subject.scores, fitted.predict_proba(x)[:, 0], atol=2e-6)
 
 
@@ -221,7 +222,7 @@ def test_text_whole_number_and_truth_inputs_are_fed_as_such(save, people, make_d
     model = load_onnx(path, data)
     by_hand = np.where(frame["job"] == "judge", 0.5, np.where(frame["flag"] == 1, 0.25, 0.125))
     np.testing.assert_array_equal(model.score(data.frame)[:, 1], by_hand)
-    assert any("1 missing values of 'job'" in note for note in model.notes)
+    assert any("1 empty cells of 'job'" in note for note in model.notes)
 
 
 def test_an_exporters_underscores_match_the_columns_names(save, people, make_data):
@@ -262,31 +263,39 @@ def refused(path, data, match, **options):
 def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, tmp_path, make_data):
     path = convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=False)
     data = make_data(people.rename(columns={"age": "years"}), features=("years", "income", "job"))
-    text = refused(path, data, "inputs without a feature column: 'age', 'flag'")
-    assert "feature columns without an input: 'years'" in text
-    assert "in the data, but not among the features: 'flag'" in text
-    assert "features 'years', 'income', 'job'" in text
+    text = refused(path, data, "inputs without a column: 'age';")
+    assert "features without an input: 'years'" in text
+    assert "columns 'years', 'income', 'job', 'flag', 'sex')" in text, "all but the label"
+    assert "add under model, columns: {age: [COLUMN], income: [COLUMN], …}" in text
+    assert load_onnx(path, data, columns={"age": ("years",)}).columns == ("years", "income", "job", "flag")
 
 
 def test_the_lists_of_a_wide_mismatch_are_shortened(linear, data, people, make_data):
+    path = linear([1.0] * 5, metadata={})
     refused(
-        linear([1.0] * 5), data, "takes 5 and there are 3 numeric feature columns: 'age', 'income', 'flag'"
+        path, data, r"a matrix of 5 columns .*numeric features: 'age', 'income', 'flag'\).*\[FIRST, SECOND"
     )
+    refused(path, data, "takes 5 columns in input 'X', but 1 are named: 'age'", columns=("age",))
     wide = people.assign(**{f"x{i}": float(i) + people["income"] for i in range(40)})
-    text = refused(linear([1.0] * 5), make_data(wide), r"43 in all")
+    text = refused(path, make_data(wide), r"43 in all")
     assert "x30" not in text
 
 
-def test_metadata_columns_must_be_features(linear, data):
+def test_metadata_columns_must_be_columns_of_the_data(linear, data):
     refused(
         linear([1.0, 1.0], metadata={"columns": '["age", "height"]'}),
         data,
-        "not among the features: 'height'",
+        "metadata columns must be columns of the data, got 'height'",
     )
     refused(
         linear([1.0, 1.0], metadata={"columns": "age,income"}), data, "must be a JSON list of column names"
     )
     refused(linear([1.0, 1.0], metadata={"columns": '["age", "age"]'}), data, "repeats 'age'")
+    refused(
+        linear([1.0, 1.0], metadata={"columns": '["age", "hired"]'}),
+        data,
+        "must not hold the label, got 'hired'",
+    )
     refused(
         linear([1.0, 1.0], metadata={"columns": '["age", "job"]'}),
         data,
@@ -318,14 +327,76 @@ def test_every_truncation_is_refused_or_loses_nothing(linear, numeric_data):
 
 def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):
     path = tmp_path / "model.onnx"
-    for content in (
-        pickle.dumps({"a": 1}),
-        b"PK\x03\x04junk",
-        b"\x18\x00\x00\x00ORTM" + bytes(64),
-        b"not a model",
-    ):
+    for content in (b"PK\x03\x04junk", b"\x18\x00\x00\x00ORTM" + bytes(64), b"not a model"):
         path.write_bytes(content)
         refused(path, numeric_data, "is not a whole ONNX model")
+    path.write_bytes(pickle.dumps({"a": 1}))
+    refused(path, numeric_data, "holds a pickle and is refused .* convert it with skl2onnx")
+
+
+def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data):
+    line = helper.make_node("Gemm", ["X", "w", "b"], ["logit"])
+    for width, opposite in ((1, [0.1]), (2, [-0.1, 0.1])):
+        path = save(
+            [line],
+            {"X": (FLOAT, [None, 1])},
+            {"logit": (FLOAT, [None, width])},
+            {"w": np.array([opposite], np.float32), "b": np.array(opposite, np.float32) * -50},
+        )
+        refused(path, numeric_data, "write output: logits under model", columns=("age",))
+        subject = make_subject(numeric_data, ModelSpec(path=str(path), columns=("age",), output="logits"))
+        logit = (0.1 if width == 1 else 0.2) * (numeric_data.frame["age"].to_numpy() - 50)
+        np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-logit)), atol=1e-6)
+
+
+def test_inputs_bind_to_any_column_of_the_table_and_these_become_features(people, tmp_path, make_data):
+    """A protected attribute that the model reads is found by its name, and people are moved by it."""
+    fitted = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough"),
+        LogisticRegression(max_iter=5000),
+    ).fit(people[["age", "sex"]], people["hired"])
+    types = [("age", FloatTensorType([None, 1])), ("sex", StringTensorType([None, 1]))]
+    path = convert(fitted, types, tmp_path / "m.onnx", zipmap=False)
+    subject = make_subject(make_data(people, features=("age", "income")), ModelSpec(path=str(path)))
+    np.testing.assert_allclose(subject.scores, fitted.predict_proba(people[["age", "sex"]])[:, 1], atol=2e-6)
+    assert subject.data.features == ("age", "income", "sex")
+    assert "sex=f" in subject.space.names
+    assert any("Added to the features, as the model reads them: 'sex'" in note for note in subject.notes)
+
+
+def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):
+    path = linear([0.1], -5.0, metadata={})
+    assert load_onnx(path, make_data(people, features=("age", "job"))).columns == ("age",)
+    refused(path, make_data(people, features=("age", "income")), r"does not name them")
+
+
+def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_them(save, people, make_data):
+    """1 where income is over 50: NaN is not, so that everyone without an income is turned down."""
+    nodes = [
+        helper.make_node("Greater", ["income", "cut"], ["over"]),
+        helper.make_node("Cast", ["over"], ["p"], to=FLOAT),
+    ]
+    parts = (
+        {"income": (FLOAT, [None, 1])},
+        {"p": (FLOAT, [None, 1])},
+        {"cut": np.array([[50.0]], np.float32)},
+    )
+    frame = people.copy()
+    frame.loc[frame.index[:60], "income"] = np.nan
+    for missing in ("category", "impute"):
+        subject = make_subject(make_data(frame, missing=missing), ModelSpec(path=str(save(nodes, *parts))))
+        (told,) = (note for note in subject.notes if "NaN" in note)
+        assert told.startswith("60 people have no value of 'income'")
+        share = (people["income"].iloc[60:] > 50).mean()
+        assert f"0 of them get the favourable decision ({share:.0%} of the others do)" in told
+        assert "data.missing to 'drop'" in told
+    asks = [
+        helper.make_node("IsNaN", ["income"], ["gone"]),
+        helper.make_node("Cast", ["gone"], ["p"], to=FLOAT),
+    ]
+    aware = make_subject(make_data(frame), ModelSpec(path=str(save(asks, *parts[:2]))))
+    assert aware.decisions.sum() == 60
+    assert not any("NaN" in note for note in aware.notes)
 
 
 def test_nan_scores_are_counted(linear, people, make_data):
@@ -361,7 +432,46 @@ def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, 
         inner = helper.make_graph([helper.make_node("Constant", [], ["c"], value=tensor)], "inner", [], [])
         model.graph.node.append(helper.make_node("If", ["b"], ["d"], then_branch=inner, else_branch=inner))
     path.write_bytes(model.SerializeToString())
-    refused(path, numeric_data, "must be self-contained, but tensor 'secret' lies in an external file")
+    here = "weights in a file that is not beside it, got '../../etc/passwd'"
+    refused(
+        path, numeric_data, here if where == "initializer" else "must be self-contained, but tensor 'secret'"
+    )
+
+
+def external(path, folder, **about):
+    """Save the model at `path` with its weights in a file of its own."""
+    model = onnx.load(path)
+    onnx.save(
+        model, folder / "model.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0
+    )
+    return folder / "model.onnx"
+
+
+def test_weights_in_a_file_beside_the_model_are_read(linear, numeric_data, tmp_path):
+    whole = load_onnx(linear([0.1, 0.01], -5.0), numeric_data).score(numeric_data.frame)
+    (tmp_path / "apart").mkdir()
+    path = external(tmp_path / "model.onnx", tmp_path / "apart")
+    model = load_onnx(path, numeric_data)
+    np.testing.assert_array_equal(model.score(numeric_data.frame), whole)
+    again = reopen_onnx(model.content, model.feeding())
+    np.testing.assert_array_equal(again.score(numeric_data.frame), whole)
+    weights = path.with_name("weights.bin")
+    weights.write_bytes(weights.read_bytes()[:-1])
+    refused(path, numeric_data, "whose bytes are not in the file beside it")
+    elsewhere = weights.rename(tmp_path / "elsewhere.bin")
+    refused(path, numeric_data, "weights in a file that is not beside it, got 'weights.bin'")
+    weights.symlink_to(elsewhere)
+    refused(path, numeric_data, "weights in a file that is not beside it")
+
+
+def test_model_and_weights_are_bounded_together(linear, numeric_data, tmp_path, monkeypatch):
+    linear([0.1, 0.01])
+    (tmp_path / "apart").mkdir()
+    path = external(tmp_path / "model.onnx", tmp_path / "apart")
+    with path.with_name("weights.bin").open("ab") as file:
+        file.truncate(2_000_000)
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "1")
+    refused(path, numeric_data, "must be at most 1 MB, but has 2.0 MB")
 
 
 def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
@@ -369,7 +479,7 @@ def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
     model = onnx.load_from_string(path.read_bytes())
     model.graph.initializer[0].external_data.add(key="location", value="weights.bin")
     path.write_bytes(model.SerializeToString())
-    refused(path, numeric_data, "must be self-contained")
+    refused(path, numeric_data, "weights in a file that is not beside it, got 'weights.bin'")
 
 
 @pytest.mark.parametrize("domain", ["com.microsoft", "my.ops", "ai.onnx.contrib"])
@@ -406,7 +516,7 @@ def test_numbers_that_are_no_probabilities_are_refused(save, numeric_data):
     raw = save(
         [helper.make_node("Neg", ["age"], ["p"])], {"age": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 1])}
     )
-    refused(raw, numeric_data, r"must give probabilities in \[0, 1\], but 400 of 400 people.*softmax")
+    refused(raw, numeric_data, r"must give probabilities in \[0, 1\], but 400 of 400 people.*output: logits")
     nodes = [
         helper.make_node("Sigmoid", ["age"], ["s"]),
         helper.make_node("Concat", ["s", "s"], ["p"], axis=1),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 
 from audits.runs.database import Database
@@ -36,9 +37,18 @@ def bundle() -> MonitorBundle:
 
 
 @pytest.fixture(scope="session")
-def carried() -> MonitorBundle:
-    """A bundle with a stranger's ONNX file in it."""
+def carried(tmp_path_factory: pytest.TempPathFactory) -> MonitorBundle:
+    """A bundle with a stranger's ONNX file in it; with all standard steps, its network were carried."""
     document = load_document(ROOT / "sample_data" / "hiring.yaml")
+    model = onnx.load(ROOT / "sample_data" / "hiring.onnx")
+    (output,) = [node for node in model.graph.node if node.op_type == "Sigmoid"]
+    last = output.output[0]
+    output.output[0] = "chance"
+    model.graph.node.append(onnx.helper.make_node("IsInf", ["chance"], ["never"]))
+    model.graph.node.append(onnx.helper.make_node("Where", ["never", "chance", "chance"], [last]))
+    path = tmp_path_factory.mktemp("carried") / "hiring.onnx"
+    onnx.save(model, path)
+    document["model"] = {"path": str(path)}
     document["audits"] = [{"sensitivity": {"bootstrap": 100, "max_people": 300}}]
     return MonitorBundle.of(execute(parse_spec(document, ROOT / "sample_data")).audits[0].result)
 

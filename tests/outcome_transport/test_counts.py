@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from audits.outcome_transport.testing import group_test
 
+from audits.stats.group_means import group_means
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import Linear, flows_of, recourse_of, subject_of
 
@@ -51,7 +51,7 @@ def test_p_values_of_counts_are_those_of_the_people():
     weight = frame["weight"].to_numpy(dtype=float)
     each = np.repeat(np.arange(40), frame["weight"])
     tests = [
-        group_test(b, w, g, material=0.1, rng=np.random.default_rng(1), **options)
+        group_means(b, w, g, rng=np.random.default_rng(1), **options)
         for b, w, g in ((bias, weight, group), (bias[each], np.ones(len(each)), group[each]))
     ]
     assert tests[0].p_value == pytest.approx(tests[1].p_value, abs=0.02)

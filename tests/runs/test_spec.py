@@ -149,10 +149,11 @@ def change(path: str, value):
         ("seed", 2**32, "seed must be less than or equal to 4294967295"),
         ("seed", 1.5, "seed must be a valid integer, got 1.5"),
         ("seed", True, "seed must be a valid integer, got True"),
-        ("seed", "0", "seed must be a valid integer, got '0'"),
+        ("seed", "0", "seed must be a whole number, got '0'; write seed: 0"),
         ("audits", [], r"audits must be a list of at least one audit, got \[\]"),
         ("audits", {"flipset": {}}, "audits must be a list of at least one audit"),
-        ("audits", ["rates"], r"audits\[0\] must be one audit with its options, such as .*got 'rates'"),
+        ("audits", ["rates"], r"audits\[0\]\.rates\.by is missing; add it: by: …"),
+        ("audits", [7], r"audits\[0\] must be one audit with its options, such as .*got 7"),
         (
             "audits",
             [{"rates": {"by": "g"}, "flipset": {}}],

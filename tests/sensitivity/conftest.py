@@ -63,5 +63,11 @@ def audited(logistic: Subject) -> SensitivityResult:
 
 
 @pytest.fixture(scope="session")
+def audited_pair(logistic: Subject) -> SensitivityResult:
+    """A logistic regression held against another."""
+    return sensitivity(logistic, SensitivityOptions(bootstrap=100, status_model="logistic"))
+
+
+@pytest.fixture(scope="session")
 def audited_fed(fed: Subject) -> SensitivityResult:
     return sensitivity(fed, SensitivityOptions(give_protected=True, bootstrap=100))

@@ -21,9 +21,73 @@ from tests.unchanged.running import NAMES, RECORDED, needs_shared, recorded, run
 _ONE_INTERVAL = "a verdict follows from one interval, corrected for how many were looked at"
 _BOUNDED = "the distance's interval is the norm of the resampled error, which covers where distances are 0"
 _STUDENT = "groups' differences count by how rare they are among so few people, against everybody else's"
+_HIGHEST = "ratios are to whichever group truly has the highest rate, and hold for all groups together"
+_PROBABLE = "groups may be known only by each person's probability"
+_MODELS = "the step stated is chosen among several models: intervals are guarded, and hold for all of them"
+
+_ABOVE_CHANCE = (
+    "a flipset's verdict follows from what lies above chance, and from people alike in the features"
+)
+_DRAWN = "chance is measured by other draws, which come before these"
+
+_HALVES = "the fair metric is learned on the other half; searches without gradient go further"
+_NETWORK = "beside a logistic regression the protected-status model is a network"
+_JUDGED = "the verdict follows from one stated interval, and the sentence states it"
+_LEARNED = {  # specs, and places among their audits, of loss ratios by a learned metric or without a gradient
+    "hiring-black-box": (0,),
+    "hiring-expert": (3,),
+    "law-school-network": (2,),
+    "people-classes": (2,),
+    "people-fair": (1,),
+    "people-linear-number": (0,),
+    "people-number": (1,),
+    "people-sensr": (1,),
+    "people-weights": (2,),
+    "shared-communities": (1,),
+    "shared-compas": (2,),
+    "shared-german": (2,),
+}
+_PAIRS = {  # and of sensitivities of a logistic regression
+    "law-school-counterfactuals": (1, 2),
+    "people-weights": (6,),
+    "shared-communities": (3,),
+    "shared-compas": (4,),
+}
+_SENTENCES = {  # and of both where no number but these changed
+    "hiring-expert": (0, 1, 2, 4, 5),
+    "hiring-black-box": (1,),
+    "law-school-network": (0, 1),
+    "loans-forest": (1,),
+    "shared-law-school": (2,),
+}
+_HEAD = ("verdict", "finding", "interval*", "p_value", "people_needed", "material", "reason", "warnings*")
+_HEAD += ("words*", "metric*", "search*", "groups/*/ratio/*")
 
 CHANGED: dict[str, str] = {
     "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
+    "*/flipset/seconds": _ABOVE_CHANCE,
+    "*/options/seconds": _ABOVE_CHANCE,
+    "*/above_chance": _ABOVE_CHANCE,
+    "*/expected_by_chance/*": _ABOVE_CHANCE,
+    "*/noise/*": _ABOVE_CHANCE,
+    "*/positive/share/method": "shares are stated given the matching",
+    "*/negative/share/method": "likewise",
+    "*/results/audits/*/net/*": "one interval of the net difference, no longer shared with the test of flips",
+    "*/results/audits/*/strata/*/net/*": "likewise",
+    "*/strata/*/adjusted_p": "strata that differ are named",
+    "*/transparency/*/mean_difference/low": _DRAWN,
+    "*/transparency/*/mean_difference/high": _DRAWN,
+    "*/marginals/*/adjusted_p": _DRAWN,
+    **{f"{spec}/results/audits/{k}/*": _HALVES for spec, places in _LEARNED.items() for k in places},
+    **{f"{spec}/*-loss_ratio/*": _HALVES for spec in _LEARNED},
+    **{f"{spec}/results/audits/{k}/*": _NETWORK for spec, places in _PAIRS.items() for k in places},
+    **{f"{spec}/*-sensitivity/*": _NETWORK for spec in _PAIRS},
+    **{
+        f"{spec}/results/audits/{k}/{key}": _JUDGED
+        for spec, places in _SENTENCES.items()
+        for k in places
+        for key in _HEAD
+    },
     "*/wasserstein/low": _BOUNDED,
     "*/wasserstein/high": _BOUNDED,
     "*/wasserstein/method": _BOUNDED,
@@ -43,6 +107,27 @@ CHANGED: dict[str, str] = {
     "*/values_tried": "likewise",
     "*/by_any_accepted": "likewise",
     "*/results/model/quality/made": "whether the people audited were in the model's training is now said",
+    "*/audits/*/verdict": _ONE_INTERVAL,
+    "*/audits/*/finding": _ONE_INTERVAL,
+    "*/audits/*/material": _ONE_INTERVAL,
+    "*/audits/*/interval": _ONE_INTERVAL,
+    "*/audits/*/p_value": _ONE_INTERVAL,
+    "*/audits/*/people_needed": _ONE_INTERVAL,
+    "*/audits/*/reason": _ONE_INTERVAL,
+    "*/audits/*/verdict_across": _ONE_INTERVAL,
+    "*/impact_ratio/*": _HIGHEST,
+    "*/demographic_parity_ratio/*": _HIGHEST,
+    "*/options/by_probability": _PROBABLE,
+    "*/groups/by_probability": _PROBABLE,
+    "*/groups/proxy_error": _PROBABLE,
+    "*/options/proxy_error": _PROBABLE,
+    "*/audits/*/probable": _PROBABLE,
+    "*/table/*/added": "metrics that others add stand beside ours",
+    "*/table/*/pooled": "small groups are also drawn to groups like them, beside the raw rates",
+    "*/audits/*/shrunken": "the first score without the luck of being picked has an interval",
+    "*/steps/*/difference/low": _MODELS,
+    "*/steps/*/difference/high": _MODELS,
+    "*/steps/*/difference/method": _MODELS,
 }
 """Intended changes since the recording: a pattern of paths, and the reason.
 

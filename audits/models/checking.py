@@ -1,0 +1,139 @@
+"""A model looked at as it arrives: which column feeds what, and what it says of the first people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audits.data.values import is_missing, text_of
+from audits.models.formats import format_of
+from audits.models.spec import model_path
+from audits.models.subject import make_subject
+
+if TYPE_CHECKING:
+    from audits.data import AuditData
+    from audits.models.spec import ModelSpec
+    from audits.models.subject import Subject
+
+__all__ = ["Checked", "Feed", "check_model", "feeds_of"]
+
+_PEOPLE = 5
+_TRIED = 1000
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One column that a model reads.
+
+    Attributes
+    ----------
+    input : str
+        Name of the input or feature in the file; of a matrix, with the place in it.
+    column : str
+        The column that feeds it.
+    first : str
+        What it is given of the first person; "" where that is missing.
+    """
+
+    input: str
+    column: str
+    first: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a model was found to be.
+
+    Attributes
+    ----------
+    name, format : str
+        In words; "ONNX", "XGBoost", …, or "endpoint".
+    sha256 : str
+    feeds : tuple of Feed
+    classes : tuple or None
+        Label values in the order of its outputs; None where it gives a number or one chance.
+    scores : tuple of float
+        Favourable scores of the first five people.
+    exact : bool
+        Whether it has exact gradients for these people.
+    notes : tuple of str
+        How inputs and outputs were read, in sentences.
+    """
+
+    name: str
+    format: str
+    sha256: str
+    feeds: tuple[Feed, ...]
+    classes: tuple[object, ...] | None
+    scores: tuple[float, ...]
+    exact: bool
+    notes: tuple[str, ...]
+
+
+def check_model(data: AuditData, spec: ModelSpec, *, base_dir: Path = Path()) -> Checked:
+    """Open a model that was brought along and have it score the first people.
+
+    Call it only from a worker process: the file is a stranger's. At most the first 1,000 people are scored.
+
+    Parameters
+    ----------
+    data : AuditData
+        Its columns feed the model.
+    spec : ModelSpec
+        With `path` or `endpoint`.
+    base_dir : Path
+        Where relative paths start.
+
+    Raises
+    ------
+    InputError
+        If the model is refused, or cannot score these people: the sentence that an audit would end with.
+    """
+    part = data.take(_first(data))
+    subject = make_subject(part, spec, base_dir=base_dir)
+    kind = "endpoint" if spec.path is None else format_of(model_path(spec.path, base_dir))
+    model = subject.model
+    return Checked(
+        model.name,
+        kind,
+        model.sha256,
+        feeds_of(subject),
+        None if model.classes is None else tuple(model.classes),
+        tuple(subject.scores[:_PEOPLE].tolist()),
+        subject.differentiable is not None,
+        subject.notes,
+    )
+
+
+def _first(data: AuditData) -> Any:
+    import numpy as np
+
+    return np.arange(min(data.n, _TRIED))
+
+
+def feeds_of(subject: Subject) -> tuple[Feed, ...]:
+    """Return which column of the data feeds which input of the model, with the first person's values."""
+    model, data = subject.model, subject.data
+    if not model.invents or not model.columns:
+        return ()
+    given = data.written.restore(data.frame.iloc[:1][list(model.columns)])
+    first = {
+        str(name): "" if is_missing(given[name].iloc[0]) else text_of(given[name].iloc[0])
+        for name in given.columns
+    }
+    return tuple(Feed(name, column, first[column]) for name, column in _pairs(model))
+
+
+def _pairs(model: Any) -> list[tuple[str, str]]:
+    """Return inputs of the file with their columns; a model without named inputs is fed by column."""
+    graph, opened = getattr(model, "graph", None), getattr(model, "opened", None)
+    if graph is not None:
+        return [
+            (each.name if len(each.columns) == 1 else f"{each.name}[{place}]", column)
+            for each in graph.inputs
+            for place, column in enumerate(each.columns)
+        ]
+    if opened is not None:
+        return [(f.name, column) for f, column in zip(opened.features, model.columns, strict=True)]
+    return [(column, column) for column in model.columns]

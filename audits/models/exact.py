@@ -1,0 +1,261 @@
+"""Exact gradients of models that were brought along, held against the model itself before they are trusted.
+
+An ONNX graph of standard layers, a linear model or a network of scikit-learn becomes a torch network behind
+the encoding that the model does itself. It is used for a subject only if, over the points of the subject's
+feature space, it gives everyone audited the model's own score to `TOLERANCE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from audits.errors import InputError
+from audits.models.gradients import logits_over
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+
+    from audits.data.space import FeatureSpace
+    from audits.models.protocol import Model
+
+__all__ = ["TOLERANCE", "Exact", "differentiable", "sklearn_networks"]
+
+TOLERANCE = 1e-5
+"""Largest difference between a network's score and the model's own: float32 keeps seven digits."""
+
+_ROWS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A model as a `Differentiable` one.
+
+    Attributes
+    ----------
+    model : Model
+        What scores people.
+    encode : callable
+        From raw rows to what the network reads.
+    made : callable
+        Gives a float64 network: logits (m, k), or of two classes the log-odds (m, 1) of the second.
+    favorable : (k,) bool
+        Which classes are favourable.
+    """
+
+    model: Any
+    encode: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
+    made: Callable[[], torch.nn.Module] = field(repr=False)
+    favorable: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.model.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return self.model.columns
+
+    @property
+    def classes(self) -> tuple[object, ...] | None:
+        """Label values in the order of the logits; None for the log-odds of the favourable of two."""
+        return None if len(self.model.classes) == 2 else self.model.classes
+
+    @property
+    def invents(self) -> bool:
+        """Whether it can score people who do not exist."""
+        return self.model.invents
+
+    @property
+    def sha256(self) -> str:
+        """Digest of what decides the scores."""
+        return self.model.sha256
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the model's own scores, of the favourable class where `classes` is None."""
+        scores = self.model.score(frame)
+        return scores[:, self.favorable].sum(axis=1) if self.classes is None else scores
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the numbers (n, k) that the network reads."""
+        return self.encode(frame)
+
+    def network(self) -> torch.nn.Module:
+        """Return a float64 copy of the network."""
+        network = self.made()
+        return _favorable_odds(network, self.favorable) if self.classes is None else network
+
+
+def differentiable(
+    model: Model, favorable: np.ndarray, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace
+) -> Exact | None:
+    """Return a model that was brought along with its gradient, None where none holds for everyone audited.
+
+    Parameters
+    ----------
+    model : Model
+        With classes, and no gradient of its own.
+    favorable : (k,) bool
+        Which classes are favourable.
+    scores : (n,) float
+        The model's favourable scores of the people audited.
+    frame : DataFrame (n, columns)
+        These people.
+    space : FeatureSpace
+        Over whose points the network must give the scores.
+    """
+    if hasattr(model, "number") or any(column not in space.columns for column in model.columns):
+        return None
+    return next((each for each in _readings(model, favorable) if _holds(each, scores, frame, space)), None)
+
+
+def _readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
+    graph = getattr(model, "graph", None)
+    if graph is not None and model.labels is None and len(model.outputs) == 1:
+        yield from _onnx_readings(model, favorable)
+    opened = getattr(model, "opened", None)
+    if opened is not None and opened.model is not None and model.labels is None:
+        yield from sklearn_networks(model, opened.model, model.given, favorable)
+
+
+def _onnx_readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
+    from audits.models.onnx_file import parse_onnx
+    from audits.models.onnx_torch import layers_of
+
+    proto = parse_onnx(model.content, model.name)
+    for layers in layers_of(proto, _tensor_behind(proto, model.outputs[0])):
+        front = model.graph.front(proto, layers.cuts)
+        if front is None:
+            continue
+
+        def encode(frame: pd.DataFrame, front: Any = front) -> np.ndarray:
+            return np.concatenate(front(frame), axis=1)
+
+        def made(layers: Any = layers, front: Any = front) -> torch.nn.Module:
+            return layers.network(front.widths)
+
+        yield Exact(model, encode, made, favorable)
+
+
+def _tensor_behind(proto: Any, output: str) -> str:
+    """Return the tensor of chances that a ZipMap names."""
+    made_by = {name: node for node in proto.graph.node for name in node.output}
+    node = made_by.get(output)
+    while node is not None and node.op_type == "ZipMap":
+        output = node.input[0]
+        node = made_by.get(output)
+    return output
+
+
+def sklearn_networks(
+    model: Any, estimator: Any, given: Callable[[pd.DataFrame], Any], favorable: np.ndarray
+) -> Iterator[Exact]:
+    """Yield the network that a fitted scikit-learn estimator is, if it is one.
+
+    Parameters
+    ----------
+    model : Model
+        What scores people by it.
+    estimator : object
+        A logistic regression or MLP classifier, or a pipeline that ends in one.
+    given : callable
+        From raw rows to what the estimator takes.
+    favorable : (k,) bool
+        Which of its classes are favourable.
+    """
+    steps = estimator[:-1] if hasattr(estimator, "steps") and len(estimator.steps) > 1 else None
+    last = estimator[-1] if hasattr(estimator, "steps") else estimator
+    made = _sklearn_layers(last)
+    if made is None:
+        return
+
+    def encode(frame: pd.DataFrame) -> np.ndarray:
+        x = given(frame)
+        x = x if steps is None else steps.transform(x)
+        x = x.toarray() if hasattr(x, "toarray") else x
+        return np.asarray(x, dtype=np.float64)
+
+    yield Exact(model, encode, made, favorable)
+
+
+def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
+    """Return what makes the network of logits of a fitted estimator, told by its name and arrays."""
+    kind = type(last).__name__
+    if kind in {"LogisticRegression", "LogisticRegressionCV", "SGDClassifier"} and hasattr(last, "coef_"):
+        if kind == "SGDClassifier" and getattr(last, "loss", "") != "log_loss":
+            return None
+        return lambda: _sequence([last.coef_.T], [last.intercept_], "identity")
+    if kind == "MLPClassifier" and last.out_activation_ in {"logistic", "softmax"}:
+        return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
+    return None
+
+
+def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Module:
+    import torch
+    from torch import nn
+
+    bend = {"relu": nn.ReLU, "tanh": nn.Tanh, "logistic": nn.Sigmoid, "identity": nn.Identity}[activation]
+    layers: list[nn.Module] = []
+    for weight, bias in zip(weights, biases, strict=True):
+        layer = nn.Linear(weight.shape[0], weight.shape[1], dtype=torch.float64)
+        layer.weight.data = torch.tensor(np.asarray(weight, dtype=np.float64).T.copy())
+        layer.bias.data = torch.tensor(np.asarray(bias, dtype=np.float64).copy())
+        layers += [layer, bend()]
+    kept = (
+        layers[:-1] if activation != "identity" else [each for each in layers if isinstance(each, nn.Linear)]
+    )
+    return nn.Sequential(*kept)
+
+
+def _favorable_odds(network: torch.nn.Module, favorable: np.ndarray) -> torch.nn.Module:
+    """Return the log-odds (m, 1) of the favourable of two classes, from logits or the second's log-odds."""
+    import torch
+    from torch import nn
+
+    sign = 1.0 if favorable[1] else -1.0
+    layers = list(network) if isinstance(network, nn.Sequential) else [network]
+    last = layers[-1]
+    if isinstance(last, nn.Linear):
+        weight, bias = last.weight.data.double(), last.bias.data.double()
+        if len(bias) == 2:
+            weight, bias = weight[1:] - weight[:1], bias[1:] - bias[:1]
+        made = nn.Linear(last.in_features, len(bias), dtype=torch.float64)
+        made.weight.data, made.bias.data = sign * weight, sign * bias
+        return nn.Sequential(*layers[:-1], made)
+
+    class Odds(nn.Module):
+        """Logits (m, 2), or log-odds (m, 1) of the second class, to those of the favourable one, (m, 1)."""
+
+        def forward(self, z: torch.Tensor) -> torch.Tensor:
+            return sign * (z if z.shape[1] == 1 else z[:, 1:] - z[:, :1])
+
+    return nn.Sequential(*layers, Odds())
+
+
+def _holds(exact: Exact, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace) -> bool:
+    """Whether the network over the feature space gives everyone audited the model's own probabilities."""
+    import torch
+
+    try:
+        network = logits_over(exact, space, frame)
+        z = space.encode(frame)
+        found = []
+        with torch.inference_mode():
+            for start in range(0, len(z), _ROWS_AT_ONCE):
+                logits = network(torch.from_numpy(z[start : start + _ROWS_AT_ONCE]))
+                two = exact.classes is None
+                found.append((torch.sigmoid(logits) if two else torch.softmax(logits, dim=1)).numpy())
+        chances = np.concatenate(found)
+    # a graph that is no network of standard layers fails in many ways, and is then asked for scores only
+    except (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError):
+        return False
+    if chances.shape[1] != (1 if exact.classes is None else len(exact.favorable)):
+        return False
+    own = chances[:, 0] if exact.classes is None else chances[:, exact.favorable].sum(axis=1)
+    return bool(np.abs(own - scores).max(initial=0.0) <= TOLERANCE)

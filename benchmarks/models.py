@@ -1,0 +1,159 @@
+"""Model files of every format against the library that wrote them: difference, load time, rows a second.
+
+The people are Adult's where ``../shared/data`` has it, else made up with the same kinds of columns. Run with
+``python -m benchmarks.models``; it prints one row a format.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from audits.data import AuditData, DataSpec, ReadOptions, build_data, read_table
+from audits.models import ModelSpec, make_subject
+
+ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult.data"
+NAMES = (
+    *("age", "workclass", "fnlwgt", "education", "education_num", "marital", "occupation", "relationship"),
+    *("race", "sex", "gain", "loss", "hours", "country", "income"),
+)
+NUMBERS = ["age", "education_num", "hours"]
+WORDS = ["workclass", "occupation", "sex"]
+READ = [*NUMBERS, *WORDS]
+
+
+def people(folder: Path) -> tuple[pd.DataFrame, AuditData]:
+    """Return the rows as a modeller reads them, and as an audit does."""
+    if ADULT.exists():
+        raw = pd.read_csv(ADULT, names=list(NAMES), skipinitialspace=True)
+        table = read_table(ADULT, options=ReadOptions(names=NAMES))
+    else:
+        rng = np.random.default_rng(0)
+        n = 32_561
+        raw = pd.DataFrame({name: rng.integers(1, 90, n) for name in NUMBERS})
+        for name in WORDS:
+            raw[name] = rng.choice(["a", "b", "c", "?"], n)
+        raw["race"] = rng.choice(["x", "y"], n)
+        raw["income"] = np.where(raw["age"] + 20 * rng.standard_normal(n) > 50, ">50K", "<=50K")
+        raw.to_csv(folder / "people.csv", index=False)
+        table = read_table(folder / "people.csv")
+    spec = DataSpec(label="income", favorable=(">50K",), protected=("race",), features=tuple(READ))
+    return raw, build_data(table, spec)
+
+
+Made = tuple[str, Path, np.ndarray]
+
+
+def pipelines(raw: pd.DataFrame, folder: Path) -> Iterator[Made]:
+    """Fit scikit-learn pipelines, and save them as ONNX and skops."""
+    import skops.io
+    from skl2onnx import to_onnx
+    from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    types = [(name, FloatTensorType([None, 1])) for name in NUMBERS]
+    types += [(name, StringTensorType([None, 1])) for name in WORDS]
+    networks = {
+        "logistic regression": LogisticRegression(max_iter=300),
+        "network": MLPClassifier((50,), max_iter=5, random_state=0),
+    }
+    for kind, estimator in networks.items():
+        encode = make_column_transformer(
+            (OneHotEncoder(sparse_output=False), WORDS), (StandardScaler(), NUMBERS)
+        )
+        own = make_pipeline(encode, estimator).fit(raw[READ], raw["income"])
+        chances = own.predict_proba(raw[READ])[:, 1]
+        stem = kind.replace(" ", "-")
+        graph = to_onnx(own, initial_types=types, options={"zipmap": False})
+        (folder / f"{stem}.onnx").write_bytes(graph.SerializeToString())
+        yield f"ONNX, {kind}", folder / f"{stem}.onnx", chances
+        skops.io.dump(own, folder / f"{stem}.skops")
+        yield f"skops, {kind}", folder / f"{stem}.skops", chances
+
+
+def boosters(raw: pd.DataFrame, folder: Path) -> Iterator[Made]:
+    """Fit gradient boosting with categories by three libraries, and save it in their own formats."""
+    import catboost
+    import lightgbm
+    import xgboost
+
+    y = (raw["income"] == ">50K").astype(int)
+    x = raw[READ].astype(dict.fromkeys(WORDS, "category"))
+    trees = xgboost.XGBClassifier(n_estimators=100, enable_categorical=True, n_jobs=1).fit(x, y)
+    for ending in ("json", "ubj"):
+        trees.save_model(folder / f"m.{ending}")
+        yield f"XGBoost .{ending}", folder / f"m.{ending}", trees.predict_proba(x)[:, 1]
+    light = lightgbm.LGBMClassifier(n_estimators=100, verbose=-1, n_jobs=1).fit(x, y)
+    light.booster_.save_model(folder / "m.txt")
+    yield "LightGBM .txt", folder / "m.txt", light.predict_proba(x)[:, 1]
+    cats = catboost.CatBoostClassifier(
+        iterations=100, verbose=0, allow_writing_files=False, cat_features=WORDS, thread_count=1
+    )
+    cats.fit(raw[READ], raw["income"]).save_model(folder / "m.cbm")
+    yield "CatBoost .cbm", folder / "m.cbm", cats.predict_proba(raw[READ])[:, 1]
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Return the seconds that an action takes, the second time it is done."""
+    action()
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def measure(data: AuditData, name: str, path: Path, chances: np.ndarray) -> dict[str, object]:
+    """Return the row of one file."""
+    spec = ModelSpec(path=str(path))
+    small = data.take(np.arange(10))
+    subject = make_subject(data, spec, threshold=0.5)
+    scoring = timed(lambda: subject.favorable_score(data.frame))
+    exact = subject.differentiable
+    return {
+        "format": name,
+        "largest difference": float(np.abs(subject.scores - chances).max()),
+        "load (ms)": round(1000 * timed(lambda: make_subject(small, spec))),
+        "rows a second": round(data.n / scoring),
+        "slope, largest difference": np.nan if exact is None else slope_difference(subject, exact),
+    }
+
+
+def slope_difference(subject: object, exact: object) -> float:
+    """Return how far exact slopes of the log-odds by a year of age are from differences of scores."""
+    import torch
+
+    from audits.models.gradients import logits_over
+
+    some = subject.data.take(np.arange(500))  # type: ignore[attr-defined]
+    space = subject.space  # type: ignore[attr-defined]
+    z = torch.tensor(space.encode(some.frame), requires_grad=True)
+    logits_over(exact, space, some.frame)(z).sum().backward()  # type: ignore[arg-type]
+    slope = z.grad.numpy()[:, space.blocks["age"].start] / space.scale["age"][1]  # type: ignore[union-attr]
+    step = 0.5
+    odds = []
+    for moved in (some.frame["age"] + step, some.frame["age"] - step):
+        score = subject.favorable_score(some.frame.assign(age=moved))  # type: ignore[attr-defined]
+        odds.append(np.log(score / (1 - score)))
+    return float(np.quantile(np.abs((odds[0] - odds[1]) / (2 * step) - slope), 0.95))
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        raw, data = people(folder)
+        rows = [measure(data, *each) for way in (pipelines, boosters) for each in way(raw, folder)]
+    print(f"{data.n:,} people, {len(READ)} columns")
+    print(pd.DataFrame(rows).to_string(index=False, float_format=lambda value: f"{value:.2g}"))
+
+
+if __name__ == "__main__":
+    main()

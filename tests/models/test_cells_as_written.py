@@ -1,0 +1,195 @@
+"""Adult with its question marks: a model is given what it was trained on, for every row of the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+from skl2onnx import to_onnx
+from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from audits.data import DataSpec, ReadOptions, Table, build_data, read_table
+from audits.data.written import Written
+from audits.models import ModelSpec, make_subject
+from audits.models.spec import Endpoint
+from tests.models.scorer import serve
+
+ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.data"
+NAMES = (
+    *("age", "workclass", "fnlwgt", "education", "education_num", "marital", "occupation", "relationship"),
+    *("race", "sex", "gain", "loss", "hours", "country", "income"),
+)
+NUMBERS = ["age", "education_num", "hours"]
+WORDS = ["workclass", "occupation", "sex", "country"]
+READ = [*NUMBERS, *WORDS]
+
+
+@pytest.fixture(scope="module")
+def raw() -> pd.DataFrame:
+    """The file as a modeller reads it: a ? is a category."""
+    if not ADULT.exists():
+        pytest.skip("needs shared/data")
+    return pd.read_csv(ADULT, names=list(NAMES), skipinitialspace=True).astype(
+        dict.fromkeys(NUMBERS, "float32")
+    )
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return read_table(ADULT, options=ReadOptions(names=NAMES))
+
+
+def adult(table: Table, missing: str = "category"):
+    spec = DataSpec(
+        label="income", favorable=(">50K",), protected=("race",), features=tuple(READ), missing=missing
+    )
+    return build_data(table, spec)
+
+
+def fitted(raw: pd.DataFrame, unknown: str = "ignore"):
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown=unknown, sparse_output=False), WORDS), (StandardScaler(), NUMBERS)
+    )
+    # every category occurs in the whole file, not in a part of it
+    return make_pipeline(encode, LogisticRegression(max_iter=300)).fit(raw[READ], raw["income"])
+
+
+def saved(pipeline, path: Path) -> str:
+    types = [(name, FloatTensorType([None, 1])) for name in NUMBERS]
+    types += [(name, StringTensorType([None, 1])) for name in WORDS]
+    path.write_bytes(to_onnx(pipeline, initial_types=types, options={"zipmap": False}).SerializeToString())
+    return str(path)
+
+
+@pytest.mark.parametrize("unknown", ["ignore", "error"])
+def test_an_onnx_pipeline_scores_question_marks_as_it_did_in_training(raw, table, tmp_path, unknown):
+    pipeline = fitted(raw, unknown)
+    expected = pipeline.predict_proba(raw[READ])[:, 1]
+    path = saved(pipeline, tmp_path / "adult.onnx")
+    asked = raw["workclass"] == "?"
+    assert asked.sum() == 1836
+    for missing in ("category", "impute"):
+        data = adult(table, missing)
+        subject = make_subject(data, ModelSpec(path=path))
+        assert data.n == len(raw)
+        # the coefficients are float32 in the file
+        np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-6)
+    dropped = make_subject(adult(table, "drop"), ModelSpec(path=path))
+    whole = ~(raw[WORDS] == "?").any(axis=1).to_numpy()
+    np.testing.assert_allclose(dropped.scores, expected[whole], rtol=0, atol=1e-6)
+
+
+def test_an_invented_person_without_a_value_is_shown_to_the_model_as_the_file_would(raw, table, tmp_path):
+    """The category that stands for ? is admissible: who is given it is scored with a ?."""
+    pipeline = fitted(raw)
+    subject = make_subject(adult(table), ModelSpec(path=saved(pipeline, tmp_path / "adult.onnx")))
+    z = subject.space.encode(subject.data.frame.iloc[:5])
+    block = subject.space.blocks["workclass"]
+    assert subject.space.names[block][-1] == "workclass is missing"
+    z[:, block] = 0.0
+    z[:, block.stop - 1] = 0.5
+    invented = subject.space.decode(z)
+    assert invented["workclass"].isna().all()
+    expected = pipeline.predict_proba(raw[READ].iloc[:5].assign(workclass="?"))[:, 1]
+    np.testing.assert_allclose(subject.favorable_score(invented), expected, rtol=0, atol=1e-6)
+
+
+def test_native_missing_numbers_stay_missing_under_every_policy(raw, tmp_path, monkeypatch):
+    """Trees that learned where a blank goes: what is filled in for statistics is not shown to them."""
+    plain = onnx.helper.make_attribute
+
+    def attribute(key, value, *more, **options):  # skl2onnx 1.20 hands on truth values where ints are meant
+        whole = [int(each) for each in value] if key.endswith("tracks_true") else value
+        return plain(key, whole, *more, **options)
+
+    monkeypatch.setattr(onnx.helper, "make_attribute", attribute)
+    rng = np.random.default_rng(0)
+    holed = raw.iloc[:8000].copy()
+    holed.loc[rng.random(8000) < 0.1, "hours"] = np.nan
+    holed.to_csv(tmp_path / "holed.csv", index=False)
+    trees = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(
+        holed[NUMBERS].to_numpy(np.float32), holed["income"]
+    )
+    model = to_onnx(trees, initial_types=[("X", FloatTensorType([None, 3]))], options={"zipmap": False})
+    (tmp_path / "trees.onnx").write_bytes(model.SerializeToString())
+    expected = trees.predict_proba(holed[NUMBERS].to_numpy(np.float32))[:, 1]
+    for missing in ("category", "impute"):
+        data = adult(read_table(tmp_path / "holed.csv"), missing)
+        spec = ModelSpec(path=str(tmp_path / "trees.onnx"), columns=tuple(NUMBERS))
+        subject = make_subject(data, spec)
+        np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-6)
+        assert not any("NaN" in note for note in subject.notes), "these trees take missing numbers"
+
+
+def test_an_endpoint_is_sent_question_marks(raw, table):
+    pipeline = fitted(raw)
+    expected = pipeline.predict_proba(raw[READ])[:, 1]
+    with serve() as told:
+        told.answer = lambda rows: pipeline.predict_proba(
+            pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "float32"))
+        )[:, 1].tolist()
+        subject = make_subject(
+            adult(table, "impute"), ModelSpec(endpoint=Endpoint(told.url, rows_at_once=5000))
+        )
+        np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-12)
+
+
+def test_the_command_line_gives_the_same_scores(raw, tmp_path, capsys):
+    from audits.cli.main import main
+
+    pipeline = fitted(raw)
+    saved(pipeline, tmp_path / "adult.onnx")
+    raw.iloc[:3000].to_csv(tmp_path / "adult.csv", index=False)
+    spec = {
+        "data": {
+            "path": "adult.csv", "label": "income", "favorable": ">50K", "protected": ["sex", "race"],
+            "features": NUMBERS, "read": {"missing": ["?"]},
+        },
+        "model": {"path": "adult.onnx"},
+        "audits": [{"groups": {}}],
+    }  # fmt: skip
+    (tmp_path / "spec.yaml").write_text(json.dumps(spec))
+    assert main(["run", str(tmp_path / "spec.yaml"), "--out", str(tmp_path / "out")]) == 0
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    own = pipeline.predict_proba(raw[READ].iloc[:3000])[:, 1] >= 0.5
+    rates = {row["group"]: row["selection_rate"]["value"] for row in found["audits"][0]["table"]}
+    for sex in ("Male", "Female"):
+        (rate,) = [value for group, value in rates.items() if group in {sex, f"sex={sex}", f"sex {sex}"}]
+        assert rate == pytest.approx(own[raw["sex"].iloc[:3000] == sex].mean(), abs=1e-12)
+
+
+def test_each_kind_of_cell_is_given_as_it_stands(tmp_path):
+    """Two markers in a column, a number that means missing, an empty cell; a recoded column stays recoded."""
+    (tmp_path / "t.csv").write_text(
+        "job,debt,town,hired\n?,-999,Ulm,0\nNA,5,?,1\ncook,7,Ulm,0\n,8,Bonn,1\n?,,Bonn,0\njudge,2,,1\n"
+    )
+    table = read_table(tmp_path / "t.csv", options=ReadOptions(missing=("?", "NA", "-999", "")))
+    assert table.frame["job"].isna().sum() == 4
+    assert table.frame["debt"].isna().sum() == 2
+    data = build_data(
+        table,
+        DataSpec(label="hired", favorable=(1,), missing="impute", features=("job", "debt", "town")),
+    )
+    given = data.written.restore(data.frame)
+    assert given["job"].fillna("").tolist() == ["?", "NA", "cook", "", "?", "judge"]
+    assert given["debt"].fillna(-1).tolist() == [-999, 5, 7, 8, -1, 2]
+    assert given["town"].fillna("").tolist() == ["Ulm", "?", "Ulm", "Bonn", "Bonn", ""]
+    texts = data.written.restore(data.frame, texts=("debt",))
+    assert texts["debt"].tolist()[0] == "-999"
+    part = data.take(np.array([4, 1]))
+    assert part.written.restore(part.frame)["job"].tolist() == ["?", "NA"]
+    moved = part.frame.assign(job="judge")
+    assert part.written.restore(moved)["job"].tolist() == ["judge", "judge"], "a changed value stays"
+    nobody = pd.DataFrame({"job": pd.array([None, "cook"], dtype="str")})
+    assert data.written.restore(nobody)["job"].tolist() == ["?", "cook"], "the commonest marker"
+    assert not Written()
+    assert Written().restore(nobody) is nobody

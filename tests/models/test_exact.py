@@ -1,0 +1,195 @@
+"""Exact gradients of models that were brought along: they hold for the people audited, or are not used."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from skl2onnx import to_onnx
+from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
+
+from audits.data import DataSpec, build_data
+from audits.data.samples import write_samples
+from audits.loss_ratio import LossRatioOptions, loss_ratio
+from audits.models import ModelSpec, make_subject
+from audits.models.dense import dense_of
+from audits.models.exact import TOLERANCE
+from audits.models.gradients import logits_over
+
+COLUMNS = ["age", "income", "job", "flag"]
+TYPES = [
+    (name, StringTensorType([None, 1]) if name == "job" else FloatTensorType([None, 1])) for name in COLUMNS
+]
+
+
+@pytest.fixture(scope="module")
+def holed(people):
+    frame = people.copy()
+    frame.loc[frame.index[::8], "income"] = np.nan
+    frame.loc[frame.index[::5], "job"] = "?"
+    return frame
+
+
+def pipeline(frame, estimator):
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    encode = make_column_transformer(
+        (numbers, ["age", "income"]), (OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough"
+    )
+    return make_pipeline(encode, estimator).fit(frame[COLUMNS], frame["hired"])
+
+
+def network(activation="relu"):
+    return MLPClassifier((6, 4), activation=activation, max_iter=60, random_state=0, tol=0)
+
+
+ESTIMATORS = {
+    "logistic": LogisticRegression(),
+    "relu": network(),
+    "tanh": network("tanh"),
+    "sigmoid": network("logistic"),
+}
+
+
+def brought(own, how, path, data):
+    if how == "skops":
+        skops = pytest.importorskip("skops.io")
+        path = path.with_suffix(".skops")
+        skops.dump(own, path)
+    else:
+        path.write_bytes(to_onnx(own, initial_types=TYPES, options={"zipmap": how}).SerializeToString())
+    return make_subject(data, ModelSpec(path=str(path)))
+
+
+def differences(subject, frame, column, step):
+    """Slope of the favourable log-odds by a number, from scores alone."""
+    up, down = (subject.favorable_score(frame.assign(**{column: frame[column] + s})) for s in (step, -step))
+    return (np.log(up / (1 - up)) - np.log(down / (1 - down))) / (2 * step)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("how", [False, True, "skops"])
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_gradients_of_pipelines_are_those_of_their_scores(holed, make_data, tmp_path, kind, how):
+    import torch
+
+    own = pipeline(holed, ESTIMATORS[kind])
+    data = make_data(holed)
+    subject = brought(own, how, tmp_path / "m.onnx", data)
+    exact = subject.differentiable
+    assert exact is not None
+    logits = logits_over(exact, subject.space, data.frame)
+    z = torch.tensor(subject.space.encode(data.frame), requires_grad=True)
+    odds = logits(z)[:, 0]
+    np.testing.assert_allclose(torch.sigmoid(odds).detach(), subject.scores, rtol=0, atol=TOLERANCE)
+    odds.sum().backward()
+    at = subject.space.blocks["age"].start
+    slope = z.grad.numpy()[:, at] / subject.space.scale["age"][1]
+    # float32 scores: differences over a step of 0.25 year are good to some 1e-5; a ReLU may bend inside it
+    by_hand = differences(subject, data.frame.astype({"age": float}), "age", 0.25)
+    close = np.isclose(slope, by_hand, rtol=1e-2, atol=5e-4)
+    assert close.mean() > (0.97 if kind == "relu" else 0.999), np.abs(slope - by_hand).max()
+    if kind in {"logistic", "relu"}:  # sensitivity reads such networks as plain arrays
+        assert dense_of(logits).hidden == ((6, 4) if kind == "relu" else ())
+
+
+def test_the_hiring_example_has_the_statistic_of_the_network_it_is(tmp_path):
+    """S 5.067, T 4.980: computed from outside with the network in torch, the same numbers to 1e-3."""
+    write_samples("hiring", tmp_path)
+    from audits.data import read_table
+
+    data = build_data(
+        read_table(tmp_path / "hiring.csv"),
+        DataSpec(label="qualified", favorable=(1,), protected=("gender",)),
+    )
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "hiring.onnx")))
+    asked = {"metric": "expert", "free_features": ("hair_length",), "steps": 500, "sensitive": ("gender",)}
+    options = LossRatioOptions(regularizer=50.0, step_size=0.01, inference="paper", **asked)
+    found = loss_ratio(subject, options)
+    assert found.statistic.value == pytest.approx(5.067, abs=1e-3)
+    assert found.lower_bound == pytest.approx(4.980, abs=1e-3)
+
+
+def test_a_torch_network_has_the_statistic_that_its_onnx_file_has(people, make_data, tmp_path):
+    """The same layers trained here and written by hand as an ONNX file: S and T agree to 1e-4."""
+    data = make_data(people, features=("age", "income", "flag"))
+    trained = make_subject(data, ModelSpec(train="mlp"), seed=0)
+    network = trained.model.network()
+    space = trained.model.space
+    assert [type(layer).__name__ for layer in network][::2] == ["Linear"] * ((len(network) + 1) // 2)
+    nodes, constants, x = [], {}, "X"
+    scale = [space.scale.get(name, (0.0, 1.0)) for name in space.columns]
+    constants["mean"] = np.array([[mean for mean, _ in scale]], np.float32)
+    constants["sd"] = np.array([[sd for _, sd in scale]], np.float32)
+    nodes += [helper.make_node("Sub", ["X", "mean"], ["c"]), helper.make_node("Div", ["c", "sd"], ["z"])]
+    x = "z"
+    for place, layer in enumerate(network):
+        if type(layer).__name__ == "Linear":
+            constants[f"w{place}"] = layer.weight.detach().numpy().astype(np.float32)
+            constants[f"b{place}"] = layer.bias.detach().numpy().astype(np.float32)
+            nodes.append(helper.make_node("Gemm", [x, f"w{place}", f"b{place}"], [f"h{place}"], transB=1))
+        else:
+            nodes.append(helper.make_node("Relu", [x], [f"h{place}"]))
+        x = f"h{place}"
+    nodes.append(helper.make_node("Sigmoid", [x], ["p"]))
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, 3])],
+        [helper.make_tensor_value_info("p", TensorProto.FLOAT, [None, 1])],
+        [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    spec = ModelSpec(path=str(tmp_path / "m.onnx"), columns=tuple(space.columns))
+    same = make_subject(trained.data, spec)
+    options = LossRatioOptions(metric="expert", free_features=("flag",))
+    results = [loss_ratio(each, options, rng=0) for each in (trained, same)]
+    for first, second in zip(*[(r.statistic.value, r.lower_bound) for r in results], strict=True):
+        assert second == pytest.approx(first, abs=1e-4)
+
+
+def test_a_step_that_mixes_people_s_features_before_a_layer_is_followed(people, make_data, tmp_path):
+    own = make_pipeline(StandardScaler(), Normalizer(), LogisticRegression())
+    own.fit(people[["age", "income"]].to_numpy(np.float32), people["hired"])
+    made = to_onnx(own, initial_types=[("X", FloatTensorType([None, 2]))], options={"zipmap": False})
+    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+    data = make_data(people, features=("age", "income"))
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.onnx"), columns=("age", "income")))
+    assert subject.differentiable is not None
+
+
+def test_trees_and_foreign_steps_have_no_gradient(people, data, make_data, tmp_path, save):
+    forest = RandomForestClassifier(5, random_state=0).fit(people[["age", "income"]], people["hired"])
+    made = to_onnx(forest, initial_types=[("X", FloatTensorType([None, 2]))], options={"zipmap": False})
+    (tmp_path / "f.onnx").write_bytes(made.SerializeToString())
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "f.onnx"), columns=("age", "income")))
+    assert subject.differentiable is None
+    step = [  # a cut in the middle of a number: a network between the people would be another model
+        helper.make_node("Less", ["age", "cut"], ["young"]),
+        helper.make_node("Cast", ["young"], ["y"], to=TensorProto.FLOAT),
+        helper.make_node("Sigmoid", ["y"], ["p"]),
+    ]
+    path = save(
+        step,
+        {"age": (TensorProto.FLOAT, [None, 1])},
+        {"p": (TensorProto.FLOAT, [None, 1])},
+        {"cut": np.array([[40.0]], np.float32)},
+    )
+    assert make_subject(data, ModelSpec(path=str(path))).differentiable is None
+
+
+def test_what_is_filled_in_for_statistics_only_has_no_gradient(holed, make_data, tmp_path):
+    """Under impute the points are of people with a filled-in income, the model sees none: they differ."""
+    own = pipeline(holed, LogisticRegression())
+    subject = brought(own, False, tmp_path / "m.onnx", make_data(holed, missing="impute"))
+    own_scores = own.predict_proba(holed[COLUMNS])[:, 1]
+    np.testing.assert_allclose(subject.scores, own_scores, rtol=0, atol=2e-6)
+    assert subject.differentiable is None

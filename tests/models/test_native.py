@@ -1,0 +1,266 @@
+"""Model files of other libraries: scores are the library's own, columns bind by name, no code is run."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from audits.data import LabelCut
+from audits.errors import InputError
+from audits.models import ModelSpec, make_subject
+from audits.models.formats import format_of
+
+catboost = pytest.importorskip("catboost")
+lightgbm = pytest.importorskip("lightgbm")
+xgboost = pytest.importorskip("xgboost")
+skops = pytest.importorskip("skops.io")
+
+READ = ["flag", "job", "sex", "age"]  # neither the table's order nor its features
+
+
+@pytest.fixture(scope="module")
+def blanks(people):
+    """People, some with a ? for a job and some without an income."""
+    frame = people.copy()
+    frame.loc[frame.index[::9], "job"] = "?"
+    frame["age"] = frame["age"].astype(float)
+    frame.loc[frame.index[::7], "age"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def x(blanks):
+    # the levels in an order of their own: codes would be wrong, names are not
+    jobs = pd.Categorical(blanks["job"], categories=["nurse", "?", "cook", "judge"])
+    return blanks[READ].assign(job=jobs, sex=blanks["sex"].astype("category"))
+
+
+@pytest.fixture(scope="module")
+def y(blanks):
+    return (blanks["hired"] == "yes").astype(int)
+
+
+@pytest.fixture
+def brought(blanks, make_data):
+    """Return a function that gives the favourable scores of a file for the people with blanks."""
+
+    def scores(path: Path, **spec):
+        data = make_data(blanks.iloc[::-1], features=("age", "income", "job", "flag"))
+        subject = make_subject(data, ModelSpec(path=str(path), **spec))
+        assert set(subject.model.columns) == set(READ)
+        assert set(READ) <= set(subject.data.features), "a protected column that is read becomes a feature"
+        return subject, subject.scores[::-1]
+
+    return scores
+
+
+@pytest.mark.parametrize("ending", ["json", "ubj"])
+@pytest.mark.parametrize("options", [{}, {"objective": "binary:logitraw"}, {"booster": "gblinear"}])
+def test_xgboost(x, y, tmp_path, brought, ending, options):
+    if options.get("booster") == "gblinear":
+        x = x.assign(job=x["job"].cat.codes.astype(float), sex=x["sex"].cat.codes.astype(float))
+    own = xgboost.XGBClassifier(n_estimators=20, enable_categorical=True, n_jobs=1, **options).fit(x, y)
+    own.save_model(tmp_path / f"m.{ending}")
+    if options.get("booster") == "gblinear":
+        with pytest.raises(InputError, match=r"takes numbers as 'job', but column 'job' holds none"):
+            brought(tmp_path / f"m.{ending}")
+        return
+    _, scores = brought(tmp_path / f"m.{ending}")
+    margin = own.get_booster().predict(xgboost.DMatrix(x, enable_categorical=True), output_margin=True)
+    # float32 of the library, read as the shortest decimal
+    np.testing.assert_allclose(scores, 1 / (1 + np.exp(-margin.astype(float))), rtol=0, atol=1e-6)
+
+
+def test_xgboost_uses_the_trees_that_early_stopping_kept(x, y, tmp_path, brought):
+    own = xgboost.XGBClassifier(
+        n_estimators=200, enable_categorical=True, early_stopping_rounds=3, learning_rate=0.5, n_jobs=1
+    ).fit(x[:300], y[:300], eval_set=[(x[300:], y[300:])], verbose=False)
+    assert own.best_iteration < 150
+    own.save_model(tmp_path / "m.json")
+    _, scores = brought(tmp_path / "m.json")
+    np.testing.assert_allclose(scores, own.predict_proba(x)[:, 1], rtol=0, atol=1e-6)
+
+
+def test_xgboost_of_three_classes(x, people, blanks, tmp_path, make_data):
+    labels = pd.cut(people["income"], [-np.inf, 45, 55, np.inf], labels=["a", "b", "c"]).astype(str)
+    own = xgboost.XGBClassifier(n_estimators=5, enable_categorical=True, n_jobs=1)
+    own.fit(x, labels.map({"a": 0, "b": 1, "c": 2}))
+    own.save_model(tmp_path / "m.json")
+    data = make_data(blanks.assign(hired=labels), favorable=("b", "c"), features=("age", "job", "flag"))
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
+    assert subject.model.classes == ("a", "b", "c")
+    np.testing.assert_allclose(subject.scores, own.predict_proba(x)[:, 1:].sum(axis=1), rtol=0, atol=1e-6)
+
+
+def test_lightgbm(x, y, tmp_path, brought):
+    own = lightgbm.LGBMClassifier(n_estimators=20, min_child_samples=5, verbose=-1, n_jobs=1).fit(x, y)
+    own.booster_.save_model(tmp_path / "m.txt")
+    subject, scores = brought(tmp_path / "m.txt")
+    np.testing.assert_allclose(scores, own.predict_proba(x)[:, 1], rtol=0, atol=1e-12)
+    strange = subject.data.frame.assign(job="astronaut")
+    nothing = own.predict_proba(
+        x.assign(job=pd.Categorical([None] * len(x), categories=x["job"].cat.categories))
+    )
+    np.testing.assert_allclose(subject.favorable_score(strange)[::-1], nothing[:, 1], rtol=0, atol=1e-12)
+    text = (tmp_path / "m.txt").read_text()
+    (tmp_path / "m.txt").write_text(text[: len(text) // 2])
+    with pytest.raises(
+        InputError, match=r"LightGBM model m\.txt cannot be loaded by lightgbm: it is cut short"
+    ):
+        brought(tmp_path / "m.txt")
+
+
+def test_catboost(x, y, blanks, tmp_path, brought):
+    words = x.astype({"job": str, "sex": str})
+    own = catboost.CatBoostClassifier(
+        iterations=20, verbose=0, allow_writing_files=False, cat_features=["job", "sex"], thread_count=1
+    )
+    own.fit(words, blanks["hired"])
+    own.save_model(tmp_path / "m.cbm")
+    subject, scores = brought(tmp_path / "m.cbm")
+    assert subject.model.classes == ("no", "yes")
+    np.testing.assert_allclose(scores, own.predict_proba(words)[:, 1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        HistGradientBoostingClassifier(max_iter=10),
+        RandomForestClassifier(10, random_state=0),
+        LogisticRegression(),
+    ],
+    ids=["boosting", "forest", "logistic"],
+)
+def test_skops(blanks, tmp_path, brought, estimator):
+    from sklearn.impute import SimpleImputer
+
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["job", "sex"]), (numbers, ["age"]), remainder="passthrough"
+    )
+    own = make_pipeline(encode, estimator).fit(blanks[READ], blanks["hired"])
+    skops.dump(own, tmp_path / "m.skops")
+    subject, scores = brought(tmp_path / "m.skops")
+    assert subject.model.classes == ("no", "yes")
+    np.testing.assert_allclose(scores, own.predict_proba(blanks[READ])[:, 1], rtol=0, atol=1e-12)
+
+
+def test_skops_without_chances_gives_labels_or_log_odds(people, data, tmp_path):
+    own = RidgeClassifier().fit(people[["age", "flag"]], people["hired"])
+    skops.dump(own, tmp_path / "m.skops")
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.skops")))
+    assert subject.score_kind == "label"
+    np.testing.assert_array_equal(subject.decisions, own.predict(people[["age", "flag"]]) == "yes")
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.skops"), output="logits"))
+    margin = own.decision_function(people[["age", "flag"]])
+    np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-margin)), rtol=0, atol=1e-12)
+
+
+def test_a_regression_predicts_the_number_behind_the_label(people, tmp_path, make_data):
+    own = LinearRegression().fit(people[["age", "flag"]], people["income"])
+    skops.dump(own, tmp_path / "m.skops")
+    data = make_data(
+        people, label=LabelCut("income", at_least=50.0), favorable=None, features=("age", "flag")
+    )
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.skops"), predict="label"))
+    np.testing.assert_allclose(subject.scores, own.predict(people[["age", "flag"]]), rtol=1e-12)
+    with pytest.raises(InputError, match="predicts a number, not a chance; write predict: label under model"):
+        make_subject(data, ModelSpec(path=str(tmp_path / "m.skops")))
+
+
+def test_a_matrix_without_names_needs_the_columns(people, data, tmp_path):
+    own = xgboost.XGBClassifier(n_estimators=5, n_jobs=1)
+    own.fit(people[["flag", "age"]].to_numpy(), people["hired"] == "yes")
+    own.save_model(tmp_path / "m.json")
+    with pytest.raises(
+        InputError, match=r"reads 2 features and does not name them; add under model, .* columns:"
+    ):
+        make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json"), columns=("flag", "age")))
+    expected = own.predict_proba(people[["flag", "age"]].to_numpy())[:, 1]
+    np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-6)
+
+
+def test_a_feature_that_no_column_is_named_after_can_be_pointed_to(people, data, tmp_path):
+    own = xgboost.XGBClassifier(n_estimators=5, n_jobs=1)
+    renamed = people[["flag", "age"]].set_axis(["flag", "years"], axis=1)
+    own.fit(renamed, people["hired"] == "yes").save_model(tmp_path / "m.json")
+    with pytest.raises(
+        InputError, match=r"no column is named after: 'years'; .* columns: {years: \[COLUMN\]}"
+    ):
+        make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json"), columns={"years": ("age",)}))
+    np.testing.assert_allclose(subject.scores, own.predict_proba(renamed)[:, 1], rtol=0, atol=1e-6)
+
+
+# ---- what is refused
+
+
+class Trap:
+    """Unpickling it would write a file."""
+
+    def __reduce__(self):
+        return (open, ("/tmp/evenhand-trap", "w"))
+
+
+def zipped(**files):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("m.onnx", pickle.dumps(Trap()), "holds a pickle and is refused because loading .* skl2onnx"),
+        ("m.skops", pickle.dumps(Trap(), protocol=2), "holds a pickle"),
+        ("m.json", b"\x78\x9c" + b"0" * 30, "holds a pickle"),  # what joblib compresses
+        ("m.onnx", zipped(archive__data__pkl=b"", **{"m/data.pkl": b"x"}), r"a torch model .* torch\.onnx"),
+        ("m.onnx", zipped(**{"m/archive_format": b"pt2"}), "holds a torch model"),
+        ("m.txt", zipped(**{"config.json": b"{}", "model.weights.h5": b""}), "holds a Keras or HDF5 model"),
+        ("m.onnx", b"\x89HDF\r\n\x1a\n" + bytes(20), "holds a Keras or HDF5 model .* tf2onnx"),
+        ("m.txt", b"artifact_path: model\nflavors:\n  python_function: {}\n", "is an MLflow artefact"),
+        ("m.bin", b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":{"dtype":"F32"}}', "weights without the network"),
+        ("m.bin", b"hello", r"must be a model file: ONNX, XGBoost .* evenhand serve FILE"),
+        ("m.json", b'{"learner": 3}', r"XGBoost model m\.json cannot be loaded by xgboost"),
+        ("m.ubj", b"{L\x00\x00\x00\x00\x00\x00", r"XGBoost model m\.ubj cannot be loaded by xgboost"),
+        ("m.cbm", b"CBM1" + bytes(40), r"CatBoost model m\.cbm cannot be loaded by catboost"),
+        ("m.txt", b"tree\nversion=v4\n", r"LightGBM model m\.txt cannot be loaded by lightgbm"),
+        ("m.skops", zipped(**{"schema.json": b"{}"}), r"skops model m\.skops cannot be read by skops"),
+    ],
+)  # fmt: skip
+def test_other_content_is_refused_with_a_recipe(data, tmp_path, name, content, match):
+    Path("/tmp/evenhand-trap").unlink(missing_ok=True)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=match) as caught:
+        make_subject(data, ModelSpec(path=name), base_dir=tmp_path)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path) not in str(caught.value)
+    assert not Path("/tmp/evenhand-trap").exists()
+
+
+def test_the_content_decides_not_the_name(x, y, tmp_path):
+    own = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True, n_jobs=1).fit(x, y)
+    own.save_model(tmp_path / "m.json")
+    assert format_of((tmp_path / "m.json").rename(tmp_path / "m.onnx")) == "XGBoost"
+
+
+def test_types_beyond_the_list_are_refused(people, data, tmp_path):
+    own = make_pipeline(FunctionTransformer(Path), LogisticRegression())
+    own.steps[1] = ("logisticregression", LogisticRegression().fit(people[["age"]], people["hired"]))
+    skops.dump(own, tmp_path / "m.skops")
+    with pytest.raises(InputError, match=r"types that are not on the list of those allowed: .*Path"):
+        make_subject(data, ModelSpec(path=str(tmp_path / "m.skops")))
