@@ -85,7 +85,8 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
                 f"pooled_{attribute}",
                 f"Rates by {attribute}, small groups drawn to what groups like them say",
                 f"Raw rates by {attribute}, and beside them partially pooled ones: of few people they say "
-                "more, and hold on average over groups. A group that differs from all that is like it is drawn too far. "
+                "more, and hold on average over groups. A group that differs from all that is like it is "
+                "drawn too far. "
                 f"Verdicts rest on the raw rates.{drawn}",
                 lambda: figures.pooled(result, attribute),
                 lambda: pooled,
