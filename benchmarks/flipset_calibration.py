@@ -12,11 +12,13 @@ alarm, at most 5 % of studies.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 
 from audits.flipset import AboveChance, FlipsetOptions, flipset
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
+from benchmarks.calibration import Row
 from tests.flipset.worlds import subject
 
 SETTINGS = (
@@ -62,6 +64,25 @@ def main() -> None:
             f"people alike rejected {alike:.1%}",
             flush=True,
         )
+
+
+def rows(worlds: int) -> Iterator[Row]:
+    """Yield the rows of whole audits, for `benchmarks.calibration`."""
+    studies = max(worlds // 10, 20)
+    options = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, seconds=5.0, bootstrap=100)
+    for kind, n, d in SETTINGS:
+        found = [flipset(subject(kind, n, d, seed), options, rng=seed) for seed in range(studies)]
+        setting = f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}"
+        hits = sum(each.verdict == EVIDENCE for each in found)
+        same = kind in {"alike", "hangs together otherwise"}
+        kind_of_row, nominal = ("false alarms", 0.05) if same else ("power", 0.8)
+        yield Row("flipset", "evidence of a difference", setting, kind_of_row, nominal, hits, studies)
+        above = [each.above_chance.excess for each in found if each.above_chance is not None]
+        ends = [each for each in above if each.value is not None and each.low is not None]
+        truth = float(np.mean([each.value for each in ends]))
+        held = sum((each.low or 0.0) <= truth <= (each.high or 0.0) for each in ends)
+        shown = "flips above chance (their mean over studies)"
+        yield Row("flipset", shown, setting, "coverage", 0.95, held, len(ends))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from audits.groups.resampling import bootstrap_intervals
 from audits.stats import wilson
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
+from benchmarks.calibration import Row
 
 LEVEL = 0.05
 MATERIAL = 0.10
@@ -178,6 +180,32 @@ def by_probability(worlds: int) -> None:
                     f"estimate {share(estimated, worlds)}",
                     flush=True,
                 )
+
+
+def rows(worlds: int) -> Iterator[Row]:
+    """Yield rows of ratios and verdicts, for `benchmarks.calibration`."""
+    for k in GROUPS:
+        for n in PEOPLE:
+            rng, full = np.random.default_rng([k, n, 3]), np.full(k, float(n))
+            together = below = wrong = 0
+            for _ in range(worlds):
+                count = rng.binomial(n, 0.4, k).astype(float)
+                ratios, _ = ratios_to_highest(count, full, level=LEVEL)
+                known = [ratio for ratio in ratios if ratio.value is not None]
+                together += all(r.low - 1e-9 <= 1 <= r.high + 1e-9 for r in known)
+                below += any(ratio.high < 0.8 for ratio in known)
+                gaps = [
+                    judge_difference(
+                        (count[j], n), (count[0], n), n, material=MATERIAL, level=LEVEL / (k - 1)
+                    )
+                    for j in range(1, k)
+                ]
+                wrong += any(gap.verdict == "evidence of a difference" for gap in gaps)
+            setting = f"equal rates of .4, {k} groups of {n:,}"
+            yield Row("groups", "impact ratios, all together", setting, "coverage", 0.95, together, worlds)
+            shown = "some impact ratio wholly below 0.8"
+            yield Row("groups", shown, setting, "false alarms", LEVEL, below, worlds)
+            yield Row("groups", "evidence of a difference", setting, "false alarms", LEVEL, wrong, worlds)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ heavy, because it is what else there is: it covers no more under heavy tails.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from audits.stats.means import mean_test
 from audits.stats.paired import PairedRatio
 from audits.stats.verdicts import EVIDENCE
+from benchmarks.calibration import Row
 from benchmarks.loss_ratio_worlds import WORLDS, found_by_search, people, subject_of, told_of, verdicts
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -143,6 +144,18 @@ def ratios(replications: int) -> None:
                 for method in ("score", "delta")
             ]
             print(f"{wrong:.2f} wrong, ratio {truth:.2f}".ljust(28) + f" {n:5d}  {found[0]}  {found[1]}")
+
+
+def rows(worlds: int) -> Iterator[Row]:
+    """Yield rows of worlds whose attributes are independent of everything, for `benchmarks.calibration`."""
+    for world in WORLDS:
+        told = told_of(world, worlds)[True]
+        shown = "an attribute counts as told by the features"
+        yield Row("loss_ratio", shown, f"independent, {world}", "false alarms", 0.05, told, worlds)
+        count = max(worlds // 20, 10)
+        hits = verdicts(world, "logistic", count)[EVIDENCE]
+        setting = f"independent, {world}, logistic"
+        yield Row("loss_ratio", "evidence of a difference", setting, "false alarms", 0.05, hits, count)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -44,6 +45,7 @@ from audits.outcome_transport.matching import OutcomeCost, match_outcomes
 from audits.outcome_transport.resampling import distance_error, distance_null
 from audits.progress import silent
 from audits.stats import EVIDENCE, wilson
+from benchmarks.calibration import Row
 
 LEVEL = 0.05
 OUTCOMES = ("unique", "pairs", "fives", "plain", "decisions")
@@ -218,6 +220,18 @@ def main() -> None:
                 flush=True,
             )
     print(f"{time.perf_counter() - start:.0f} s for {count} worlds a setting")
+
+
+def rows(worlds: int) -> Iterator[Row]:
+    """Yield the rows of the distance's interval, for `benchmarks.calibration`."""
+    count = max(worlds // 5, 20)
+    for kind in ("normal", "binary", "fives", "lognormal"):
+        for apart in (0.0, 0.1):
+            for sizes in ((100, 100), (500, 500)):
+                held = sum(distance_covers(kind, apart, sizes, "euclidean", seed)[0] for seed in range(count))
+                apart_words = "equal distributions" if apart == 0 else f"{apart} apart"
+                setting = f"{kind}, {apart_words}, {sizes[0]} and {sizes[1]} people"
+                yield Row("outcome_transport", "Wasserstein distance", setting, "coverage", 0.95, held, count)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from audits.rule_sets import RuleSetsOptions, RuleSetsResult
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.packing import Audited
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
+from benchmarks.calibration import Row
 
 LEVEL = 0.05
 PLANTED = "sex = f, race = d"
@@ -135,6 +137,22 @@ def power(setting: str, worlds: int) -> None:
         f"first {share(named)}, confirmed {share(confirmed)}, any interval missed {share(missed)}, first "
         f"score's interval holds {share(first)}, wrongly nothing material {share(harmless)}"
     )
+
+
+def rows(worlds: int) -> Iterator[Row]:
+    """Yield rows of whole audits, for `benchmarks.calibration`."""
+    count = max(worlds // 5, 20)
+    for n, rate in ((300, 0.4), (2000, 0.4), (2000, 0.05)):
+        options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL)
+        drawn = [world(n, rate, 0.0, options, seed) for seed in range(count)]
+        setting = f"no difference, {n:,} people, rate {rate:g}"
+        hits = sum(result.verdict == EVIDENCE for result, _ in drawn)
+        yield Row("rule_sets", "evidence of a difference", setting, "false alarms", LEVEL, hits, count)
+        all_held = sum(held(*each) for each in drawn)
+        yield Row("rule_sets", "every interval of the list", setting, "coverage", 0.95, all_held, count)
+        first = sum(first_held(*each) for each in drawn)
+        shown = "first score, without the luck of being picked"
+        yield Row("rule_sets", shown, setting, "coverage", 0.95, first, count)
 
 
 if __name__ == "__main__":

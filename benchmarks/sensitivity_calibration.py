@@ -9,7 +9,7 @@ permutations of the plain difference of means, which take a difference of spread
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from audits.sensitivity.judging import ratio_p_value
 from audits.stats.means import mean_test
 from audits.stats.permutation import means_p_values
 from audits.stats.ratios import mean_ratio
+from benchmarks.calibration import Row
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -63,6 +64,17 @@ def main(replications: int = 2000) -> None:
             found = [rejected(group(rng, first), others(rng, second), rng) for _ in range(replications)]
             shares = "   ".join(f"{share:.3f}" for share in np.mean(found, axis=0))
             print(f"{name:42s} {first:4d} {second:5d}   {shares}", flush=True)
+
+
+def rows(worlds: int) -> Iterator[Row]:
+    """Yield a row a world and size, for `benchmarks.calibration`."""
+    for name, (group, others) in WORLDS.items():
+        for first, second in SIZES:
+            rng = np.random.default_rng(first)
+            hits = sum(rejected(group(rng, first), others(rng, second), rng)[0] for _ in range(worlds))
+            setting = f"equal means, {name}, {first} and {second} people"
+            shown = "ratio of mean sensitivities"
+            yield Row("sensitivity", shown, setting, "false alarms", 0.05, hits, worlds)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from audits.reports.blocks import (
     shortened,
 )
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_EVIDENCE, NO_MATERIAL, VERDICTS
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, VERDICTS
 from audits.stats.words import count
 
 __all__ = [
@@ -47,12 +47,11 @@ AID = (
     "complies with any law."
 )
 FINDS = "An audit finds differences and associations; it does not prove discrimination or cause."
-_WORST_FIRST = (EVIDENCE, INSUFFICIENT, NO_MATERIAL, NO_EVIDENCE)
+_WORST_FIRST = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
 _MEANS = {
     EVIDENCE: "the interval, corrected for all that was compared, excludes no difference.",
     INSUFFICIENT: "it excludes neither no difference nor a material one, or rests on an estimate.",
     NO_MATERIAL: "it lies wholly inside what the auditor calls no material difference.",
-    NO_EVIDENCE: "it does not exclude no difference, though a material one would probably have been seen.",
 }
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
 _EXECUTIVE_FINDINGS = 8

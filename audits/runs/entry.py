@@ -27,7 +27,6 @@ __all__ = [
 
 STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
 
-_ORDER = [*VERDICTS, "no evidence at this size"]
 LONGEST_NOTE = 10_000
 _LONGEST_TITLE = 200
 
@@ -99,5 +98,5 @@ def storable(text: str) -> str:
 def worst(result: RunResult) -> tuple[str, str]:
     """Return verdict, corrected for all audits, and finding of the audit that a reader should see first."""
     told = list(zip(result.verdicts_across(), result.audits, strict=True))
-    verdict, audit = min(told, key=lambda each: _ORDER.index(each[0]))
+    verdict, audit = min(told, key=lambda each: VERDICTS.index(each[0]))
     return verdict, audit.result.finding

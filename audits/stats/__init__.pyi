@@ -7,7 +7,6 @@ from .sampling import apportion, as_people, draw_counts
 from .verdicts import (
     EVIDENCE,
     INSUFFICIENT,
-    NO_EVIDENCE,
     NO_MATERIAL,
     POWER,
     VERDICTS,
@@ -15,14 +14,12 @@ from .verdicts import (
     Verdict,
     judge,
     judge_across,
-    verdict,
     worst_of,
 )
 
 __all__ = [
     "EVIDENCE",
     "INSUFFICIENT",
-    "NO_EVIDENCE",
     "NO_MATERIAL",
     "POWER",
     "VERDICTS",
@@ -45,7 +42,6 @@ __all__ = [
     "ratio_means",
     "share_ratio",
     "sign_balance",
-    "verdict",
     "weighted_sum",
     "wilson",
     "worst_of",

@@ -22,7 +22,6 @@ __all__ = [
     "INSUFFICIENT",
     "MATERIAL_DIFFERENCE",
     "MATERIAL_RATIO",
-    "NO_EVIDENCE",
     "NO_MATERIAL",
     "POWER",
     "VERDICTS",
@@ -30,21 +29,14 @@ __all__ = [
     "Verdict",
     "judge",
     "judge_across",
-    "verdict",
     "worst_of",
 ]
 
-Verdict = Literal[
-    "evidence of a difference",
-    "no material difference",
-    "insufficient evidence",
-    "no evidence at this size",  # goes with `verdict`
-]
+Verdict = Literal["evidence of a difference", "no material difference", "insufficient evidence"]
 
 EVIDENCE: Verdict = "evidence of a difference"
 NO_MATERIAL: Verdict = "no material difference"
 INSUFFICIENT: Verdict = "insufficient evidence"
-NO_EVIDENCE: Verdict = "no evidence at this size"
 
 VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
 """In the order in which a reader should see them."""
@@ -172,13 +164,6 @@ def judge(
         people_needed=people_needed if insufficient and not only_estimated else None,
         reason=(only_estimated or reason) if insufficient else "",
     )
-
-
-def verdict(*, excludes_no_difference: bool, power: float) -> Verdict:
-    """Turn a corrected test and its power into a verdict: what audits use that do not `judge` yet."""
-    if excludes_no_difference:
-        return EVIDENCE
-    return NO_EVIDENCE if power >= POWER else INSUFFICIENT
 
 
 def worst_of(parts: Iterable[Judged]) -> Judged:

@@ -178,7 +178,7 @@ def test_every_figure_is_drawn_on_paper(document):
 
 
 def test_findings_are_worst_first(run, document):
-    order = ["evidence of a difference", "insufficient evidence", "no evidence at this size"]
+    order = ["evidence of a difference", "insufficient evidence", "no material difference"]
     verdicts = [block.verdict for block in document.blocks if isinstance(block, Finding) and block.title]
     assert len(verdicts) == len(run.audits)
     assert verdicts == sorted(verdicts, key=order.index)

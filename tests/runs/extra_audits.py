@@ -21,7 +21,7 @@ from audits.errors import InputError
 from audits.records import Audit, Section
 from audits.results import plain
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, NO_EVIDENCE, Estimate, wilson
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
 
 PLUGIN = "tests.runs.extra_audits:register"
 
@@ -67,7 +67,7 @@ def rates(subject, options, *, rng, progress) -> RatesResult:
     shares = [row.selection_rate.value for row in table]
     drawn = rng.choice(decisions, size=options.draws)
     return RatesResult(
-        verdict=EVIDENCE if max(shares) - min(shares) > options.gap else NO_EVIDENCE,
+        verdict=EVIDENCE if max(shares) - min(shares) > options.gap else NO_MATERIAL,
         finding=f"Favourable shares by {options.by} differ by {max(shares) - min(shares):.3f}.",
         warnings=(),
         table=tuple(table),
@@ -111,7 +111,7 @@ def slow(subject, options, *, rng, progress) -> PlainResult:
     if options.mark:
         with Path(options.mark).open("a", encoding="utf-8") as file:
             file.write(f"{os.getpid()} {id(subject.model)}\n")
-    return PlainResult(NO_EVIDENCE, "Time passed.", ())
+    return PlainResult(NO_MATERIAL, "Time passed.", ())
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def break_down(subject, options, *, rng, progress) -> PlainResult:
     if options.how == "print":
         print('{"event": "done", "run": "forged"}', flush=True)
         os.system("echo also from a child")
-    return PlainResult(NO_EVIDENCE, "Still here.", (), float("nan") if options.how == "nan" else 1.0)
+    return PlainResult(NO_MATERIAL, "Still here.", (), float("nan") if options.how == "nan" else 1.0)
 
 
 def nothing(result) -> Section:

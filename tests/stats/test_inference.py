@@ -18,7 +18,6 @@ from audits.stats import (
     ratio_means,
     share_ratio,
     sign_balance,
-    verdict,
     weighted_sum,
     wilson,
 )
@@ -171,9 +170,6 @@ def test_people_needed_is_the_smallest(share):
 
 def test_nobody_has_no_power():
     assert power_of_difference(0.5, 0.1, 0, 100) == 0.0
-    assert verdict(excludes_no_difference=False, power=0.0) == "insufficient evidence"
-    assert verdict(excludes_no_difference=False, power=0.8) == "no evidence at this size"
-    assert verdict(excludes_no_difference=True, power=0.0) == "evidence of a difference"
 
 
 def test_ratio_means_of_people_all_alike_are_certain():

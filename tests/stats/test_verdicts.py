@@ -1,0 +1,85 @@
+"""A verdict follows from one interval: every case, and its error rates by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audits.stats import (
+    EVIDENCE,
+    INSUFFICIENT,
+    NO_MATERIAL,
+    Estimate,
+    judge,
+    judge_across,
+    newcombe,
+    worst_of,
+)
+
+ENDS = st.floats(-1, 1, allow_nan=False)
+
+
+def estimate(low: float, high: float) -> Estimate:
+    return Estimate((low + high) / 2, low, high, 100, "by hand")
+
+
+@given(ENDS, ENDS, st.floats(0.01, 0.5), st.none() | st.floats(0, 1))
+def test_the_verdict_is_a_function_of_the_interval(a, b, material, p):
+    low, high = min(a, b), max(a, b)
+    judged = judge(estimate(low, high), immaterial=(-material, material), p_value=p)
+    excludes = low > 0 or high < 0
+    if judged.verdict == EVIDENCE:
+        assert excludes
+        assert p is None or p <= 0.05
+        assert judged.material == (not -material < (low + high) / 2 < material)
+    elif judged.verdict == NO_MATERIAL:
+        assert not excludes
+        assert -material <= low <= high <= material
+    else:
+        assert not (excludes and (p is None or p <= 0.05))
+        assert excludes or low < -material or high > material
+    mirrored = judge(estimate(-high, -low), immaterial=(-material, material), p_value=p)
+    assert (mirrored.verdict, mirrored.material) == (judged.verdict, judged.material)
+
+
+def test_a_tolerance_and_ratios():
+    ratio = Estimate(1.6, 1.3, 1.9, 100, "by hand")
+    assert judge(ratio, none=(0, 1.25), immaterial=(-math.inf, 1.25)).verdict == EVIDENCE
+    assert judge(ratio, none=(0, 1.5), immaterial=(-math.inf, 1.5)).verdict == INSUFFICIENT
+    assert judge(ratio, none=(0, 2.0), immaterial=(-math.inf, 2.0)).verdict == NO_MATERIAL
+    assert judge(ratio, none=1.0, immaterial=(0.8, 1.25)).material is True
+
+
+def test_without_an_interval_and_on_estimates_alone_it_is_insufficient():
+    nobody = Estimate(None, None, None, 0, "nobody")
+    judged = judge(nobody, immaterial=(-0.1, 0.1), reason="there is nobody", people_needed=None)
+    assert (judged.verdict, judged.reason) == (INSUFFICIENT, "there is nobody")
+    sure = judge(estimate(0.3, 0.4), immaterial=(-0.1, 0.1), only_estimated="a search found it")
+    assert (sure.verdict, sure.reason, sure.people_needed) == (INSUFFICIENT, "a search found it", None)
+
+
+def test_the_part_that_an_audit_rests_on():
+    small = judge(estimate(0.01, 0.05), immaterial=(-0.1, 0.1))
+    large = judge(estimate(0.15, 0.35), immaterial=(-0.1, 0.1))
+    none = judge(estimate(-0.02, 0.02), immaterial=(-0.1, 0.1))
+    unclear = judge(estimate(-0.2, 0.2), immaterial=(-0.1, 0.1))
+    assert worst_of([none, unclear, small, large]) is large
+    assert worst_of([none, unclear, small]) is small
+    assert worst_of([none, unclear]) is unclear
+    assert judge_across(large, 0.2).verdict == INSUFFICIENT
+    assert judge_across(none, 0.2) is none
+
+
+@pytest.mark.parametrize(("gap", "wrong"), [(0.0, EVIDENCE), (0.10, NO_MATERIAL)])
+def test_wrong_verdicts_are_as_rare_as_the_level(gap, wrong):
+    # 2,000 studies of 400 and 400 people: at most .05 and two Monte-Carlo errors (.01), both ways
+    rng = np.random.default_rng(11)
+    found = 0
+    for _ in range(2000):
+        a, b = rng.binomial(400, 0.4 + gap), rng.binomial(400, 0.4)
+        found += judge(newcombe(a, 400, b, 400), immaterial=(-0.1, 0.1)).verdict == wrong
+    assert found / 2000 <= 0.06
