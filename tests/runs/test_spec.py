@@ -137,7 +137,11 @@ def change(path: str, value):
         ("model", {}, "model must say in exactly one way where the model comes from"),
         ("model", {"train": "logistic", "path": "m.onnx"}, "model must say in exactly one way"),
         ("model", {"train": "forrest"}, "model.train must be .*got 'forrest'"),
-        ("model", {"path": "m.pkl"}, "model.path is refused because loading that format can run code"),
+        (
+            "model",
+            {"path": "m.pkl"},
+            "model.path holds a pickle and is refused because loading that format can run code",
+        ),
         ("model", {"trian": "logistic"}, "model.trian is not a known key; did you mean 'train'"),
         ("threshold", "high", r"threshold must be a number, or \{column: \{value: number\}\}, got 'high'"),
         ("threshold", True, "threshold must be a number"),
