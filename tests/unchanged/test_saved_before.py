@@ -29,6 +29,8 @@ from tests.unchanged.test_unchanged import ELSEWHERE, EXACT, differences, is_new
 MOVED: dict[str, str] = {
     "*/schema": "what is opened is shown in the present schema",
     "*verdict": "`no evidence at this size` rested on power; it opens as insufficient evidence",
+    "*/audits/*/interval": "every audit's entry begins with the interval that its verdict follows from",
+    "*/audits/*/p_value": "likewise, with the p-value that has to agree",
 }
 """Values of old runs that are meant to be shown otherwise now: a pattern of title/keys, and the reason."""
 
