@@ -125,7 +125,7 @@ def test_torch(people, tmp_path, monkeypatch, recipe):
     )
     run(recipe, tmp_path, monkeypatch, network=network, X=X)
     assert not (tmp_path / "model.onnx.data").exists()
-    found = scores_of_file("model.onnx", people, tmp_path, list(X))
+    found = scores_of_file("model.onnx", people, tmp_path, list(X), columns=list(X))
     with torch.no_grad():
         own = network(torch.from_numpy(X.to_numpy(np.float32)))[:, 0].numpy()
     np.testing.assert_allclose(found, own, rtol=0, atol=FLOAT32)
