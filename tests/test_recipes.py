@@ -47,13 +47,13 @@ def run(name, folder, monkeypatch, **known):
     return names
 
 
-def scores_of_file(name, people, folder, features):
+def scores_of_file(name, people, folder, features, **told):
     """Return the scores that an audit gets from the file, for everyone in file and spec order."""
     X, y, sex = people
     X.assign(y=y, sex=sex).to_csv(folder / "people.csv", index=False)
     section = {"label": "y", "favorable": 1, "protected": ["sex"], "features": features}
     data = build_data(read_table(folder / "people.csv"), data_spec(section))
-    return make_subject(data, model_spec({"path": name}), base_dir=folder).scores
+    return make_subject(data, model_spec({"path": name, **told}), base_dir=folder).scores
 
 
 def test_every_recipe_is_run_by_a_test():
@@ -82,7 +82,7 @@ def test_sklearn_on_a_matrix(people, tmp_path, monkeypatch):
     X = X[["age", "income"]]
     model = LogisticRegression().fit(X.to_numpy(), y)
     run("sklearn-matrix", tmp_path, monkeypatch, model=model, X=X)
-    found = scores_of_file("model.onnx", people, tmp_path, list(X))
+    found = scores_of_file("model.onnx", people, tmp_path, list(X), columns=list(X))
     np.testing.assert_allclose(found, model.predict_proba(X.to_numpy())[:, 1], rtol=0, atol=FLOAT32)
 
 
@@ -125,7 +125,7 @@ def test_torch(people, tmp_path, monkeypatch, recipe):
     )
     run(recipe, tmp_path, monkeypatch, network=network, X=X)
     assert not (tmp_path / "model.onnx.data").exists()
-    found = scores_of_file("model.onnx", people, tmp_path, list(X))
+    found = scores_of_file("model.onnx", people, tmp_path, list(X), columns=list(X))
     with torch.no_grad():
         own = network(torch.from_numpy(X.to_numpy(np.float32)))[:, 0].numpy()
     np.testing.assert_allclose(found, own, rtol=0, atol=FLOAT32)
