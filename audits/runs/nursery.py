@@ -150,6 +150,8 @@ class Child:
         return answer
 
     def _ended(self, seconds: float) -> RunFailed:
+        if not self._why:  # it may be ending by itself, and its exit status says why
+            self._over.wait(5.0)
         if self.alive:
             self.kill()
         self._over.wait(5.0)

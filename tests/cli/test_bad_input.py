@@ -158,7 +158,7 @@ def test_an_onnx_file_whose_inputs_do_not_match(cli, project):
     (project / "model.onnx").write_bytes(model)
     refused(
         run(cli, write_spec(project, model={"path": "model.onnx"})),
-        "inputs named after feature columns; inputs without a feature column: 'work_years', 'hair_length'",
+        "inputs named after columns of the data; inputs without a column: 'work_years', 'hair_length'",
     )
 
 
@@ -206,7 +206,7 @@ def test_an_onnx_file_that_gives_nan(cli, tmp_path):
         ),
         ({"threshold": 1.5, "model": {"train": "logistic"}}, r"threshold must lie in \[0, 1\].*got 1.5"),
         ({"model": {"train": "forrest"}}, "model.train must be"),
-        ({"model": {"path": "model.pkl"}}, "model.path is refused because loading that format can run code"),
+        ({"model": {"path": "model.pkl"}}, "model.path holds a pickle and is refused because loading that format can run code"),
         ({"model": {"path": "model.onnx"}}, "model.path must name an existing file"),
         (
             {"audits": [{"flipsets": {}}]},

@@ -291,7 +291,7 @@ def test_describe(cli, project):
     assert (answer.status, answer.err) == (0, "")
     assert "people.csv: 240 rows (CSV" in answer.out
     assert "240 rows, 5 columns." in answer.out
-    rows = {line.split()[0]: line.split() for line in answer.out.splitlines()[3:]}
+    rows = {line.split()[0]: line.split() for line in answer.out.splitlines()[3:] if line.strip()}
     assert rows["skill"][1:3] == ["continuous", "0"]
     assert rows["paid"][-1] == "label"
 

@@ -116,7 +116,7 @@ def test_every_map(kind, tmp_path):
     assert (people["positive"] + people["negative"] <= people["found"] + 1e-12).all()
     assert result.positive.size == pytest.approx(people["positive"].sum())
     assert len(result.invented) == people["atom"].max() + 1
-    assert set(result.validation) >= {
+    assert set(result.to_json()["validation"]) >= {
         "ks",
         "mse_difference",
         "distance",

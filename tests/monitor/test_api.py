@@ -310,7 +310,7 @@ def test_whoever_holds_a_lock_in_postgresql_for_good_is_not_waited_for(bundle, p
     monitors = Monitors(Database(url))
     monitor, _ = monitors.create(bundle, name="m")
     batch = Batch(monitor.id, bundle.score([ROW]), "x")
-    with Database(postgres).writing(), pytest.raises(RunFailed, match="lock timeout") as found:
+    with Database(postgres).writing(), pytest.raises(RunFailed, match="LockNotAvailable") as found:
         monitors.store([batch])
     assert is_unreachable(found.value)
     assert isinstance(monitors.store([batch])[0], Stored)

@@ -115,7 +115,7 @@ def test_same_numbers_as_a_spec_on_onnx(tmp_path):
     X.assign(y=y, sex=sex).to_csv(tmp_path / "people.csv", index=False)
     chosen = [{"groups": {}}, {"sensitivity": {"protected": "sex", "bootstrap": 100}}]
     data = {"path": "people.csv", "label": "y", "favorable": 1, "protected": ["sex"], "features": ["a", "b"]}
-    spec = {"data": data, "model": {"path": "model.onnx"}, "audits": chosen}
+    spec = {"data": data, "model": {"path": "model.onnx", "columns": ["a", "b"]}, "audits": chosen}
     theirs = execute(parse_spec(spec, tmp_path)).to_json()
     found = audits.audit(
         lambda frame: model.predict_proba(frame.to_numpy(np.float32)),  # a black box, as the file is

@@ -18,6 +18,7 @@ from audits.runs.gate import STRICT, matched
 from audits.runs.recent import Recent
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import parse_spec
+from audits.runs.sizes import frame_bytes
 from audits.runs.threads import fixed_threads, thread_count
 from tests.runs.conftest import PEOPLE, make_spec
 from tests.runs.extra_audits import PlainResult
@@ -29,8 +30,8 @@ def _nothing_remembered(monkeypatch):
 
 
 def forget(monkeypatch) -> None:
-    monkeypatch.setattr(execute_module, "_tables", Recent(2, lambda table: table.frame.size))
-    monkeypatch.setattr(execute_module, "_prepared", Recent(3, execute_module._cells))
+    monkeypatch.setattr(execute_module, "_tables", Recent(lambda table: frame_bytes(table.frame), 1 << 28))
+    monkeypatch.setattr(execute_module, "_prepared", Recent(execute_module._bytes, 1 << 28))
 
 
 def run(spec, base) -> RunResult:
@@ -149,7 +150,7 @@ def test_other_options_neither_read_nor_train_again(base, monkeypatch):
 
 
 def test_only_a_few_things_are_remembered():
-    recent: Recent[int] = Recent(2, lambda number: number, most_cells=5)
+    recent: Recent[int] = Recent(lambda number: number, most=5)
     made = []
 
     def make(number):
@@ -157,7 +158,7 @@ def test_only_a_few_things_are_remembered():
 
     for number in (1, 2, 1, 3, 1, 2):
         assert recent.get(str(number), make(number)) == number
-    assert made == [1, 2, 3, 2]  # 1 stayed, as it was used; 2 was the oldest when 3 came
+    assert made == [1, 2, 3, 2]  # 1 stayed, as it was used; 2 was the oldest when 3 came, and 3 when 2 did
     made.clear()
     for number in (4, 4, 1, 4, 6, 6, 1, 4):
         recent.get(str(number), make(number))
