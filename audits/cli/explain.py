@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from audits.checks import one_of
 from audits.cli.words import wrapped
 from audits.data import DataSpec, Keep, LabelCut, ReadOptions, Recode
+from audits.data.spec import Weights
 from audits.models.spec import Endpoint, ModelSpec, Predictions
 from audits.runs.gate import Gate
 from audits.runs.registry import AUDITS
@@ -34,6 +35,7 @@ _SECTIONS: dict[str, type] = {
     "data.keep": Keep,
     "data.recode": Recode,
     "data.label": LabelCut,
+    "data.weights": Weights,
     "model": ModelSpec,
     "model.predictions": Predictions,
     "model.endpoint": Endpoint,

@@ -235,8 +235,8 @@ def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
         whole = np.isclose(counts, np.round(counts)).mean()
         if whole < _FEW_FRACTIONS:
             found.append(
-                f"{1 - whole:.0%} of the weights {weighing.column!r} are not whole numbers: are they "
-                "sampling weights? Taken as counts of people, they make intervals too narrow. Say which "
+                f"{100 * (1 - whole):.0f} % of the weights {weighing.column!r} are not whole numbers: are "
+                "they sampling weights? Taken as counts of people, they make intervals too narrow. Say which "
                 "they are."
             )
         elif counts.sum() > _MANY_TIMES * len(counts) and len(np.unique(counts)) > len(counts) / 2:

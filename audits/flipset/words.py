@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from audits.flipset.judging import Judgement
@@ -147,7 +149,8 @@ def _open(judgement: Judgement, options: FlipsetOptions) -> list[str]:
 
 def _people(size: float) -> str:
     """Word a flipset's size: whole people, or one decimal where counterparts disagree and it shows."""
-    return count(size) if abs(size - round(size)) < 0.05 or size >= 100 else f"{size:.1f}"
+    whole = math.floor(size + 0.5)  # 190.5 as 191: beside it stands 19.1 %
+    return count(whole) if abs(size - round(size)) < 0.05 or size >= 100 else f"{size:.1f}"
 
 
 def distrust(validation: Validation) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ def carry_out(
             f"audits[{place}].{request.name}",
             "takes each row as one independent person, and these have sampling weights, clusters or several "
             "rows a person: its intervals would be too narrow",
-            advice=f"leave the audit out; {choices(_with_designs())} allow for them",
+            advice=f"leave the audit out; these allow for them: {choices(_with_designs())}",
         )
     try:
         result = AUDITS[request.name].run(subject, request.options, rng=rng, progress=progress)

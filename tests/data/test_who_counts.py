@@ -59,7 +59,7 @@ def test_sampling_weights_make_no_more_people():
 
 def test_weights_that_look_like_sampling_weights_are_asked_about():
     [note] = [note for note in made(weights="weight").notes if "sampling" in note]
-    assert "100% of the weights 'weight' are not whole numbers" in note
+    assert "100 % of the weights 'weight' are not whole numbers" in note
     assert not any("sampling" in note for note in made(weights="hours").notes)
 
 
