@@ -150,7 +150,7 @@ def _candidates(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.rule_sets.findings import profile as differences
+    from audits.rule_sets.ranking import profile as differences
 
     rows = _data(question).frame.loc[unpack_array(question["rows"])]
     found = differences(rows, unpack_array(question["inside"]), question["columns"])
@@ -158,7 +158,7 @@ def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.runs.mitigating import usual_others
+    from audits.runs.registry import usual_others
 
     return {"audits": usual_others(_data(question), question["trained"])}
 
