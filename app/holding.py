@@ -25,10 +25,15 @@ from audits.checks import build
 from audits.data import AuditData, Table, build_data, data_spec, read_table
 from audits.data.values import is_missing
 from audits.runs.arrivals import Arrival, read_arrow, read_file, read_json
+from audits.runs.registry import AUDITS, usual_others
 
 __all__ = ["answer"]
 
 _TABLES, _FRAMES = 1, 2
+
+for _name in AUDITS:
+    if not AUDITS.brought(_name):
+        AUDITS[_name]  # loaded before too: what counts threads looks for libraries in /proc
 
 _tables: OrderedDict[str, Table] = OrderedDict()
 _frames: OrderedDict[str, AuditData] = OrderedDict()
@@ -150,7 +155,7 @@ def _candidates(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.rule_sets.findings import profile as differences
+    from audits.rule_sets.ranking import profile as differences
 
     rows = _data(question).frame.loc[unpack_array(question["rows"])]
     found = differences(rows, unpack_array(question["inside"]), question["columns"])
@@ -158,8 +163,6 @@ def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.runs.mitigating import usual_others
-
     return {"audits": usual_others(_data(question), question["trained"])}
 
 

@@ -21,9 +21,15 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _warm_readers(request):
-    """Serve pages once what reads tables has loaded its libraries, as on a server that is up."""
-    if hasattr(request.module, "AppTest"):
-        from app.readers import READERS
+def _warm_readers(request, monkeypatch):
+    """Serve pages as a server that is up does: what reads tables has loaded its libraries.
 
+    Pages then wait for prepared data instead of showing that they wait: `AppTest` has no clock that would
+    look again each second, and a busy machine prepares slowly.
+    """
+    if hasattr(request.module, "AppTest") or hasattr(request.module, "visit"):
+        from app.readers import READERS
+        from app.widgets import waiting
+
+        monkeypatch.setattr(waiting, "_PATIENCE_SECONDS", 45.0)
         assert READERS().wait_warm(60.0)

@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 
 from audits.checks import build, one_of
-from audits.data import AuditData
 from audits.mitigation.audit import mitigation_audit
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import MitigationResult
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.runs.registry import AUDITS, usual_audits
+from audits.runs.registry import AUDITS, usual_others
 
-__all__ = ["mitigation_with_others", "usual_others"]
-
-_OWN = ("rule_sets", "mitigation")  # what the mitigation states itself
+__all__ = ["mitigation_with_others"]
 
 
 def mitigation_with_others(
@@ -46,9 +43,3 @@ def mitigation_with_others(
     also = usual_others(subject.data, subject.train) if options.also is None else options.also
     others = {name: runner(name, given) for name, given in also.items()}
     return mitigation_audit(subject, options, others=others, rng=rng, progress=progress)
-
-
-def usual_others(data: AuditData, trained: str | None) -> dict[str, dict[str, Any]]:
-    """Return every audit that needs no choice on these data, but those of the worst group itself."""
-    usual = usual_audits(data, words=trained == "text")
-    return {name: options for name, options in usual.items() if name not in _OWN}

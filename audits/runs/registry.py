@@ -18,7 +18,7 @@ from audits.records import Audit
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDITS", "GROUP", "Registry", "usual_audits"]
+__all__ = ["AUDITS", "GROUP", "Registry", "usual_audits", "usual_others"]
 
 GROUP = "evenhand.audits"
 
@@ -33,6 +33,8 @@ _OURS = (
     "sensitivity",
 )
 """In the order of pages and lists; each is the package that holds its record."""
+
+_OF_THE_MITIGATION = ("rule_sets", "mitigation")  # what it states itself
 
 
 class Registry(Mapping[str, Audit]):
@@ -118,3 +120,9 @@ def usual_audits(data: AuditData, *, words: bool = False, anew: bool = True) -> 
         if options is not None:
             found[name] = options
     return found
+
+
+def usual_others(data: AuditData, trained: str | None) -> dict[str, dict[str, Any]]:
+    """Return every audit that needs no choice on these data, but those that the mitigation states itself."""
+    usual = usual_audits(data, words=trained == "text")
+    return {name: options for name, options in usual.items() if name not in _OF_THE_MITIGATION}

@@ -59,7 +59,9 @@ def test_tolerance_angle_and_one_person(
     expect(image).not_to_have_attribute("xlink:href", before or "", timeout=acts.SLOW)
     # the last tolerance on the slider lies above T; nothing is run for it
     page.locator(".st-key-delta input[type=range]").first.press("End")
-    expect(page.locator(".st-key-finding")).to_contain_text("not above the tolerance", timeout=acts.SLOW)
+    expect(page.locator(".st-key-finding")).to_contain_text(
+        "not wholly above the tolerance", timeout=acts.SLOW
+    )
     expect(page.locator(".st-key-verdict")).not_to_contain_text("evidence of a difference")
     expect(page.locator(".st-key-run button").first).to_be_disabled()  # the same run answers
     acts.settle(page)  # a list that is open while the page is drawn anew closes

@@ -16,7 +16,8 @@ from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, MitigationResult
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from audits.runs.mitigating import mitigation_with_others, usual_others
+from audits.runs.mitigating import mitigation_with_others
+from audits.runs.registry import usual_others
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_text import corpus
 from tests.rule_sets.test_text import subject as text_subject

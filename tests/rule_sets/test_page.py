@@ -42,6 +42,7 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:  # noq
     at.selectbox(key="group").select(result.leaderboard[0].number).run()
     assert not at.exception
     assert any("decided favorably inside" in text for text in texts(at))
+    assert any(text.startswith("People in the group") for text in texts(at)), "below what sets them apart"
     # a tolerance no group exceeds leaves no evidence, at once
     at.slider(key="xi").set_value(50.0).run()
     assert not at.exception
