@@ -206,7 +206,10 @@ def test_an_onnx_file_that_gives_nan(cli, tmp_path):
         ),
         ({"threshold": 1.5, "model": {"train": "logistic"}}, r"threshold must lie in \[0, 1\].*got 1.5"),
         ({"model": {"train": "forrest"}}, "model.train must be"),
-        ({"model": {"path": "model.pkl"}}, "model.path holds a pickle and is refused because loading that format can run code"),
+        (
+            {"model": {"path": "model.pkl"}},
+            "model.path holds a pickle and is refused because loading that format can run code",
+        ),
         ({"model": {"path": "model.onnx"}}, "model.path must name an existing file"),
         (
             {"audits": [{"flipsets": {}}]},

@@ -80,7 +80,10 @@ def law_school() -> Subject:
 
 @pytest.fixture(scope="module")
 def found(law_school: Subject) -> SensitivityResult:
-    return sensitivity(law_school, SensitivityOptions(protected="race", counterfactuals=OTHER, bootstrap=100))
+    return sensitivity(
+        law_school,
+        SensitivityOptions(protected="race", counterfactuals=OTHER, bootstrap=100, status_model="logistic"),
+    )
 
 
 def test_the_law_school_knows_every_other_life(law_school: Subject, found: SensitivityResult):
