@@ -63,7 +63,34 @@ _SENTENCES = {  # and of both where no number but these changed
 _HEAD = ("verdict", "finding", "interval*", "p_value", "people_needed", "material", "reason", "warnings*")
 _HEAD += ("words*", "metric*", "search*", "groups/*/ratio/*")
 
+_TIED = "on the way to a counterpart a category, half-way between two, stays today's: the way is another one"
+_EXACT_SLOPES = "an ONNX file of standard layers is the network it is: exact slopes in place of differences"
+_BINARY = "outcomes of two values are warned of: rows of the matrix are equal by construction"
+_RECOURSE = (
+    "results/audits/*/by_alpha/*",
+    "results/audits/*/changes/*",
+    "*-recourse/*",
+)
+
 CHANGED: dict[str, str] = {
+    **{
+        f"{spec}/{part}": _TIED
+        for spec in ("loans-onnx", "people-weights", "shared-german")
+        for part in _RECOURSE
+    },
+    "people-weights/results/audits/*/by_group/*": _TIED,
+    "shared-german/results/audits/*/by_group/*": _TIED,
+    "shared-german/results/audits/*/gap/*": _TIED,
+    "hiring-black-box/results/audits/*": _EXACT_SLOPES,
+    "hiring-black-box/*-sensitivity/*": _EXACT_SLOPES,
+    "*/results/audits/*/warnings/*": _BINARY,
+    "*/options/noise_people": _ABOVE_CHANCE,
+    "*/flipset/noise_people": _ABOVE_CHANCE,
+    "*-flipset/arrows/*": _DRAWN,
+    "*-flipset/boundary/*": _DRAWN,
+    "arrest-counts/results/data/notes/*": "weights that look like sampling weights are asked about",
+    "loans-onnx/results/model/notes/*": "empty cells reach a brought model as they stand, and what it does "
+    "is said",
     "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
     "*/flipset/seconds": _ABOVE_CHANCE,
     "*/options/seconds": _ABOVE_CHANCE,
