@@ -196,7 +196,7 @@ def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> 
     offered.set_value(["Age"]).run()
     at.number_input(key="ratio-steps").set_value(2).run()
     _ran(space, at)
-    source = "What predicts Age (as a number, by least squares) from the other features."
+    source = "What predicts Age (as a number, by least squares) from the other features, learned on the other half."
     assert source in texts(at)  # the column's name as it was written
 
 
