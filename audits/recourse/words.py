@@ -36,7 +36,7 @@ def recourse_finding(result: RecourseResult) -> str:
             more = "" if stated is None else f"; minus that of the others {_interval(stated)}"
             text += (
                 f" Of those for whom that helps, {far.group} people have furthest to go: mean burden "
-                f"{number(far.burden.value)}{few}{more}. {near.group} people have least "
+                f"{number(far.burden.value)}{few}{more}; {near.group} people have least "
                 f"({number(near.burden.value)})."
             )
     return text + _rests_on(result, stated) + _closing(result)
