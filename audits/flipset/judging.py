@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import kstwobign, norm
 
 from audits.flipset.chance import Chance
 from audits.flipset.matching import Flips, Matched
@@ -29,8 +29,8 @@ __all__ = ["Judgement", "by_chance", "judge_flips"]
 
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _OTHER_FEATURES = (
-    "the flips come from features that hang together differently in the groups, whose rates do not differ "
-    "for sure; people alike in the features are decided alike as far as can be told"
+    "the flips come from features that hang together differently in the groups; neither rates nor single "
+    "features differ for sure, and people alike in the features are decided alike as far as can be told"
 )
 
 
@@ -57,8 +57,9 @@ def judge_flips(
     """Hold the flips above chance against none.
 
     Two differences are evidence: flips above chance between groups whose rates differ (by Proposition 2 the
-    net flipset), and people alike in the features who are decided differently. They share the level. Flips
-    above chance with neither come from features that hang together differently.
+    net flipset) or one of whose features does (a proxy, as hair in the paper's section 5.1), and people alike
+    in the features who are decided differently. They share the level. Flips above chance with none of these
+    come from features that only hang together differently.
     """
     options = compared.options
     strata = _strata(compared, matched, flips)
@@ -76,9 +77,11 @@ def judge_flips(
     planted = options.material if chance.planted is None else chance.planted
     reach = float(min(options.material, max(planted, 1e-9)))
     rates = _equal_rates(compared, matched)
-    # both must be there, so only the looks at rates and at people alike share the level
-    p = max(chance.p_value, min(1.0, number * rates))
-    reason = _reason(chance, excess, rates, alike, level, options.level)
+    features, feature = _equal_features(compared, matched)
+    differ = min(1.0, 2 * min(rates, features))
+    # both must be there, so only the looks at what differs and at people alike share the level
+    p = max(chance.p_value, min(1.0, number * differ))
+    reason = _reason(chance, excess, differ, alike, level, options.level)
     above = judge(
         excess,
         immaterial=(-reach, reach),
@@ -109,6 +112,8 @@ def judge_flips(
         planted=reach,
         net_p=rates,
         conditional=alike,
+        features_p=features,
+        feature=feature,
     )
     return Judgement(net, strata, _noise(chance), found, judged, options.level)
 
@@ -208,6 +213,40 @@ def _rates(compared: Compared, part: Matched) -> tuple[float, float, float]:
     if n + m <= _MANY:
         return gap, variance, fisher_mid_p(h, n, g, m)
     return gap, variance, 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
+
+
+def _equal_features(compared: Compared, matched: list[Matched]) -> tuple[float, str]:
+    """Smallest p-value of a feature's being distributed alike in both groups, corrected, and that feature.
+
+    Kolmogorov and Smirnov's test, which few distinct values make cautious; Bonferroni over features and
+    strata.
+    """
+    best, name, looks = 1.0, "", 0
+    for part in matched:
+        n, m = (float(compared.sizes[side].sum()) for side in (part.source, part.target))
+        for axis in compared.encoded.axes:
+            looks += 1
+            column = compared.encoded.values[:, axis.index]
+            gap = _largest_gap(
+                column[part.source],
+                compared.sizes[part.source],
+                column[part.target],
+                compared.sizes[part.target],
+            )
+            p = float(kstwobign.sf(np.sqrt(n * m / (n + m)) * gap))
+            if p < best:
+                best, name = p, axis.name
+    return min(1.0, looks * best), name
+
+
+def _largest_gap(first: np.ndarray, people: np.ndarray, second: np.ndarray, others: np.ndarray) -> float:
+    """Largest gap of two distribution functions."""
+    values = np.unique(np.concatenate([first, second]))
+    shares = []
+    for column, sizes in ((first, people), (second, others)):
+        held = np.bincount(np.searchsorted(values, column), sizes, len(values))
+        shares.append(np.cumsum(held) / sizes.sum())
+    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def _net(compared: Compared, matched: list[Matched], strata: tuple[Stratum, ...]) -> Estimate:

@@ -206,6 +206,10 @@ class AboveChance:
         What a material difference, planted in these very people, comes out as above chance.
     net_p : float
         Of the test for equal rates of the two groups.
+    features_p : float
+        Of the test that every feature is distributed alike in both groups.
+    feature : str
+        The feature that differs most surely.
     conditional : Conditional
         Whether people alike in the features are decided alike.
     """
@@ -216,6 +220,8 @@ class AboveChance:
     planted: float
     net_p: float
     conditional: Conditional
+    features_p: float = 1.0
+    feature: str = ""
 
 
 @dataclass(frozen=True)

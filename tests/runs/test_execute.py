@@ -17,8 +17,8 @@ from audits.runs.execute import execute
 from audits.runs.gate import STRICT, matched
 from audits.runs.recent import Recent
 from audits.runs.result import AuditResult, RunResult
-from audits.runs.spec import parse_spec
 from audits.runs.sizes import frame_bytes
+from audits.runs.spec import parse_spec
 from audits.runs.threads import fixed_threads, thread_count
 from tests.runs.conftest import PEOPLE, make_spec
 from tests.runs.extra_audits import PlainResult
