@@ -139,7 +139,9 @@ class Child:
         while b"\n" not in parts[-1]:
             part = self._line.recv(_CHUNK)
             size += len(part)
-            if not part or size > _LONGEST_ANSWER:
+            if not part:
+                return None
+            if size > _LONGEST_ANSWER:
                 self.kill("answer")
                 return None
             parts.append(part)

@@ -133,7 +133,7 @@ def test_a_second_model_from_a_file(tmp_path):
     assert moved.key(moved.digests()) == key
     (elsewhere / "older.onnx").write_bytes((SAMPLES / "loans.onnx").read_bytes())
     assert moved.key(moved.digests()) != key
-    with pytest.raises(InputError, match="inputs without a feature column"):
+    with pytest.raises(InputError, match="inputs without a column"):
         execute(moved)
     (elsewhere / "older.onnx").unlink()
     with pytest.raises(InputError, match=r"outcome_transport\.against\.path must name an existing file"):

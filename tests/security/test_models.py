@@ -61,7 +61,7 @@ def test_a_model_that_wants_more_than_it_shows_ends_with_a_sentence(pool, folder
     make, said = MODELS[name]
     write(folder, name, make)
     began = time.monotonic()
-    run = done(pool.submit(spec({"path": name}), folder, owner="somebody"))
+    run = done(pool.submit(spec({"path": name, "columns": ["a", "b"]}), folder, owner="somebody"))
     assert run.status == "failed"
     assert any(words in run.error.sentence for words in said.split("|")), run.error.sentence
     assert time.monotonic() - began < 60
@@ -75,7 +75,7 @@ def test_a_run_that_takes_too_long_is_ended_and_says_so(folder, tmp_path, monkey
     write(folder, "hidden-loop.onnx", MODELS["hidden-loop.onnx"][0])
     limits = RunLimits(memory=1_200_000_000, seconds=4)
     with ProcessExecutor(1, base=tmp_path, limits=limits) as executor:
-        run = done(executor.submit(spec({"path": "hidden-loop.onnx"}), folder))
+        run = done(executor.submit(spec({"path": "hidden-loop.onnx", "columns": ["a", "b"]}), folder))
         assert "a run may take at most 4 seconds on this server" in run.error.sentence
         assert done(executor.submit(spec({"predictions": {"label": "hired"}}), folder)).status in {
             "done",
