@@ -192,7 +192,7 @@ MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
     "hidden-filled.onnx": (lambda: _filled(30_000, hidden=True), "fails on the data|memory"),
     "many.onnx": (_many_nodes, "must have at most 50,000 nodes"),
     "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), "not UTF-8|is not a whole ONNX model"),
-    "pickle.onnx": (lambda: pickle.dumps(_Harm()), "is not a whole ONNX model"),
+    "pickle.onnx": (lambda: pickle.dumps(_Harm()), "holds a pickle and is refused"),
 }
 
 

@@ -91,11 +91,11 @@ def test_of_two_owners_each_has_his_turn_and_nobody_queues_without_end(pool, fol
         run.on_end(lambda: ended.append((owner, run.status)))
         return run
 
-    greedy = [submit("greedy", 50 + k) for k in range(4)]
+    greedy = [submit("greedy", 50 + k) for k in range(12)]  # faster than they are carried out
     refused = [run for run in greedy if run.status == "failed"]
-    assert refused, "of four runs one goes on, two wait, and one is one too many"
+    assert refused, "one goes on and two wait: a further one is one too many"
     assert "of your runs wait already" in refused[-1].error.sentence
-    modest = submit("modest", 60)
+    modest = submit("modest", 90)
     for run in (modest, *greedy):
         done(run)
     carried_out = [owner for owner, status in ended if status == "done"]
