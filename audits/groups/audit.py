@@ -287,7 +287,7 @@ def points(gap: Estimate) -> str:
     Examples
     --------
     >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95 %"))
-    '−27 points (−39 to −14)'
+    '−27.0 points (−39.0 to −14.0)'
     """
     value, low, high = (
         number(None if end is None else 100 * end).replace("-", "−") for end in (gap.value, gap.low, gap.high)

@@ -56,7 +56,7 @@ def test_the_audit_of_compas(shared_data: Path):
     )
     found = sensitivity(
         make_subject(data, model_spec({"train": "logistic"})),
-        SensitivityOptions(protected="race", bootstrap=100),
+        SensitivityOptions(protected="race", status_model="logistic", bootstrap=100),
     )
     assert found.rows["used"] == 2164
     black = next(group for group in found.status[0].groups if group.group == "African-American")
