@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api
 from app.headers import Hardened
+from app.who import Identified
 from app.workspace import issue_token
 from audits.runs.version import VERSION
 
@@ -46,7 +47,7 @@ class WorkspaceInAddress:
         """Pass everything on but the first request of a visit."""
         first = scope["type"] == "http" and scope["method"] == "GET" and _page(scope) in _PAGES
         query = scope.get("query_string", b"").decode("latin-1")
-        if first and "w" not in parse_qs(query):
+        if first and not {"w", "share"} & parse_qs(query).keys():
             address = "&".join(part for part in (query, f"w={issue_token()}") if part)
             response = RedirectResponse(f"?{address}", status_code=307, headers={"Cache-Control": "no-store"})
             await response(scope, receive, send)
@@ -63,4 +64,4 @@ ROUTES = [
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
 ]
-MIDDLEWARE = [Middleware(Hardened), Middleware(WorkspaceInAddress)]
+MIDDLEWARE = [Middleware(Hardened), Middleware(Identified), Middleware(WorkspaceInAddress)]

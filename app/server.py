@@ -15,8 +15,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts o
 
 # visitors must not have the server ask its own machine: nothing is allowed unless its owner says so
 os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
+# uvicorn would take a sender's word for where he is from if he sits on this machine
+os.environ["FORWARDED_ALLOW_IPS"] = ""
 
-from app import api, monitor_api, work
+from app import api, monitor_api, who, work
 from app.listening import check_address
 from app.promptness import answer_at_once, take_turns
 from app.readers import READERS
@@ -43,4 +45,11 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     READERS.close()
 
 
-app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan)
+def _secrets() -> dict[str, Any] | None:
+    try:
+        return who.secrets()
+    except InputError as error:
+        raise SystemExit(f"Evenhand does not start: {error}") from None
+
+
+app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan, secrets=_secrets())

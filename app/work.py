@@ -22,6 +22,8 @@ from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
 from app.readers import READERS
+from app.shares import Shares
+from app.state import note
 from app.summary import Summary
 from app.workspace import Workspace
 from audits.data import DataSpec, data_spec
@@ -213,11 +215,13 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
 
 def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
     """Have `spec` carried out, note it in the workspace, and keep it among the saved audits."""
+    space.check_writable()
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
     if run.key and not any(other["id"] == run.id for other in space.runs()):
         space.note_run(record)
         _keep(space, spec, title, run)
+        note("ran", space, run.key)
     return run
 
 
@@ -232,9 +236,11 @@ def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> No
 
 def delete(space: Workspace, identity: str) -> None:
     """Delete a saved audit: its entry, its files, its result in the store, and what is remembered of it."""
+    space.check_writable()
     saved = SavedRuns()
     found = saved.get(identity, space.token)
     saved.delete(found.id, space.token)
+    note("deleted", space, found.id)
     if any(other.key == found.key for other in saved.list(owner=space.token)):
         return  # the same run is kept under another title
     space.forget_run(found.key)
@@ -246,18 +252,22 @@ def erase(space: Workspace) -> None:
     """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
     from app.monitor_api import INGEST
 
+    space.check_writable()
+    note("erased", space)
     executor().forget(space.token)
     for monitor in INGEST.monitors.of_owner(space.token):
         INGEST.remove(monitor.id)
     saved = SavedRuns()
     for run in saved.list(owner=space.token):
         saved.delete(run.id, space.token)
+    Shares().forget(space.token)
     forget(space)
     space.forget()
 
 
 def start_again(space: Workspace, identity: str) -> None:
     """Have a saved audit carried out again that did not end well."""
+    space.check_writable()
     saved = SavedRuns()
     found = saved.begin_again(identity, space.token)
     run = executor().submit(found.spec, space.folder, owner=space.token)
@@ -271,6 +281,7 @@ def start_again(space: Workspace, identity: str) -> None:
         }
         space.note_run(record)
     saved.follow(found.id, run)
+    note("ran", space, run.key)
 
 
 def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
