@@ -39,6 +39,12 @@ def document(most_mb: int) -> dict[str, Any]:
         },
         "paths": {
             "/api/v1/health": {"get": {"summary": "Is the server up?", "responses": {"200": _says("Yes.")}}},
+            "/api/v1/ready": {
+                "get": {
+                    "summary": "Can visitors be served now?",
+                    "responses": {"200": _says("Yes."), "503": _says("No: `faults` says why.")},
+                }
+            },
             "/api/v1/monitors/{monitor}": {
                 "parameters": [_MONITOR],
                 "get": {

@@ -33,7 +33,7 @@ from audits.runs.executors import ProcessExecutor, RunLimits, worker_count
 from audits.runs.handle import Run
 from audits.runs.recent import Recent
 from audits.runs.result import RunResult
-from audits.runs.saved import SavedRuns
+from audits.runs.saved import SavedRuns, keep_run
 from audits.runs.sizes import result_bytes
 from audits.runs.spec import Spec, parse_spec
 from audits.runs.store import RunStore, home
@@ -228,8 +228,7 @@ def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:
     """Keep a run among the saved audits; where that cannot be, the run goes on and the log says why."""
     try:
-        saved = SavedRuns()
-        saved.follow(saved.begin(spec, space.folder, title=title, owner=space.token, key=run.key), run)
+        keep_run(run, spec, space.folder, title=title, owner=space.token)
     except (InputError, RunFailed):
         logging.getLogger("evenhand").exception("The run %s is not saved", run.id)
 
