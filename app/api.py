@@ -15,8 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api, work
 from app.headers import Hardened
-from app.who import Identified
+from app.logs import Traced
 from app.readers import READERS
+from app.who import Identified
 from app.workspace import issue_token
 from audits.errors import InputError, RunFailed
 from audits.runs.database import database
@@ -99,4 +100,9 @@ ROUTES = [
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
 ]
-MIDDLEWARE = [Middleware(Hardened), Middleware(Identified), Middleware(WorkspaceInAddress)]
+MIDDLEWARE = [
+    Middleware(Traced),
+    Middleware(Hardened),
+    Middleware(Identified),
+    Middleware(WorkspaceInAddress),
+]

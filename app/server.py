@@ -20,8 +20,10 @@ os.environ["FORWARDED_ALLOW_IPS"] = ""
 
 from app import api, monitor_api, who, work
 from app.listening import check_address
+from app.logs import set_up
 from app.promptness import answer_at_once, take_turns
 from app.readers import READERS
+from app.tending import Tending
 from audits.errors import InputError
 from audits.runs.store import home, make_private
 
@@ -34,12 +36,16 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     except InputError as error:
         raise SystemExit(f"Evenhand does not start: {error}") from None
     make_private(home())
+    tending = Tending()
+    set_up()
     answer_at_once()
     take_turns()
     work.executor()
     READERS().start()
+    tending.start()
     monitor_api.INGEST.start()
     yield {}
+    tending.close()
     monitor_api.INGEST.close()
     work.close()
     READERS.close()

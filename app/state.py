@@ -62,6 +62,7 @@ def workspace() -> Workspace:
     if st.session_state.get("_opened") != shown and found.exists:
         st.session_state["_opened"] = shown
         note("opened", found)
+        found.touch()
     return found
 
 

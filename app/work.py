@@ -43,6 +43,7 @@ __all__ = [
     "close",
     "data",
     "delete",
+    "delete_upload",
     "erase",
     "executor",
     "forget",
@@ -245,6 +246,40 @@ def delete(space: Workspace, identity: str) -> None:
     space.forget_run(found.key)
     executor().forget(space.token, found.key)
     _results.forget(space.token)
+
+
+def delete_upload(space: Workspace, path: Path) -> int:
+    """Delete a file that was brought, and the audits made with it, which hold its rows; return how many."""
+    space.check_writable()
+    written = path.as_posix()
+    saved = SavedRuns()
+    made = [run for run in saved.list(owner=space.token) if written in _files_of(run.spec)]
+    for record in space.runs():
+        if written in _files_of(record["spec"]):
+            executor().forget(space.token, record["key"])
+            space.forget_run(record["key"])
+    for run in made:
+        executor().forget(space.token, run.key)
+        saved.delete(run.id, space.token)
+    draft = space.draft()
+    if draft is not None and written in _files_of(draft["spec"]):
+        space.save_draft(None)
+    space.remove_file(path)
+    forget(space)
+    note("deleted", space, path.parent.name)
+    return len(made)
+
+
+def _files_of(spec: Mapping[str, Any]) -> set[str]:
+    """Return the files that a spec names: tables and models, a second model among an audit's options too."""
+    paths = spec.get("data", {}).get("path") or ()
+    found = {paths} if isinstance(paths, str) else set(paths)
+    models = [spec.get("model") or {}]
+    for each in spec.get("audits", ()):
+        models += [
+            options["against"] for options in each.values() if isinstance(options.get("against"), dict)
+        ]
+    return found | {str(model["path"]) for model in models if model.get("path")}
 
 
 def erase(space: Workspace) -> None:

@@ -263,10 +263,25 @@ def erase_section(space: Workspace) -> None:
     """Offer to remove the whole workspace."""
     if space.read_only:
         return
+    _uploads(space)
     with st.expander("Delete everything"):
         st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
         if st.checkbox("Delete this workspace for good", key="sure-of-all"):
             _button("Delete everything", "erase", lambda: work.erase(space))
+
+
+def _uploads(space: Workspace) -> None:
+    files = space.files()
+    if not files:
+        return
+    with st.expander(f"Files brought ({len(files)})"):
+        st.text("With a file go the audits made with it: they hold its rows.")
+        for path in files:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(f"{path.name} · {(space.folder / path).stat().st_size / 1e6:,.1f} MB")
+                key = path.parent.name
+                if st.checkbox("Delete for good", key=f"sure-{key}"):
+                    _button("Delete", f"upload-{key}", lambda path=path: work.delete_upload(space, path))
 
 
 def _button(label: str, key: str, act: Callable[[], object]) -> None:

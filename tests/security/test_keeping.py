@@ -134,7 +134,8 @@ def test_a_database_of_before_is_brought_up_with_a_copy(version, tmp_path, monke
                 connection.exec_driver_sql(statement)
             connection.exec_driver_sql(f"INSERT INTO schema_version VALUES ({number})")
         connection.exec_driver_sql(
-            "INSERT INTO saved_runs VALUES ('a', 'k', 'Old', '', 'done', '', '{}', '', 1, 2, 'h 1', '', '', '')"
+            "INSERT INTO saved_runs VALUES "
+            "('a', 'k', 'Old', '', 'done', '', '{}', '', 1, 2, 'h 1 2', '', '', '')"
         )
     old.dispose()
     (run,) = SavedRuns(tmp_path).list()
