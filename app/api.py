@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api, work
 from app.headers import Hardened
+from app.limits import Bounded
 from app.logs import Traced
 from app.readers import READERS
 from app.who import Identified
@@ -104,5 +105,6 @@ MIDDLEWARE = [
     Middleware(Traced),
     Middleware(Hardened),
     Middleware(Identified),
+    Middleware(Bounded),
     Middleware(WorkspaceInAddress),
 ]

@@ -17,6 +17,7 @@ _FAULTS = {
     "413": "The body is too large. Nothing was stored.",
     "415": "The content type is none of those listed, or the body is compressed.",
     "422": "Columns, types or values are wrong: names the row and the column. Nothing was stored.",
+    "429": "Too many requests came with this token, or wrong tokens from here; `Retry-After` says when.",
     "500": "The server failed in a way that nobody foresaw; its log says how.",
     "503": "The database cannot be used, or too much waits. Nothing was stored: send it again.",
 }

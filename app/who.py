@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from audits.errors import InputError
 
-__all__ = ["ROLES", "WAYS", "Identified", "Person", "Settings", "person", "secrets", "settings"]
+__all__ = ["ROLES", "WAYS", "Identified", "Person", "Settings", "name_of", "person", "secrets", "settings"]
 
 WAYS = ("off", "oidc", "proxy")
 ROLES = ("viewer", "auditor", "admin")
@@ -148,6 +148,11 @@ def person() -> Person | None:
         return None
     name = st.context.headers.get(_HEADER)
     return chosen.person(unquote(name)) if name else None
+
+
+def name_of(scope: Scope) -> str:
+    """Return the verified name in a request that `Identified` has let through; empty for nobody."""
+    return unquote(next(iter(_headers(scope, _HEADER)), ""))
 
 
 class _Refused(Exception):

@@ -49,7 +49,7 @@ class Pack:
                 info.size, info.mode = os.fstat(file.fileno()).st_size, 0o600
                 info.mtime = os.fstat(file.fileno()).st_mtime
                 told = _Digesting(file)
-                self._archive.addfile(info, told)  # type: ignore[arg-type]
+                self._archive.addfile(info, told)
         except FileNotFoundError:
             return
         self._digests[name] = told.digest.hexdigest()

@@ -8,10 +8,12 @@ import time
 
 import pytest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from app import api, who, work
+from app.limits import Bounded
 from app.shares import Shares
 from app.workspace import Workspace, issue_token, new_token, workspaces_of
 from audits.errors import InputError, RunFailed
@@ -92,6 +94,52 @@ def test_a_socket_past_the_proxy_is_closed(ask, by_proxy):
 def test_what_has_tokens_of_its_own_needs_no_name(ask, by_proxy):
     assert ask("/api/v1/health", client="10.0.0.9")[0] == 200
     assert ask(f"/api/v1/monitors/{'0' * 32}", client="10.0.0.9")[0] in {401, 404, 503}
+
+
+def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypatch, tmp_path):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    statuses = []
+
+    async def unknown(_):
+        return JSONResponse({}, 401)
+
+    async def slow(_):
+        await asyncio.sleep(0.2)
+        return JSONResponse({})
+
+    routes = [
+        Route("/api/v1/monitors/{name}", unknown),
+        Route("/_stcore/upload_file/{a}/{b}", slow, methods=["PUT"]),
+    ]
+    app = Starlette(routes=routes, middleware=[Middleware(Bounded)])
+
+    async def once(path, method="GET", headers=(), client="10.1.1.1"):
+        async def receive():
+            return {"type": "http.request", "body": b""}
+
+        async def send(message):
+            if "status" in message:
+                statuses.append((client, message["status"]))
+
+        given = [(name.encode(), value.encode()) for name, value in headers]
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": given}
+        scope |= {"root_path": "", "scheme": "http", "server": ("a", 1), "client": (client, 1)}
+        await app(scope, receive, send)
+
+    async def many(number, *given, **told):
+        statuses.clear()
+        await asyncio.gather(*(once(*given, **told) for _ in range(number)))
+        return [status for _, status in statuses]
+
+    asyncio.run(many(1, "/api/v1/monitors/a", client="10.1.1.2"))
+    assert asyncio.run(many(61, "/api/v1/monitors/a")).count(429) == 1
+    assert asyncio.run(many(1, "/api/v1/monitors/a", client="10.1.1.2")) == [401], "others go on"
+    monkeypatch.setenv("EVENHAND_API_PER_MINUTE", "5")
+    told = {"headers": [("authorization", "Bearer a")], "client": "10.1.1.3"}
+    assert asyncio.run(many(7, "/api/v1/monitors/a", **told)).count(429) == 2
+    uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT"))
+    assert sorted(uploads) == [200] * 4 + [429] * 2
+    assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT")) == [200, 200]
 
 
 def test_roles_come_from_patterns_of_names(monkeypatch):
