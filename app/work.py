@@ -217,6 +217,7 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
 def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
     """Have `spec` carried out, note it in the workspace, and keep it among the saved audits."""
     space.check_writable()
+    _check_paths(space, spec)
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
     if run.key and not any(other["id"] == run.id for other in space.runs()):
@@ -340,6 +341,8 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
 def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
     """Check `spec` and return it with the key of its run."""
     parsed = parse_spec(spec, space.folder)
+    for where, written, path in parsed.paths():
+        _check_inside(space, path, where, written)
     stamps = [_stamp(path) for _, _, path in parsed.paths()]
 
     def make() -> tuple[Spec, str]:
@@ -353,7 +356,31 @@ def _paths(space: Workspace, spec: DataSpec) -> list[Path]:
     written = [spec.path] if isinstance(spec.path, str) else list(spec.path or ())
     if not written:
         raise InputError("data.path", "is missing", advice="choose a file first")
-    return [space.folder / path for path in written]
+    found = [space.folder / path for path in written]
+    for path, name in zip(found, written, strict=True):
+        _check_inside(space, path, "data.path", name)
+    return found
+
+
+def _check_paths(space: Workspace, spec: Mapping[str, Any]) -> None:
+    try:
+        named = parse_spec(spec, space.folder).paths()
+    except InputError:
+        return  # another mistake is the run's to tell
+    for where, written, path in named:
+        _check_inside(space, path, where, written)
+
+
+def _check_inside(space: Workspace, path: Path, where: str, written: str) -> None:
+    """Raise `InputError` unless a file lies in the workspace, or in the folder that the server offers."""
+    offered = server_folder()
+    folders = [space.folder.resolve()] + ([offered] if offered is not None else [])
+    try:
+        real = path.resolve()
+    except (OSError, ValueError):
+        return  # what is wrong with it is told where it is opened
+    if not any(real.is_relative_to(folder) for folder in folders):
+        raise InputError(where, "must be a file of this workspace", written)
 
 
 def _digest(path: Path, where: str, written: str) -> str:

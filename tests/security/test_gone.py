@@ -13,6 +13,7 @@ from app import drafts, work
 from app.shares import Shares
 from app.tending import Tending
 from app.workspace import Workspace, issue_token
+from audits.errors import InputError
 from audits.runs.saved import SavedRuns
 from audits.runs.trail import Trail
 
@@ -126,3 +127,22 @@ def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
     work.erase(second)
     assert work.standing(first, spec).finished
     assert work.result(first, spec).audits
+
+
+def test_no_spec_reaches_files_outside_its_workspace(base):
+    mine, other = bring(issue_token()), bring(issue_token())
+    theirs = next(iter((other.folder / "files").glob("*/*")))
+    (mine.folder / "files" / "link.csv").symlink_to(theirs)
+    spec = {**mine.draft()["spec"], "audits": [{"groups": {}}]}
+    for path in (
+        f"../{other.token}/{theirs.relative_to(other.folder)}",
+        str(theirs),
+        "files/link.csv",
+        "/etc/passwd",
+    ):
+        wrong = {**spec, "data": {**spec["data"], "path": path}}
+        for ask in (work.standing, work.result, lambda space, each: work.submit(space, each, "")):
+            with pytest.raises(InputError, match="must be a file of this workspace"):
+                ask(mine, wrong)
+        with pytest.raises(InputError, match="must be a file of this workspace"):
+            work.data(mine, wrong["data"])
