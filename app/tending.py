@@ -42,7 +42,7 @@ def snapshot() -> dict[str, Any]:
             {
                 "id": run.id,
                 "workspace": short(run.owner or ""),
-                "person": Workspace(run.owner).owner if is_token(run.owner) else "",
+                "person": Workspace(run.owner).owner if run.owner and is_token(run.owner) else "",
                 "status": run.status,
                 "doing": progress.doing,
                 "share": round(progress.fraction, 3),

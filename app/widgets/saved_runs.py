@@ -6,6 +6,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -281,7 +282,7 @@ def _uploads(space: Workspace) -> None:
                 st.text(f"{path.name} · {(space.folder / path).stat().st_size / 1e6:,.1f} MB")
                 key = path.parent.name
                 if st.checkbox("Delete for good", key=f"sure-{key}"):
-                    _button("Delete", f"upload-{key}", lambda path=path: work.delete_upload(space, path))
+                    _button("Delete", f"upload-{key}", partial(work.delete_upload, space, path))
 
 
 def _button(label: str, key: str, act: Callable[[], object]) -> None:

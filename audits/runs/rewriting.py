@@ -9,7 +9,6 @@ import csv
 import gzip
 import io
 import json
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -215,4 +214,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(_serve())
+    _serve()
