@@ -34,6 +34,7 @@ from audits.stats.verdicts import NO_MATERIAL, Judged, judge
 __all__ = ["GroupMeans", "group_means", "judge_groups"]
 
 _AT_ONCE = 4_000_000  # numbers held at once
+_LAST_DIGITS = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,8 @@ class GroupMeans:
         critical = float(np.sort(self.null)[-above])
         with np.errstate(over="ignore"):
             tail = ndtr(-critical)  # of a tail too thin for a number, SciPy's inverse has the sign wrong
-            return np.asarray((-stdtrit(self.freedom, tail) if tail > 0 else np.inf) * self.unit)
+            reach = (-stdtrit(self.freedom, tail) if tail > 0 else np.inf) * self.unit
+        return np.asarray(reach * (1 + _LAST_DIGITS))  # a permutation that is the observed one reaches 0
 
 
 def group_means(
