@@ -157,7 +157,9 @@ class Kept:
         for row in rows:
             before = known.get(row.key)
             hits, worlds = (before.hits, before.worlds) if before else (0, 0)
-            known[row.key] = dataclasses.replace(row, hits=row.hits + hits, worlds=row.worlds + worlds)
+            known[row.key] = dataclasses.replace(
+                row, hits=int(row.hits) + hits, worlds=int(row.worlds) + worlds
+            )
         self.rows = list(known.values())
         self.worlds[simulation.name] = upto
 

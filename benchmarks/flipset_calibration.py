@@ -105,7 +105,7 @@ def _audits(kind: str, n: int, d: int, setting: str, numbers: range) -> Iterator
     yield Row("flipset", shown, setting, "coverage", 0.95, held, len(ends))
 
 
-NO_DIFFERENCE = ("alike", "hangs together otherwise")
+NO_DIFFERENCE = ("alike", "hangs together otherwise", "proxy")
 """Kinds of world in which evidence is a false alarm."""
 
 PLANTED = ("turned", "turned one way", "by lot")
