@@ -12,6 +12,7 @@ alarm, at most 5 % of studies.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -82,7 +83,29 @@ def simulations() -> list[Simulation]:
         setting = f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}"
         run = partial(_audits, kind, n, d, setting)
         found.append(Simulation("flipset", setting, run, part=0.02 if n > 500 else 0.1))
+    found.append(Simulation("flipset", _STABLE, _stability, part=0.01))
     return found
+
+
+_STABLE = "100 a group, 2 features, data sets of five kinds in turn, 20 seeds each"
+
+
+def _stability(numbers: range) -> Iterator[Row]:
+    """How often 19 of 20 seeds give one verdict, in data sets whose p-value is not at the border.
+
+    At the border is a mean p-value within two Monte-Carlo errors of 199 permutations from the level.
+    """
+    options = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, seconds=1.0, bootstrap=100)
+    kinds = ("alike", "hangs together otherwise", "shifted", "turned", "turned one way")
+    agreed = sets = 0
+    for number in numbers:
+        people = subject(kinds[number % len(kinds)], 100, 2, number)
+        found = [flipset(people, options, rng=seed) for seed in range(20)]
+        p = float(np.mean([each.judged.p_value for each in found]))
+        if abs(p - 0.05) > 2 * np.sqrt(0.05 * 0.95 / 199):
+            sets += 1
+            agreed += Counter(each.verdict for each in found).most_common(1)[0][1] >= 19
+    yield Row("flipset", "one verdict in 19 of 20 seeds", _STABLE, "coverage", 0.95, agreed, sets)
 
 
 def _audits(kind: str, n: int, d: int, setting: str, numbers: range) -> Iterator[Row]:

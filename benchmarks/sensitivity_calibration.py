@@ -100,7 +100,13 @@ def _ratio(name: str, first: int, second: int, setting: str, numbers: range) -> 
     shown, worlds = "ratio of mean sensitivities", len(numbers)
     yield Row("sensitivity", shown, setting, "false alarms", 0.05, hits, worlds)
     shown = "mean sensitivity of the group"
-    yield Row("sensitivity", shown, setting, "coverage", 0.95, covered, worlds)
+    said = _SKEWED if first <= 50 else ""
+    yield Row("sensitivity", shown, setting, "coverage", 0.95, covered, worlds, said=said)
+
+
+_SKEWED = (
+    "“Among 50 people or fewer … an interval of their mean holds in about 87 to 90 of 100 samples, not 95”"
+)
 
 
 def _audits(n: int, setting: str, numbers: range) -> Iterator[Row]:
