@@ -193,7 +193,7 @@ def _means(name: str, n: int, numbers: range) -> Iterator[Row]:
     yield Row("loss_ratio", shown, setting, "false alarms", 0.05, rejected, len(tests), said=_TAILS)
 
 
-_TAILS = ""
+_TAILS = "“in simulations of such tails 95 % intervals missed the true mean ratio in about one sample of ten”"
 
 
 def _ratio_words(shares: tuple[float, float, float], n: int) -> str:
