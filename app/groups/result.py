@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.groups.planning import planning_panel
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -71,6 +72,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
+    planning_panel(result)
     fine_print(found, draft, "groups")
 
 

@@ -35,9 +35,8 @@ LABEL = "favorable label"
 
 
 _BY_DESIGN = (
-    "Rows are not one independent person each: numbers of people beside rates are effective ones, and the "
-    "bootstrap "
-    "is left out."
+    "Rows are not one independent person each: numbers of people are effective ones, of as many independent "
+    "people as would tell as much, and the bootstrap is left out."
 )
 
 
@@ -81,6 +80,13 @@ def groups(
         index=data.frame.index,
     )
     if data.design is not None:
+        if options.by_probability:
+            raise InputError(
+                "groups.by_probability",
+                "takes each row as one independent person, and these have sampling weights, clusters or "
+                "several rows a person: its bounds would be too narrow",
+                advice="leave it out",
+            )
         weights = data.design.weights
         people["people"] = weights * (data.n / weights.sum())
         people["cluster"] = data.design.cluster

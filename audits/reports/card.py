@@ -59,11 +59,11 @@ def render_card(run: RunLike) -> str:
         "Worst first. Numbers in brackets are intervals.",
         "",
     ]
-    for audit, section in sections(run):
+    for audit, section, across in sections(run):
         lines += [
             f"### {_plain(section.title)}",
             "",
-            f"**{audit.result.verdict}.** {_plain(audit.result.finding)}",
+            f"**{across.verdict}.** {_plain(f'{audit.result.finding} {across.note}')}",
             "",
         ]
         lines += [f"* {_plain(warning)}" for warning in audit.result.warnings]
