@@ -162,6 +162,15 @@ def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"frame": pack_frame(found)}
 
 
+def _model(question: Mapping[str, Any]) -> dict[str, Any]:
+    from audits.models.checking import check_model
+    from audits.models.spec import model_spec
+
+    found = check_model(_data(question), model_spec(question["model"]), base_dir=Path(question["folder"]))
+    classes = None if found.classes is None else [_plain(value) for value in found.classes]
+    return {"model": {**asdict(found), "classes": classes}}
+
+
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"audits": usual_others(_data(question), question["trained"])}
 
@@ -225,6 +234,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "groups": _groups,
     "candidates": _candidates,
     "differences": _differences,
+    "model": _model,
     "usual audits": _usual_audits,
     "check labels": _check_labels,
     "sensitive columns": _sensitive_columns,

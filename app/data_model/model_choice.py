@@ -165,19 +165,21 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
     key = f"model-{turn}"
     st.file_uploader(
         "Model file",
+        accept_multiple_files=True,
         key=key,
         max_upload_size=MAX_FILE_MB,
         on_change=_uploaded,
         args=(space, key, turn),
-        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. Pickles and other "
-        "formats that can run code are refused.",
+        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. An ONNX model "
+        "whose weights lie in a file of their own: choose both at once. Pickles and other formats that can run "
+        "code are refused.",
     )
     problem = state.get("model problem")
     if problem:
         notices.problem(problem)
     path = draft["spec"]["model"].get("path") or state.get(f"model of {draft['id']}")
     if path:
-        st.text(f"{PurePosixPath(path).name} is loaded and checked when an audit runs, never here.")
+        st.text(f"Chosen: {PurePosixPath(path).name}")
         state.keep(f"model of {draft['id']}", path)
         return {"path": path} | _reading(draft)
     return {"path": ""}
@@ -215,18 +217,38 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
 
 
 def _uploaded(space: Workspace, key: str, turn: int) -> None:
-    file = state.widget(key)
+    files = state.widget(key)
     draft = space.draft()
-    if file is None or draft is None:
+    if not files or draft is None:
         return
     state.keep("models", turn + 1)
     try:
-        path = space.add_file(file.name, file)
+        place = _model_among([file.name for file in files])
+        path = space.add_files([(file.name, file) for file in files])[place]
     except InputError as error:
         state.keep("model problem", str(error))
         return
     state.forget("model problem")
     space.save_draft({**draft, "spec": {**draft["spec"], "model": {"path": str(path)}}})
+
+
+def _model_among(names: Sequence[str]) -> int:
+    """Return which of the files chosen at once is the model: the one ONNX file, the others being its weights.
+
+    Raises
+    ------
+    InputError
+        If several were chosen, and not exactly one of them is an ONNX file.
+    """
+    found = [place for place, name in enumerate(names) if len(names) == 1 or name.lower().endswith(".onnx")]
+    if len(found) != 1:
+        raise InputError(
+            "model",
+            f"must be one file, or one ending in .onnx with the files of its weights, but {len(names)} were "
+            "chosen",
+            advice="choose them again",
+        )
+    return found[0]
 
 
 def _address(draft: dict[str, Any]) -> dict[str, Any]:
