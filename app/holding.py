@@ -7,6 +7,7 @@ answer depends on, so that a fresh process answers as well as one that has the t
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -26,6 +27,7 @@ from audits.data import AuditData, Table, build_data, data_spec, read_table
 from audits.data.values import is_missing
 from audits.runs.arrivals import Arrival, read_arrow, read_file, read_json
 from audits.runs.registry import AUDITS, usual_others
+from audits.threads import one_thread
 
 __all__ = ["answer"]
 
@@ -256,3 +258,7 @@ def _no_report() -> Any:
 
 
 _warm()
+with contextlib.suppress(ImportError):  # scikit-learn, too, looks for libraries in /proc when it is loaded
+    import skops.io  # noqa: F401
+with one_thread():
+    pass

@@ -170,9 +170,9 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
         max_upload_size=MAX_FILE_MB,
         on_change=_uploaded,
         args=(space, key, turn),
-        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. An ONNX model "
-        "whose weights lie in a file of their own: choose both at once. Pickles and other formats that can run "
-        "code are refused.",
+        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. Of an ONNX "
+        "model whose weights lie in a file of their own, choose both at once. Pickles and other formats that "
+        "can run code are refused.",
     )
     problem = state.get("model problem")
     if problem:
@@ -188,7 +188,7 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
 def _reading(draft: dict[str, Any]) -> dict[str, Any]:
     """Draw what a file may not say itself; return the keys of the spec."""
     old = draft["spec"]["model"]
-    kept = {key: old[key] for key in ("classes",) if key in old}
+    kept: dict[str, Any] = {}
     with st.container(horizontal=True):
         listed = old.get("columns")
         if isinstance(listed, dict):
@@ -203,8 +203,19 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
                 help="Only for a file that reads a matrix without naming its columns: those it was trained "
                 "on, in that order, separated by commas. Named inputs find their columns themselves.",
             )
-            names = [name.strip() for name in words.split(",") if name.strip()]
+            names = _parts(words)
             kept |= {"columns": names} if names else {}
+        classes = st.text_input(
+            "Classes in order",
+            value=", ".join(map(str, old.get("classes") or ())),
+            key=f"model-classes-{draft['id']}",
+            width=260,
+            help="Only for a file that names the label otherwise, such as 0 and 1: the label values in "
+            "the order of its outputs, separated by commas.",
+        )
+        if _parts(classes):
+            unchanged = _parts(classes) == [str(each) for each in old.get("classes") or ()]
+            kept["classes"] = old["classes"] if unchanged else _parts(classes)
         gives = st.selectbox(
             "It gives",
             ["probabilities", "logits"],
@@ -214,6 +225,10 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
             width=200,
         )
     return kept | ({"output": gives} if gives == "logits" else {})
+
+
+def _parts(words: str) -> list[str]:
+    return [part.strip() for part in words.split(",") if part.strip()]
 
 
 def _uploaded(space: Workspace, key: str, turn: int) -> None:

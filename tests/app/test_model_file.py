@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import catboost
 import numpy as np
 import onnx
 import pytest
+import skops.io
 from skl2onnx import to_onnx
 from sklearn.linear_model import LogisticRegression
 
@@ -84,10 +86,34 @@ def test_what_feeds_what_and_five_scores_or_the_refusal(
     assert at.button(key="next").disabled
 
 
+def test_other_formats_open_where_tables_lie_and_classes_can_be_named(
+    space: Workspace, tmp_path: Path, fitted: LogisticRegression
+) -> None:
+    x, y = PEOPLE[NUMBERS], (PEOPLE["hired"] == "yes").astype(int)
+    bring(space, PEOPLE.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    skops.io.dump(LogisticRegression().fit(x, PEOPLE["hired"]), tmp_path / "m.skops")
+    trees = {"iterations": 3, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    catboost.CatBoostClassifier(**trees).fit(x, y).save_model(str(tmp_path / "m.cbm"))
+    for name in ("m.skops", "m.cbm"):
+        upload(space, [(name, (tmp_path / name).read_bytes())])
+        draft = space.draft()
+        assert draft is not None
+        draft["spec"]["model"].pop("columns")
+        space.save_draft(draft)
+        at = visit(space)
+        assert not at.exception
+        if name == "m.cbm":
+            assert any("must cover the label values of the data" in text for text in texts(at))
+            (field,) = (each for each in at.text_input if each.label == "Classes in order")
+            at = field.set_value("no, yes").run()
+        assert any(text.endswith("it reads 2 columns and tells 'no' or 'yes' apart.") for text in texts(at))
+        assert not at.button(key="next").disabled
+
+
 def test_files_chosen_together(space: Workspace) -> None:
     assert _model_among(["a.data", "a.onnx"]) == 1
     assert _model_among(["a.data"]) == 0
-    with pytest.raises(InputError, match="one ending in .onnx"):
+    with pytest.raises(InputError, match=r"one ending in \.onnx"):
         _model_among(["a.onnx", "b.onnx"])
     with pytest.raises(InputError, match="was given twice"):
         space.add_files([("a", io.BytesIO(b"1")), ("../a", io.BytesIO(b"2"))])
