@@ -39,7 +39,9 @@ class Comparison:
     more: int
 
 
-def flipped_people(result: FlipsetResult, part: str, data: AuditData | DataHeld) -> pd.DataFrame:
+def flipped_people(
+    result: FlipsetResult, part: str, data: AuditData | DataHeld, rows: pd.Index | None = None
+) -> pd.DataFrame:
     """Return the people in a flipset, surest flips first: how they were decided, then who they are.
 
     Parameters
@@ -48,8 +50,10 @@ def flipped_people(result: FlipsetResult, part: str, data: AuditData | DataHeld)
         Which flipset.
     data : AuditData or DataHeld
         The data that were audited, for the raw values.
+    rows : Index, optional
+        These source people instead, flipped and not.
     """
-    people = result.people[result.people[part] > 0]
+    people = result.people[result.people[part] > 0] if rows is None else result.people.loc[rows]
     people = people.iloc[np.lexsort((people.index, people["distance"], -people[part]))]
     shown = pd.DataFrame(
         {

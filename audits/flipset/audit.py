@@ -12,7 +12,7 @@ from audits.flipset.inventing import Inventor, map_match
 from audits.flipset.judging import judge_flips
 from audits.flipset.matching import Matched, count_flips, match
 from audits.flipset.options import FlipsetOptions, again_seconds, map_options
-from audits.flipset.packing import Counted, causal_part, flipset_part, pack, tables
+from audits.flipset.packing import Counted, causal_part, flipset_part, pack, strata_parts, tables
 from audits.flipset.people import Compared, compare
 from audits.flipset.result import FlipsetResult
 from audits.flipset.treatment import treated_alike
@@ -80,6 +80,7 @@ def flipset(
         "positive": flipset_part(found, "positive", rng),
         "negative": flipset_part(found, "negative", rng),
         "causal": causal_part(found, rng),
+        "strata": strata_parts(found, rng.spawn(1)[0]),  # so that other draws stay what they were
     }
     progress(0.94, "Checking the counterparts")
     checked = validate(compared, matched, flips, rng)

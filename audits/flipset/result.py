@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from audits.data.values import MISSING
 from audits.results import head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
@@ -26,6 +29,7 @@ __all__ = [
     "ScoreChange",
     "Stratum",
     "Validation",
+    "ranked",
 ]
 
 
@@ -55,6 +59,13 @@ class FeatureDifference:
     deviation: float
 
 
+def ranked(report: Sequence[FeatureDifference], *, by_sign: bool = False) -> list[FeatureDifference]:
+    """Return a transparency report in one of Definition 2's two rankings: how far, or how consistently."""
+    if not by_sign:
+        return list(report)
+    return sorted(report, key=lambda item: (-abs(item.mean_sign.value or 0.0), item.feature))
+
+
 @dataclass(frozen=True)
 class Marginal:
     """One feature's distribution in a flipset beside that of all source people.
@@ -67,9 +78,11 @@ class Marginal:
         Values of a categorical feature.
     population, flipset : tuple of float
         People per bin or value.
+    missing : tuple of float, optional
+        Everyone, and the people of the flipset, in whom a numeric feature is missing; None where nobody's is.
     distance : float
-        Largest gap of the two cumulative distributions over the bins (numeric), or half the summed
-        difference of shares (categorical), in [0, 1].
+        Largest gap of the two cumulative distributions over the bins (numeric; missing ones are a last bin),
+        or half the summed difference of shares (categorical), in [0, 1].
     adjusted_p : float or None
         Holm-adjusted chance that as many people drawn at random differ as much; None for an empty flipset.
     """
@@ -81,6 +94,16 @@ class Marginal:
     flipset: tuple[float, ...]
     distance: float
     adjusted_p: float | None
+    missing: tuple[float, float] | None = None
+
+    @property
+    def bars(self) -> tuple[tuple[str, float, float], ...]:
+        """Each bar: its value or range, everyone in it, and those of the flipset; missing ones come last."""
+        labels = self.categories or tuple(
+            f"{low:g} to {high:g}" for low, high in itertools.pairwise(self.edges or ())
+        )
+        last = () if self.missing is None else ((MISSING, *self.missing),)
+        return (*zip(labels, self.population, self.flipset, strict=True), *last)
 
 
 @dataclass(frozen=True)
@@ -256,7 +279,9 @@ class Stratum:
     """The part of the audit within one value of the conditioning column.
 
     `net` is the source's favourable share minus the target's within it, by Proposition 2 also the positive
-    minus the negative flipset; `adjusted_p` of equal rates in it, Holm-adjusted over the strata.
+    minus the negative flipset; `adjusted_p` of equal rates in it, Holm-adjusted over the strata. `positive`
+    and `negative` describe its flipsets as those of the whole are described (Figures 10 and 11), at the level
+    divided by the number of strata; None where there is but one.
     """
 
     value: str
@@ -268,6 +293,8 @@ class Stratum:
     cost: float
     slack: float | None
     adjusted_p: float | None = None
+    positive: FlipsetPart | None = None
+    negative: FlipsetPart | None = None
 
 
 @dataclass(frozen=True)
@@ -440,9 +467,33 @@ class FlipsetResult:
             }
         )
 
-    def transparency_frame(self, part: str = "negative") -> pd.DataFrame:
-        """Return the transparency report of ``"positive"`` or ``"negative"`` as a table."""
-        report = (self.positive if part == "positive" else self.negative).transparency
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The strata whose flipsets are described on their own, the largest difference of rates first."""
+        told = [item for item in self.strata if item.positive is not None]
+        return tuple(item.value for item in sorted(told, key=lambda item: -abs(item.net.value or 0.0)))
+
+    def flipset(self, part: str, within: str | None = None) -> tuple[FlipsetPart, float]:
+        """Return the ``"positive"`` or ``"negative"`` flipset, and the source people it is a part of.
+
+        Parameters
+        ----------
+        within : str, optional
+            One of `within`; everyone by default.
+        """
+        if within is None:
+            return (self.positive if part == "positive" else self.negative), self.n_source
+        one = next(item for item in self.strata if item.value == within)
+        found = one.positive if part == "positive" else one.negative
+        if found is None:  # a result of an earlier version
+            raise KeyError(within)
+        return found, one.n_source
+
+    def transparency_frame(
+        self, part: str = "negative", within: str | None = None, *, by_sign: bool = False
+    ) -> pd.DataFrame:
+        """Return the transparency report of ``"positive"`` or ``"negative"``, in either of its rankings."""
+        report = ranked(self.flipset(part, within)[0].transparency, by_sign=by_sign)
         return pd.DataFrame(
             [
                 {
@@ -469,14 +520,10 @@ class FlipsetResult:
             ],
         )
 
-    def marginals_frame(self, part: str = "negative") -> pd.DataFrame:
+    def marginals_frame(self, part: str = "negative", within: str | None = None) -> pd.DataFrame:
         """Return the marginals of ``"positive"`` or ``"negative"`` as a table, one row a bin or value."""
         rows = []
-        for item in (self.positive if part == "positive" else self.negative).marginals:
-            labels = item.categories or tuple(
-                f"{low:g} to {high:g}"
-                for low, high in zip(item.edges or (), (item.edges or ())[1:], strict=False)
-            )
+        for item in self.flipset(part, within)[0].marginals:
             rows += [
                 {
                     "feature": item.feature,
@@ -486,7 +533,7 @@ class FlipsetResult:
                     "distance": item.distance,
                     "adjusted p": item.adjusted_p,
                 }
-                for label, everyone, inside in zip(labels, item.population, item.flipset, strict=True)
+                for label, everyone, inside in item.bars
             ]
         return pd.DataFrame(
             rows, columns=["feature", "value", "people", "in the flipset", "distance", "adjusted p"]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from audits.flipset.judging import Judgement
+from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.people import Compared
 from audits.flipset.result import FlipsetPart, Validation
@@ -112,16 +112,10 @@ def _conditional(judgement: Judgement) -> list[str]:
 def _strata(judgement: Judgement, compared: Compared) -> list[str]:
     """Name the strata in which the groups' rates differ, where people were matched within strata."""
     options = compared.options
-    if len(judgement.strata) < 2:
-        return []
-    found = [
-        item
-        for item in judgement.strata
-        if item.adjusted_p is not None and item.adjusted_p <= options.level and item.net.value is not None
-    ]
+    found = differing(judgement.strata, options.level)
     if not found:
         return []
-    named = sorted(found, key=lambda item: -abs(item.net.value or 0.0))[:_MOST_NAMED]
+    named = found[:_MOST_NAMED]
     words = "; ".join(
         f"{item.value} {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
         for item in named
