@@ -63,6 +63,7 @@ def flipped_people(
             **({"counterpart": people["counterpart"]} if result.invented.empty else {}),
             "counterpart score": people["counterpart_score"],
             "distance": people["distance"],
+            **({"flips again": _again(people)} if "times" in people else {}),
         }
     )
     columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
@@ -71,6 +72,12 @@ def flipped_people(
     joined = pd.concat([shown, raw.rename(columns=clash)], axis=1)
     joined.index.name = "row"
     return joined
+
+
+def _again(people: pd.DataFrame) -> pd.Series:
+    """In how many of 100 repeats each person flips, of those who took part in any."""
+    often = (100 * people["flips_again"] / people["times"].where(people["times"] > 0)).round()
+    return often.map(lambda value: "not drawn" if pd.isna(value) else f"{value:.0f} of 100")
 
 
 def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> Comparison:

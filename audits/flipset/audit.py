@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from audits.checks import generator
+from audits.flipset.again import repeat
 from audits.flipset.chance import measure
 from audits.flipset.checking import validate
 from audits.flipset.comparing import check_counterfactuals
@@ -86,9 +87,14 @@ def flipset(
     checked = validate(compared, matched, flips, rng)
     progress(0.97, "Writing the people's table")
     written = tables(found, rng)
+    again, often = repeat(compared, matched, rng.spawn(1)[0], part(progress, 0.97, 0.98))
+    if again is not None:
+        written["people"] = written["people"].assign(
+            flips_again=often["flips_again"].array, times=often["times"].array
+        )
     progress(0.98, "Looking for other matchings that are as good")
     judgement = judge_flips(compared, matched, flips, chance, alike, checked)
-    return pack(found, judgement, checked, described, written)
+    return pack(found, judgement, checked, described | {"again": again}, written)
 
 
 def _matching_share(compared: Compared) -> float:

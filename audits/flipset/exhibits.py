@@ -106,6 +106,18 @@ def section(result: FlipsetResult) -> Section:
                 wide=True,
             )
         )
+    if result.again is not None:
+        exhibits.append(
+            Exhibit(
+                "again",
+                "Matched again",
+                "Flipsets of every repeat, and how often people flip: those to the right flip whoever else "
+                "is in the data.",
+                lambda: maps.again(result),
+                result.again_frame,
+                wide=True,
+            )
+        )
     if result.training:
         exhibits.append(
             Exhibit(

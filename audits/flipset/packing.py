@@ -35,7 +35,7 @@ from audits.flipset.result import (
     Validation,
 )
 from audits.flipset.tables import arrows, boundary, people_tables
-from audits.flipset.words import distrust, finding, tie_words, unmatched_words, warnings_for
+from audits.flipset.words import again_words, distrust, finding, tie_words, unmatched_words, warnings_for
 from audits.stats import Estimate, wilson
 
 __all__ = ["Counted", "causal_part", "flipset_part", "pack", "strata_parts", "tables"]
@@ -146,7 +146,7 @@ def pack(
     Parameters
     ----------
     described : dict
-        ``positive``, ``negative`` and ``causal``; ``strata``: both flipsets of each.
+        ``positive``, ``negative`` and ``causal``; ``strata``: both flipsets of each; ``again``.
     written : dict
         The tables.
     """
@@ -172,6 +172,7 @@ def pack(
             *distrust(checked),
             *chosen.warnings,
             *tie_words(ties, options.transport),
+            *again_words(described["again"]),
             *unmatched_words(unmatched, chosen.source, n),
             *warnings_for(judgement, options, n, decisions[flips.source], decisions[flips.target]),
         ),

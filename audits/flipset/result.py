@@ -15,6 +15,7 @@ from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [
     "AboveChance",
+    "Again",
     "Causal",
     "Certificate",
     "Check",
@@ -130,6 +131,15 @@ class Check:
 
 
 @dataclass(frozen=True)
+class PushedRate:
+    """Favourable rate of a group's counterparts beside that of the group itself."""
+
+    name: str
+    counterparts: float
+    group: float
+
+
+@dataclass(frozen=True)
 class Validation:
     """Target people beside the counterparts that source people got.
 
@@ -150,6 +160,8 @@ class Validation:
         What a map was held against; none for exact transport, whose proof is its certificate.
     trusted : bool
         Whether no serious check failed.
+    rates : tuple of PushedRate
+        Favourable rates of counterparts and of their group; alike for an exact coupling (Proposition 2).
     """
 
     ks: dict[str, float]
@@ -161,6 +173,7 @@ class Validation:
     reverse: dict[str, float] | None
     checks: tuple[Check, ...] = ()
     trusted: bool = True
+    rates: tuple[PushedRate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -245,6 +258,39 @@ class AboveChance:
     conditional: Conditional
     features_p: float = 1.0
     feature: str = ""
+
+
+@dataclass(frozen=True)
+class Again:
+    """How flipsets spread when people are matched again.
+
+    Attributes
+    ----------
+    halves : bool
+        Whether each repeat drew half of each group; otherwise seed and map alone differ.
+    positive, negative : Estimate
+        Mean share of source people over the repeats, and the middle 90 % of it: no confidence interval.
+    ks : Estimate
+        Likewise of the largest KS distance of a feature.
+    nearly_always, nearly_never : float
+        People of `people` who flip in at least 90 %, and in at most 10 %, of the repeats they took part in.
+    histogram : dict
+        ``edges`` of shares of repeats, and ``people`` in each.
+    runs : tuple of dict
+        One a repeat: map, positive, negative, ks.
+    """
+
+    repeats: int
+    maps: tuple[str, ...]
+    halves: bool
+    positive: Estimate
+    negative: Estimate
+    ks: Estimate
+    nearly_always: float
+    nearly_never: float
+    people: float
+    histogram: dict[str, list[float]]
+    runs: tuple[dict[str, str | float], ...]
 
 
 @dataclass(frozen=True)
@@ -365,6 +411,8 @@ class FlipsetResult:
         For models of three classes or more: people by their own class and the counterparts'; empty else.
     training : tuple of dict
         Training curves of the maps there and back: map, iteration, losses, transport cost, KS distance.
+    again : Again or None
+        Who still flips when people are matched again; None where that was not asked for.
     unmatched : Estimate or None
         Share of source people whom unbalanced transport leaves without a counterpart: they cannot flip.
     """
@@ -405,6 +453,7 @@ class FlipsetResult:
     training: tuple[dict[str, str | float | None], ...] = ()
     unmatched: Estimate | None = None
     above_chance: AboveChance | None = None
+    again: Again | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -615,6 +664,11 @@ class FlipsetResult:
             list(self.training),
             columns=["map", "iteration", "critic_loss", "generator_loss", "transport_cost", "ks"],
         )
+
+    def again_frame(self) -> pd.DataFrame:
+        """Return the flipsets of every repeat as a table."""
+        runs = [] if self.again is None else list(self.again.runs)
+        return pd.DataFrame(runs, columns=["map", "positive", "negative", "ks"])
 
     def to_frame(self) -> pd.DataFrame:
         """Return both flipsets' sizes and shares as a table."""
