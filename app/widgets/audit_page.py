@@ -16,6 +16,7 @@ from app.widgets import notices
 from app.widgets.earlier import earlier_result
 from app.widgets.frame import page_text, title
 from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.stand_in import offer_stand_in, stand_in_note
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
@@ -87,6 +88,7 @@ def audit_page(
         _to_data("Settle it on the data page")
         return
     title(heading, subject_line(draft, summary))
+    stand_in_note(space, draft)
     try:
         with st.sidebar:
             chosen = choose(draft, data, summary)
@@ -100,6 +102,8 @@ def audit_page(
         standing = work.standing(space, spec)
     except InputError as error:
         notices.problem(str(error))
+        if error.where == "model" and "predictions" in draft["spec"]["model"]:
+            offer_stand_in(space, draft, data)
         if error.where.startswith("data."):
             _to_data("Settle it on the data page")
         return

@@ -28,14 +28,11 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
         st.text("No other audit has been run on these data and this model.")
     with st.grid(3, min_column_width=270, border=False):
         for name, record in found:
-            result = work.result(space, record["spec"]).audits[0].result
+            audit = work.result(space, record["spec"]).audits[0]
+            result, said = audit.result, audit.headline
             with st.container(border=True, height="stretch", key=f"card-{name}"):
                 st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-                st.text(
-                    result.finding
-                    if len(result.finding) <= _LETTERS
-                    else result.finding[: _LETTERS - 1] + "…"
-                )
+                st.text(said if len(said) <= _LETTERS else said[: _LETTERS - 1] + "…")
                 st.space("stretch")
                 _link(space, name, record["title"])
 

@@ -151,9 +151,14 @@ def _verdict_words(run: RunLike) -> str:
 def findings(ordered: Ordered) -> tuple[Finding, ...]:
     """Return the findings of `sections`, in their order, with the anchors of the full report."""
     return tuple(
-        Finding(audit.result.verdict, section.title, audit.result.finding, f"audit-{place}")
+        Finding(audit.result.verdict, section.title, said(audit), f"audit-{place}")
         for place, (audit, section) in enumerate(ordered, start=1)
     )
+
+
+def said(audit: AuditOfRun) -> str:
+    """Return what an audit found in one sentence for everybody."""
+    return AUDITS[audit.name].sentence(audit.result)
 
 
 def sections(run: RunLike) -> Ordered:
@@ -199,7 +204,8 @@ def _audit(place: int, audit: AuditOfRun, section: Section) -> list[Block]:
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}"),
         Text(AUDITS[audit.name].question, "quiet"),
-        Finding(result.verdict, "", result.finding),
+        Finding(result.verdict, "", said(audit)),
+        *([Text(result.finding)] if result.finding != said(audit) else []),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),
     ]
