@@ -18,11 +18,10 @@ __all__ = ["finding_known", "finding_probable", "headline", "points"]
 
 def headline(result: GroupsResult) -> str:
     """Say which group the favorable decision is rarer for, or that it is rarer for none, or open."""
-    known = any(not row.is_reference for row in result.table)
-    row, reference, rate = most_telling(result.table) if known else (None, None, "")
-    if row is None or reference is None or row.differences[rate].estimate != result.judged.interval:
+    if any(each.difference_bounds == result.judged.interval for each in result.probable):
         return _probable(result)
-    gap = result.judged.interval
+    row, reference, rate = most_telling(result.table)
+    gap = row.differences[rate].estimate  # also of results from before verdicts stated their interval
     if gap.value is None:
         return f"Nobody can be compared: there are no {people_in(_named(row))}, or no others."
     if (all_same := {each.selection_rate.value for each in result.table}) in ({0.0}, {1.0}):

@@ -34,7 +34,7 @@ def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> st
     """Say the same of another tolerance."""
     if result.words.nothing:
         return "Nothing that the model reads tells the chosen attributes, so there is nothing to change."
-    ratio = judged.interval
+    ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:
         return (
             f"{people(ratio.n)} are too few to tell whether changing what should not matter changes errors."

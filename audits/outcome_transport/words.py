@@ -27,7 +27,7 @@ def headline(result: OutcomeTransportResult) -> str:
         return f"{text}{told.get(judged.verdict, 'These data cannot tell whether the outcomes differ')}."
     rows = [row for row in result.bias if row.level == "group" and row.difference == judged]
     if not rows:
-        return f"{text}No group's outcomes could be compared with the others'."
+        return f"{text}These data cannot tell whether any group is treated more unevenly than the others."
     who = people_in(rows[0].group)
     if judged.verdict == EVIDENCE:
         uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"

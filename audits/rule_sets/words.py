@@ -14,9 +14,9 @@ def headline(result: RuleSetsResult) -> str:
     """Say which group the model decides differently from everyone else, or that none stands out."""
     judged = result.judged
     stated = [row for row in result.leaderboard if judged.interval in (row.score, row.difference)]
-    if not stated:
-        return "No group that is large enough to look at stands out beyond chance."
-    row = stated[0]
+    if not result.leaderboard:
+        return "There is no group that is large enough to look at."
+    row = stated[0] if stated else result.leaderboard[0]
     numbers = (
         f"{out_of((row.favorable_in.value or 0.0) * row.n_in, row.n_in)} against "
         f"{out_of((row.favorable_out.value or 0.0) * row.n_out, row.n_out)} others"
