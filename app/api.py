@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api
 from app.headers import Hardened
+from app.recent import Recent
 from app.workspace import issue_token
 from audits.runs.version import VERSION
 
@@ -63,4 +64,4 @@ ROUTES = [
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
 ]
-MIDDLEWARE = [Middleware(Hardened), Middleware(WorkspaceInAddress)]
+MIDDLEWARE = [Middleware(Hardened), Middleware(WorkspaceInAddress), Middleware(Recent)]

@@ -131,7 +131,7 @@ _ROW = {
     "properties": {
         "sensitivity": {**_NUMBER, "minimum": 0},
         "flagged": {"type": "boolean"},
-        "score": {**_NUMBER, "description": "Probability of the favourable outcome."},
+        "score": {**_NUMBER, "description": "Probability of the favorable outcome."},
         "top": {
             "type": "object",
             "additionalProperties": _NUMBER,

@@ -105,6 +105,12 @@ class Workspace:
         """Whether anything was ever kept in it."""
         return self.folder.is_dir()
 
+    @property
+    def last_change(self) -> float:
+        """When something was last kept in it, in seconds since 1970; 0 where nothing was."""
+        kept = [path.stat().st_mtime for path in self.folder.glob("*.json")]
+        return max(kept, default=0.0)
+
     def draft(self) -> dict[str, Any] | None:
         """Return the spec being edited, with where its data came from; None before there are data."""
         return self._read("draft.json")

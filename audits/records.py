@@ -112,6 +112,9 @@ class Audit:
         ``runs(subject, options, *, rng, progress)`` returns the result.
     presents : str or callable
         ``presents(result)`` returns its `Section`.
+    says : str or callable, optional
+        ``says(result)`` returns the first sentence: one idea, at most 30 words, whole people, no method.
+        The result's ``finding``, with numbers and method, stands below it, or instead where this is left out.
     keys : mapping or str, optional
         What others may rely on in its part of results.json, as a JSON schema, beside what every audit states;
         ``"package:file.json"`` where it lies in a file of its package.
@@ -144,6 +147,7 @@ class Audit:
     result: str | type
     runs: Named
     presents: Named
+    says: Named | None = None
     keys: Mapping[str, Any] | str | None = None
     streams: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
@@ -174,6 +178,11 @@ class Audit:
     def stream(self, *given: Any, **told: Any) -> Any:
         """Run it on a table larger than memory; see `streams`."""
         return loaded(self.streams)(*given, **told)
+
+    def sentence(self, result: Any) -> str:
+        """Return what `result` found in one sentence for everybody; see `says`."""
+        found: str = result.finding if self.says is None else loaded(self.says)(result)
+        return found
 
     def section(self, result: Any) -> Section:
         """Return how `result` is presented."""

@@ -47,10 +47,10 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
             st.text(f"The one above. {own.note}")
     with st.grid(3, min_column_width=270, border=False):
         for name, record in found:
-            finding, now = audits[name].result.finding, across[name]
+            said, now = audits[name].headline, across[name]
             with st.container(border=True, height="stretch", key=f"card-{name}"):
                 st.badge(now.verdict, color="primary" if now.verdict == EVIDENCE else "gray")
-                st.text(finding if len(finding) <= _LETTERS else finding[: _LETTERS - 1] + "…")
+                st.text(said if len(said) <= _LETTERS else said[: _LETTERS - 1] + "…")
                 if now.note:
                     st.caption(now.note)
                 st.space("stretch")

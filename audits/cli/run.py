@@ -216,7 +216,8 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     told = zip(result.audits, result.across(), strict=True)
     for place, (audit, across) in enumerate(told, start=1):
         found = audit.result
-        lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(found.finding, "   ")]
+        lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(audit.headline, "   ")]
+        lines += [wrapped(found.finding, "   ")] if found.finding != audit.headline else []
         if across.note:
             lines.append(wrapped(across.note, "   "))
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]

@@ -37,6 +37,7 @@ AUDIT = Audit(
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups",
     keys="audits.groups:keys.json",
+    says="audits.groups.words:headline",
     presents="audits.groups.exhibits:section",
     seconds=_seconds,
     usual=_usual,

@@ -66,10 +66,10 @@ def _model(spec: Spec, report: ReadReport) -> dict[str, Any]:
     if by_score:
         name = PredictedScore(str(predictions.score), predictions.higher_is, sha256).name
         relation = "below" if predictions.higher_is == "unfavorable" else "at least"
-        rule = f"favourable where the score is {relation} {spec.threshold}"
+        rule = f"favorable where the score is {relation} {spec.threshold}"
     else:
         name = PredictedLabel(str(predictions.label), tuple(given), sha256).name
-        rule = "favourable where the predicted label is"
+        rule = "favorable where the predicted label is"
     return {
         "name": name,
         "sha256": sha256,

@@ -322,7 +322,7 @@ def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> A
     if document["format"] in {FORMAT, FORMAT_BENT}:
         return Audited(network_of(arrays, "F"), good)
     if good is None:
-        raise InputError("bundle", "must say which classes are favourable")
+        raise InputError("bundle", "must say which classes are favorable")
     return restore(document["carried"], arrays, good, document["encoding"])
 
 
