@@ -98,7 +98,9 @@ def _attribute(result: GroupsResult) -> str:
 
 def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
     """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
-    if found.model["score_kind"] == "label":
+    if found.model["score_kind"] == "label" or not len(
+        result.people
+    ):  # nobody is kept where they are counted
         return result
     sign = -1.0 if found.model["higher_is"] == "unfavorable" else 1.0
     scores = sign * result.people["score"]
