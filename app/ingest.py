@@ -175,6 +175,7 @@ class Ingest:
         head = {
             "batch": stored.place,
             "people": len(batch.scored.flagged),
+            "counted": stored.counted,
             "flagged": int(batch.scored.flagged.sum()),
             "threshold": monitor.bundle.threshold,
             "replayed": stored.replayed,
@@ -194,7 +195,10 @@ class Ingest:
             arrival = READERS().body(monitor.id, body, kind, bundle.reads)
         scored = self._scorer.score(monitor.id, bundle, arrival.columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
-        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind)
+        look = bundle.look(scored)
+        batch = Batch(
+            monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, look=look, sent=arrival.sent
+        )
         values, flagged, scores = (
             each.tolist() for each in (scored.sensitivity, scored.flagged, scored.score)
         )
@@ -206,7 +210,7 @@ class Ingest:
             rows[place]["id"] = identity
         for place, names in scored.unseen.items():
             rows[place]["unseen"] = names
-        return batch, json.dumps(rows), _clock_notes(arrival)
+        return batch, json.dumps(rows), [*_clock_notes(arrival), *(look.notes if look else ())]
 
     def _put(self, batch: Batch) -> Future[Stored]:
         future: Future[Stored] = Future()

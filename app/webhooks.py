@@ -27,7 +27,7 @@ def tell(monitors: Monitors, identity: str) -> None:
     """Tell a monitor's webhook of the alarms that it was not told of; note how that went."""
     monitor = monitors.get(identity)
     for alarm in monitors.alarms(identity):
-        if alarm.webhook or not monitor.webhook:
+        if alarm.told or not monitor.webhook:
             continue
         message = {
             "monitor": monitor.id,
@@ -36,7 +36,7 @@ def tell(monitors: Monitors, identity: str) -> None:
             "raised": datetime.fromtimestamp(alarm.raised, UTC).isoformat(),
             "sentence": alarm.sentence,
         }
-        monitors.note_webhook(identity, alarm.person, _post(monitor.webhook, message))
+        monitors.note_webhook(identity, alarm.place, _post(monitor.webhook, message))
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

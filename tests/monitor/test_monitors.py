@@ -81,10 +81,11 @@ def test_batches_cut_anywhere_give_the_same_chart_and_alarms(monitors: Monitors,
             monitors.store([batch(monitor, flags[start : start + size])])
             start += size
         state = monitors.get(monitor.id)
-        alarms = [(alarm.person, alarm.sentence) for alarm in monitors.alarms(monitor.id)]
+        alarms = [(alarm.person, alarm.last_person, alarm.times) for alarm in monitors.alarms(monitor.id)]
         found.append((state.chart_value, state.flagged, alarms))
     assert found[0] == found[1]
-    assert len(found[0][2]) > 3
+    [(_, _, times)] = found[0][2]
+    assert times > 3  # one alarm while the condition lasts
 
 
 def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
@@ -94,21 +95,28 @@ def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
     latest = monitors.alarms(monitor.id)[0]
     assert latest.acknowledged is None
     assert "once in" in latest.sentence
-    monitors.acknowledge(monitor.id, latest.person, "looked into it")
+    monitors.acknowledge(monitor.id, latest.place, "looked into it")
     assert monitors.alarms(monitor.id)[0].note == "looked into it"
     with pytest.raises(InputError, match="alarm must be one"):
         monitors.acknowledge(monitor.id, 10**6, "")
 
 
-def test_every_alarm_that_waits_is_counted_and_acknowledged(monitors: Monitors, bundle):
+def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m", people_between=500)
     monitors.store([batch(monitor, [True] * 4000)])
+    [alarm] = monitors.alarms(monitor.id)
+    assert alarm.lasts
+    assert alarm.times > 200
+    quiet = [False] * 1000
+    monitors.store([batch(monitor, quiet) for _ in range(3)])
+    assert not monitors.alarms(monitor.id)[0].lasts
+    monitors.store([batch(monitor, [True] * 100)])
     waiting, oldest = monitors.waiting(monitor.id)
-    assert waiting > 200  # more than the list of the latest holds
-    assert [alarm.person for alarm in oldest] == sorted(alarm.person for alarm in oldest)
-    assert monitors.acknowledge_all(monitor.id, "one cause") == waiting
+    assert waiting == 2
+    assert [each.place for each in oldest] == [0, 1]
+    assert monitors.acknowledge_all(monitor.id, "one cause") == 2
     assert monitors.waiting(monitor.id) == (0, [])
-    assert {alarm.note for alarm in monitors.alarms(monitor.id)} == {"one cause"}
+    assert {each.note for each in monitors.alarms(monitor.id)} == {"one cause"}
 
 
 def test_drift_is_of_everybody_and_does_not_depend_on_when_it_is_asked(monitors: Monitors, bundle):
@@ -223,7 +231,7 @@ def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path:
             webhooks.tell(monitors, monitor.id)
             assert len(heard) == alarms * (1 if path == "/alarm" else 3)
             assert heard[0]["monitor"] == monitor.id
-            assert monitors.alarms(monitor.id)[0].webhook.startswith(words)
+            assert monitors.alarms(monitor.id)[0].told.startswith(words)
     finally:
         hook.shutdown()
 
