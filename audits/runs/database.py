@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, S
 from audits.errors import InputError, RunFailed
 from audits.runs.store import home
 
-__all__ = ["MIGRATIONS", "Database", "database", "is_unreachable"]
+__all__ = ["MIGRATIONS", "Database", "database", "is_full", "is_unreachable"]
 
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
@@ -336,6 +336,14 @@ def _remembered(url: str) -> Database:
 def is_unreachable(error: Exception) -> bool:
     """Tell whether the database is down or locked, so that nothing else can be stored now either."""
     return isinstance(error.__cause__, OperationalError)
+
+
+def is_full(error: Exception) -> bool:
+    """Tell whether there was no room on the database's disk."""
+    cause = error.__cause__
+    original = getattr(cause, "orig", None)
+    words = str(original or "")
+    return "disk is full" in words or getattr(original, "sqlstate", None) == "53100"
 
 
 def _engine(url: sa.URL) -> sa.Engine:

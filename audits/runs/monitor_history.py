@@ -12,8 +12,9 @@ import numpy as np
 import sqlalchemy as sa
 from scipy.stats import ks_2samp
 
+from audits.errors import InputError
 from audits.runs.database import Database
-from audits.runs.monitor_tables import BATCHES, BUCKETS, CASES, FLAGS, STATES
+from audits.runs.monitor_tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.groups import Tally
 from audits.sensitivity.monitor.streams import read_head
@@ -62,11 +63,13 @@ class History:
             for part in np.array_split(range(len(rows)), min(most, len(rows)))
         ]
 
-    def flags(self, identity: str, most: int = 200) -> list[Flag]:
-        """Return the latest flagged people, latest first."""
+    def flags(self, identity: str, most: int = 200, within: tuple[int, int] | None = None) -> list[Flag]:
+        """Return the latest flagged people, latest first; those from one person to another, both included."""
         asked = (
             sa.select(FLAGS).where(FLAGS.c.monitor == identity).order_by(FLAGS.c.person.desc()).limit(most)
         )
+        if within is not None:
+            asked = asked.where(FLAGS.c.person.between(*within))
         with self._database.reading() as connection:
             return [
                 Flag(
@@ -85,6 +88,21 @@ class History:
         asked = sa.select(CASES).where(CASES.c.monitor == identity).order_by(CASES.c.place.desc()).limit(most)
         with self._database.reading() as connection:
             return [_alarm(row) for row in connection.execute(asked)]
+
+    def alarm(self, identity: str, place: int) -> Alarm:
+        """Return one alarm.
+
+        Raises
+        ------
+        InputError
+            If there is none of that number.
+        """
+        mine = sa.and_(CASES.c.monitor == identity, CASES.c.place == place)
+        with self._database.reading() as connection:
+            row = connection.execute(sa.select(CASES).where(mine)).first()
+        if row is None:
+            raise InputError("alarm", "must be one of this monitor", place)
+        return _alarm(row)
 
     def held_against(self, bundle: MonitorBundle, identity: str, people: int) -> Drift:
         """Hold the latest `people` of a monitor against the baseline in its bundle."""
@@ -109,6 +127,31 @@ class History:
         distance = float(ks_2samp(values, bundle.reference).statistic)
         p_value = self._at_any_time(bundle, identity)
         return Drift(len(values), distance, p_value, wilson(above, len(values)), values)
+
+    def overview(self) -> list[dict[str, Any]]:
+        """Return of every monitor its id, name and counts: people, alarms waiting, messages dead …"""
+        waits = sa.and_(CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None))
+        lasts = sa.and_(CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
+        number = sa.func.count()
+        names = ("id", "name", "people", "flagged", "batches", "chart_value", "chart")
+        with self._database.reading() as connection:
+            rows = connection.execute(sa.select(*(MONITORS.c[name] for name in names))).all()
+            found: dict[str, dict[str, int]] = {
+                key: dict(connection.execute(sa.select(table, number).where(where).group_by(table)).all())
+                for key, table, where in (
+                    ("waiting", CASES.c.monitor, waits),
+                    ("lasting", CASES.c.monitor, lasts),
+                    ("dead", MESSAGES.c.monitor, MESSAGES.c.state == "dead"),
+                )
+            }
+        return [
+            {
+                **{name: getattr(row, name) for name in names[:5]},
+                "chart": row.chart_value / json.loads(row.chart)["limit"],
+                **{key: counts.get(row.id, 0) for key, counts in found.items()},
+            }
+            for row in rows
+        ]
 
     def counted(self, identity: str) -> dict[str, dict[str, int]]:
         """Return by column how many values were missing, never seen, out of range or impossible so far."""

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from audits.errors import InputError
 from audits.runs.monitor_buckets import Buckets
+from audits.runs.monitor_messages import queue, ways_of
 from audits.runs.monitor_tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.sensitivity import Scored
 from audits.sensitivity.monitor.groups import Tally
@@ -101,7 +102,7 @@ class State:
     """
 
     def __init__(self, connection: sa.Connection, identity: str, streams: Streams) -> None:
-        names = ("chart", "settings", "batches", "people", "flagged", "chart_value")
+        names = ("name", "webhook", "chart", "settings", "batches", "people", "flagged", "chart_value")
         asked = sa.select(*(MONITORS.c[name] for name in names)).where(MONITORS.c.id == identity)
         row = connection.execute(asked).first()
         self._identity, self._connection = identity, connection
@@ -109,6 +110,7 @@ class State:
         if row is None:
             return
         settings = json.loads(row.settings)
+        self._name, self._ways = row.name, ways_of(row.webhook, settings)
         self._chart = Chart(**json.loads(row.chart))
         self._budget = float(settings.get("people_between", self._chart.people_between))
         self._window = _DAY * float(settings.get("window_days", 30))
@@ -225,7 +227,7 @@ class State:
         for about in self._changed:
             case = self._open[about]
             place = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == case["place"])
-            changed = {name: case[name] for name in ("last_person", "times", "latest", "ended")}
+            changed = {name: case[name] for name in ("last_person", "times", "latest", "ended", "snoozed")}
             self._connection.execute(sa.update(CASES).where(place).values(**changed))
 
     def _before(self, batch: Batch) -> Stored | InputError | None:
@@ -326,6 +328,9 @@ class State:
             if case is not None and person - case["last_person"] <= self._quiet(about):
                 case.update(last_person=person, latest=now, times=case["times"] + 1)
                 self._changed.add(about)
+                if case["snoozed"] is not None and case["snoozed"] < now:
+                    case["snoozed"] = None  # awake, and it lasts: said again
+                    self._tell(case, now)
                 continue
             if case is not None:
                 self._close(about, now)
@@ -361,7 +366,12 @@ class State:
             **dict.fromkeys(("owner", "note", "told"), ""),
         }
         self._connection.execute(sa.insert(CASES), [case])
+        self._tell(case, now)
         return case
+
+    def _tell(self, case: Mapping[str, Any], now: float) -> None:
+        """Put messages of an alarm into the queue, in the transaction that raises it."""
+        queue(self._connection, self._ways, self._identity, self._name, case, now)
 
     def _quiet(self, about: str) -> float:
         return max(200.0, 3 * self._chart.people_to_detect) if about == _FLAGS else _QUIET

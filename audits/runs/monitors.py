@@ -10,7 +10,6 @@ the protected values sent, until an outcome is no longer awaited (retention).
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import hmac
 import json
 import math
@@ -23,9 +22,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from audits.checks import allowed_address
 from audits.errors import InputError
 from audits.runs.database import Database
+from audits.runs.monitor_handling import Handling, Token, check_webhook, digest, tokens_of
 from audits.runs.monitor_history import History
 from audits.runs.monitor_storing import Batch, Known, State, Stored
 from audits.runs.monitor_tables import (
@@ -47,14 +46,26 @@ from audits.sensitivity.monitor.streams import SHARES, Streams
 from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
 from audits.stats.control import Chart, design_chart, flag_rate_bound
 
-__all__ = ["Alarm", "Batch", "Drift", "Flag", "Known", "Monitor", "Monitors", "Point", "Stored"]
+__all__ = [
+    "Alarm",
+    "Batch",
+    "Drift",
+    "Flag",
+    "Known",
+    "Monitor",
+    "Monitors",
+    "Point",
+    "Stored",
+    "Token",
+    "check_webhook",
+]
 
 MOST_PEOPLE = 10_000
 """People in a batch at most."""
 
 _CONFIDENCE = 0.95
 _MOST_REMEMBERED = 100
-_LONGEST_KEY, _LONGEST_ID, _LONGEST_NAME, _LONGEST_NOTE = 200, 200, 200, 10_000
+_LONGEST_NAME, _LONGEST_NOTE = 200, 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +81,10 @@ class Monitor:
     people, flagged : int
         Ever measured, and flagged.
     settings : dict
-        ``people_between`` false alarms of all kinds; ``window_days`` in which a person counts once.
+        ``people_between`` false alarms of all kinds; ``window_days`` in which a person counts once;
+        ``email`` addresses and the ``hook``'s form.
+    tokens : tuple of Token
+        Those made beside the first one.
     """
 
     id: str
@@ -86,6 +100,7 @@ class Monitor:
     flagged: int
     chart_value: int
     settings: dict[str, Any]
+    tokens: tuple[Token, ...]
     _token: str
     _text: str
     _weights: bytes
@@ -100,12 +115,21 @@ class Monitor:
         """What measures people."""
         return MonitorBundle.parse(self._text, self._weights)
 
-    def opens(self, token: str) -> bool:
-        """Tell whether `token` is this monitor's, in a time that does not depend on how alike they are."""
-        return hmac.compare_digest(_digest(token), self._token)
+    def opens(self, token: str, scope: str = "send", now: float | None = None) -> bool:
+        """Tell whether `token` is this monitor's and may do what `scope` says: send, read or manage.
+
+        In a time that does not depend on how alike tokens are. The monitor's first token may do everything.
+        """
+        given, now = digest(token), time.time() if now is None else now
+        found = hmac.compare_digest(given, self._token)
+        for each in self.tokens:
+            lives = each.expires is None or each.expires > now
+            same = hmac.compare_digest(given, each.sha256)
+            found |= same and lives and each.scope in {scope, "manage"}
+        return found
 
 
-class Monitors(History):
+class Monitors(Handling, History):
     """The monitors of a database.
 
     Parameters
@@ -176,7 +200,7 @@ class Monitors(History):
             "owner": owner,
             "name": name.strip(),
             "note": note,
-            "token_sha256": _digest(token),
+            "token_sha256": digest(token),
             "created": self._clock(),
             "keep_days": keep_days,
             "keep_people": keep_people,
@@ -203,9 +227,9 @@ class Monitors(History):
         """
         with self._database.reading() as connection:
             row = connection.execute(sa.select(MONITORS).where(MONITORS.c.id == identity)).first()
-        if row is None:
-            raise InputError("monitor", "must be one that exists", identity)
-        return _monitor(row)
+            if row is None:
+                raise InputError("monitor", "must be one that exists", identity)
+            return _monitor(row, tokens_of(connection, identity))
 
     def of_owner(self, owner: str) -> list[Monitor]:
         """Return an owner's monitors, latest first."""
@@ -277,38 +301,6 @@ class Monitors(History):
                 self._streams[identity] = _streams(row)
         return State(connection, identity, self._streams.get(identity) or Streams(None, 1.0))
 
-    def acknowledge(self, identity: str, place: int, note: str) -> None:
-        """Note that somebody has looked at an alarm."""
-        self.change_alarm(identity, place, acknowledged=self._clock(), note=note)
-
-    def acknowledge_all(self, identity: str, note: str) -> int:
-        """Note that somebody has looked at every alarm that waits; return how many."""
-        _check_note(note)
-        waits = sa.and_(
-            CASES.c.monitor == identity, CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None)
-        )
-        with self._database.writing() as connection:
-            changed = sa.update(CASES).where(waits).values(acknowledged=self._clock(), note=note)
-            return int(connection.execute(changed).rowcount)
-
-    def change_alarm(self, identity: str, place: int, **changed: Any) -> None:
-        """Change what people say of an alarm: acknowledged, snoozed, resolved, owner, severity, note, told.
-
-        Raises
-        ------
-        InputError
-            If there is no such alarm, or the note is too long.
-        """
-        _check_note(str(changed.get("note", "")))
-        with self._database.writing() as connection:
-            mine = sa.and_(CASES.c.monitor == identity, CASES.c.place == place)
-            if connection.execute(sa.update(CASES).where(mine).values(**changed)).rowcount == 0:
-                raise InputError("alarm", "must be one of this monitor", place)
-
-    def note_webhook(self, identity: str, place: int, outcome: str) -> None:
-        """Note how telling of an alarm went."""
-        self.change_alarm(identity, place, told=outcome[:500])
-
     def drift(self, identity: str, people: int = 2000) -> Drift:
         """Hold the latest `people` against the baseline."""
         return self.held_against(self.get(identity).bundle, identity, people)
@@ -332,17 +324,6 @@ class Monitors(History):
         return int(removed)
 
 
-def check_webhook(address: str, hosts: Sequence[str]) -> None:
-    """Raise `InputError` unless `address` is empty, or http(s) on one of `hosts` (maybe with a port)."""
-    if address:
-        allowed_address("webhook", address, hosts, "EVENHAND_WEBHOOK_HOSTS")
-
-
-def _check_note(note: str) -> None:
-    if len(note) > _LONGEST_NOTE:
-        raise InputError("note", f"must be at most {_LONGEST_NOTE:,} characters")
-
-
 def _streams(row: Any) -> Streams:
     """Return a monitor's streams at their beginning, from its bundle without the weights."""
     document, settings = json.loads(row.bundle), json.loads(row.settings)
@@ -354,11 +335,7 @@ def _streams(row: Any) -> Streams:
     return Streams(profile, float(settings.get("people_between", chart["people_between"])))
 
 
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _monitor(row: Any) -> Monitor:
+def _monitor(row: Any, tokens: tuple[Token, ...] = ()) -> Monitor:
     return Monitor(
         id=row.id,
         owner=row.owner,
@@ -373,6 +350,7 @@ def _monitor(row: Any) -> Monitor:
         flagged=row.flagged,
         chart_value=row.chart_value,
         settings=json.loads(row.settings),
+        tokens=tokens,
         _token=row.token_sha256,
         _text=row.bundle,
         _weights=bytes(row.weights),

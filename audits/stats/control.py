@@ -126,7 +126,7 @@ def design_chart(rate: float, *, times: float = 2.0, people_between: float = 100
 
 
 def reference_for(rate: float, chart: Chart, *, confidence: float = 0.95) -> tuple[float, int | None]:
-    """Return how late `chart` finds twice the observed `rate`, and how many reference people would halve that.
+    """Return how late `chart` finds twice the observed `rate`, and the reference that would halve that.
 
     A small reference makes the share that counts as in control larger than the observed one, and what lies
     between is found late or never. None where no reference of up to 10 million people would halve it.

@@ -34,7 +34,7 @@ __all__ = ["MonitorBundle", "Scored"]
 
 FORMAT, FORMAT_ONNX, FORMAT_TREES = 1, 2, 3
 _REFERENCE = 1000
-_PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise")
+_PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise", "known")
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +264,6 @@ class MonitorBundle:
             "favorable": None if favorable is None else favorable.tolist(),
             "statuses": [{"attribute": each.attribute, "groups": list(each.groups)} for each in statuses],
             **{name: getattr(self, name) for name in _PLAIN},
-            "known": self.known,
         }
         if own:
             document |= {"format": FORMAT_TREES if "trees" in own else FORMAT_ONNX, "carried": own}
@@ -290,6 +289,7 @@ class MonitorBundle:
                     "bundle", f"must have a format from {FORMAT} to {FORMAT_TREES}", document["format"]
                 )
             arrays = load(weights)
+            document.setdefault("known", None)  # of an older audit
             made = cls(
                 document["about"],
                 tuple(document["reads"]),
@@ -303,7 +303,6 @@ class MonitorBundle:
                 ),
                 arrays["reference"],
                 *(document[name] for name in _PLAIN),
-                known=document.get("known"),
             )
             widths = {network.inputs for network in made._networks()}
             if widths != {made.encoder.width}:
