@@ -327,9 +327,13 @@ def test_a_full_disk_is_told_apart_and_recovered_from(bundle, tmp_path: Path):
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")  # at least what is used already
 
     room(1)
-    with pytest.raises(RunFailed, match="full") as found:
+
+    def fill() -> None:
         for _ in range(50):
             monitors.store([batch(monitor, [True] * 2000)])
+
+    with pytest.raises(RunFailed, match="full") as found:
+        fill()
     assert _unstored(found.value).status_code == 507
     before = monitors.get(monitor.id).people
     room(10**6)
