@@ -272,9 +272,7 @@ def _monitors(parser: argparse.ArgumentParser) -> None:
 
     again = commands.add_parser("replay", help="when would a monitor have alarmed on a past table?")
     again.add_argument("folder", metavar="BUNDLE", type=Path, help="folder that `monitor export` wrote")
-    again.add_argument(
-        "rows", metavar="ROWS", type=Path, help="table with the columns that it reads, oldest first"
-    )
+    again.add_argument("rows", metavar="ROWS", type=Path, help="its people, oldest first")
     again.add_argument("--against", metavar="BUNDLE", type=Path, help="a second bundle to compare with")
     again.add_argument("--people-between", type=float, default=100_000.0, help="people between false alarms")
     again.add_argument("--json", action="store_true", help="as JSON")

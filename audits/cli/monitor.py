@@ -154,7 +154,7 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
     lacking = [column for column in said.values() if column not in frame.columns]
     if lacking:
         raise InputError("ROWS", "lacks columns", lacking)
-    beside = {name: frame.pop(column).tolist() for name, column in said.items()}
+    beside: dict[str, Any] = {name: frame.pop(column).tolist() for name, column in said.items()}
     try:
         client = Monitor(url, token, most_waiting=max(len(frame), 1))
     except ValueError as error:

@@ -48,9 +48,8 @@ def test_rows_get_the_numbers_of_the_audit(cli, project, exported):
 def test_a_past_table_is_replayed_and_two_bundles_compared(cli, project, exported):
     frame = pd.read_csv(project / "people.csv")
     number = next(name for name in frame.columns if frame[name].nunique() > 20)
-    pd.concat([frame, frame.assign(**{number: 1000 * frame[number]})]).to_csv(
-        project / "past.csv", index=False
-    )
+    past = pd.concat([frame, frame.assign(**{number: 1000 * frame[number]})])
+    past.to_csv(project / "past.csv", index=False)
     answer = cli("monitor", "replay", exported, project / "past.csv", "--against", exported, "--json")
     assert answer.status == 0, answer.err
     told = json.loads(answer.out)
