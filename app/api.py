@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api
 from app.headers import Hardened
+from app.metrics import metrics
 from app.recent import Recent
 from app.workspace import issue_token
 from audits.runs.version import VERSION
@@ -61,6 +62,7 @@ def _page(scope: Scope) -> str:
 
 ROUTES = [
     Route("/api/v1/health", health, methods=["GET"]),
+    Route("/metrics", metrics, methods=["GET"]),
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
 ]
