@@ -17,7 +17,9 @@ from app import monitor_api, work
 from app.headers import Hardened
 from app.limits import Bounded
 from app.logs import Traced
+from app.metrics import metrics
 from app.readers import READERS
+from app.recent import Recent
 from app.who import Identified
 from app.workspace import issue_token
 from audits.errors import InputError, RunFailed
@@ -98,6 +100,7 @@ def _page(scope: Scope) -> str:
 ROUTES = [
     Route("/api/v1/health", health, methods=["GET"]),
     Route("/api/v1/ready", ready, methods=["GET"]),
+    Route("/metrics", metrics, methods=["GET"]),
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
 ]
@@ -107,4 +110,5 @@ MIDDLEWARE = [
     Middleware(Identified),
     Middleware(Bounded),
     Middleware(WorkspaceInAddress),
+    Middleware(Recent),
 ]

@@ -24,6 +24,7 @@ from audits.rule_sets import (
     leaderboard_frame,
     members,
     refine,
+    words,
 )
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.words import without_luck
@@ -72,8 +73,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: RuleSetsResult) -> None:
     headline(
-        result.finding,
+        words.headline(result),
         result.verdict,
+        result.finding,
         f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
         f"{result.n_candidates:,} · "
         f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Callable
 from functools import partial
@@ -34,6 +35,7 @@ __all__ = [
     "choose_run",
     "compare_section",
     "erase_section",
+    "file_stem",
     "keep_section",
     "report_section",
     "share_section",
@@ -50,6 +52,7 @@ _TEMPLATES = {
     "annex4": "Outline of evidence for Annex IV of the EU AI Act",
 }
 _MOST_CHANGES = 500
+_LONGEST_STEM = 60
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
@@ -129,20 +132,31 @@ def report_section(run: SavedRun, result: RunResult) -> None:
     )
     columns = _law_columns(result) if template == "ll144" else {}
     result = dataclasses.replace(result, spec=portable(result.spec))
-    name = f"audit-{run.id[:8]}" + ("" if template == "full" else f"-{template}")
+    told = file_stem(run)
+    name = told if template == "full" else f"{told}-{template}"
     spec_text = dump_yaml(result.spec)
     with st.container(horizontal=True):
         _download("HTML", f"{name}.html", "text/html", lambda: _html(result, template, spec_text, columns))
         _download("PDF", f"{name}.pdf", "application/pdf", lambda: _pdf(result, template, spec_text, columns))
-        _download("JSON", f"audit-{run.id[:8]}.json", "application/json", lambda: _json(result))
+        _download("JSON", f"{told}.json", "application/json", lambda: _json(result))
         _download(
             "Tables (ZIP of CSV)",
-            f"tables-{run.id[:8]}.zip",
+            f"{told}-tables.zip",
             "application/zip",
             lambda: zipped_tables(result),
         )
-        _download("Model card", f"model-card-{run.id[:8]}.md", "text/markdown", lambda: _card(result))
+        _download("Model card", f"{told}-model-card.md", "text/markdown", lambda: _card(result))
     st.caption("A report is an aid to an assessment, not legal advice.")
+
+
+def file_stem(run: SavedRun) -> str:
+    """Return how the files of a run begin: what it is, the day, and enough of its id to tell it from others.
+
+    Letters and digits of any script stay; everything else becomes a hyphen.
+    """
+    words = re.sub(r"[^\w.]+|[_.]+(?=\W|$)", "-", run.title).strip("-.").lower()
+    day = time.strftime("%Y-%m-%d", time.localtime(run.created))
+    return f"{words[:_LONGEST_STEM].strip('-.') or 'audit'}-{day}-{run.id[:8]}"
 
 
 def _law_columns(result: RunResult) -> Columns:
@@ -193,7 +207,7 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     if len(table):
         st.dataframe(table, hide_index=True, alt="What changed between the two runs")
         _download(
-            "CSV", f"changes-{run.id[:8]}.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
+            "CSV", f"{file_stem(run)}-changes.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
         )
 
 

@@ -351,6 +351,35 @@ def _monitors(parser: argparse.ArgumentParser) -> None:
     score.add_argument("--out", metavar="FILE", type=Path, help="where to write them (default: printed)")
     score.set_defaults(command=_monitor_score)
 
+    again = commands.add_parser("replay", help="when would a monitor have alarmed on a past table?")
+    again.add_argument("folder", metavar="BUNDLE", type=Path, help="folder that `monitor export` wrote")
+    again.add_argument("rows", metavar="ROWS", type=Path, help="its people, oldest first")
+    again.add_argument("--against", metavar="BUNDLE", type=Path, help="a second bundle to compare with")
+    again.add_argument("--people-between", type=float, default=100_000.0, help="people between false alarms")
+    again.add_argument("--json", action="store_true", help="as JSON")
+    again.set_defaults(command=_monitor_replay)
+
+    send = commands.add_parser("send", help="send a table to a monitor of a server, a nightly batch say")
+    send.add_argument("url", metavar="URL", help="http(s)://server/api/v1/monitors/ID")
+    send.add_argument("rows", metavar="ROWS", type=Path, help="table with the columns that it reads")
+    send.add_argument("--id", metavar="COLUMN", help="column with your own ids")
+    send.add_argument("--score", metavar="COLUMN", help="column with the deployed model's scores")
+    send.set_defaults(command=_monitor_send)
+
+
+def _monitor_replay(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.replayed(
+        chosen.folder, chosen.rows, chosen.against, chosen.people_between, as_json=chosen.json
+    )
+
+
+def _monitor_send(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.send(chosen.url, chosen.rows, chosen.id, chosen.score)
+
 
 def _monitor_export(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli import monitor

@@ -182,7 +182,7 @@ class ModelSpec:
             raise InputError(
                 f"{where}.predict",
                 f"is for {choices(PREDICT_LABELS)}, model files and endpoints; {self.train!r} learns "
-                "favourable or not",
+                "favorable or not",
                 advice="leave it out",
             )
         if self.predict is not None and self.predictions is not None:
