@@ -60,6 +60,7 @@ def _done(identity: str, place: int | None, key: str) -> None:
     """Acknowledge the alarm at `place`, or every one that waits."""
     state.forget("alarm-problem")
     try:
+        state.workspace().check_writable()
         if place is None:
             INGEST.monitors.acknowledge_all(identity, state.widget(key) or "")
         else:
