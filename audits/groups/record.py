@@ -40,6 +40,8 @@ AUDIT = Audit(
     presents="audits.groups.exhibits:section",
     seconds=_seconds,
     usual=_usual,
+    decided="audits.groups.changing:decided",
+    since="audits.groups.changing:since",
     designs=True,
     about_words=True,
 )
