@@ -9,9 +9,11 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api
+from app.documentation import SITE
 from app.headers import Hardened
 from app.workspace import issue_token
 from audits.runs.version import VERSION
@@ -62,5 +64,6 @@ ROUTES = [
     Route("/api/v1/health", health, methods=["GET"]),
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
+    *([Mount("/docs", app=StaticFiles(directory=SITE, html=True))] if SITE.is_dir() else []),
 ]
 MIDDLEWARE = [Middleware(Hardened), Middleware(WorkspaceInAddress)]
