@@ -117,6 +117,9 @@ def test_rename_note_filter_compare(cli, project):
     assert same.startswith("The two found the same")
     told = cli("runs", "compare", first, second).out
     assert "spec threshold: 0.500 → 0.600" in told
+    assert len(told.splitlines()) < 40
+    heads = [" ".join(line.split()[:2]) for line in told.splitlines()[1:]]
+    assert heads.index("groups finding:") < heads.index("spec threshold:")  # what was found comes first
     changes = json.loads(cli("runs", "compare", first, second, "--json").out)
     one, two = (SavedRuns().load(name).to_json() for name in (first, second))
     rates = [
