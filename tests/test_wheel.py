@@ -184,9 +184,17 @@ def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
         assert b"<title>" in _answer(f"http://127.0.0.1:{port}/", server, tmp_path / "log")
         documented = _answer(f"http://127.0.0.1:{port}/docs/audits/flipset.html", server, tmp_path / "log")
         assert documented == b"<h1>Flipsets</h1>"
+        # the container's health check, as written, once it is up and once it is not
+        written = re.search(
+            r"HEALTHCHECK .*CMD (\[.*\])", (ROOT / "Containerfile").read_text(encoding="utf-8")
+        )
+        code = json.loads(written[1])[-1].replace(":8501/", f":{port}/")
+        check = [env / "bin" / "python", "-c", code]
+        assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode == 0
     finally:
         server.terminate()
         server.wait(30)
+    assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode != 0
 
 
 def _answer(url: str, server: subprocess.Popen, log: Path) -> bytes:
