@@ -194,6 +194,7 @@ class Workspace:
         InputError
             If it is empty or too large, or the workspace is full.
         """
+        self.check_writable()
         return self.add_files([(name, content)])[0]
 
     def add_files(self, given: Sequence[tuple[str, IO[bytes]]]) -> list[Path]:
@@ -227,7 +228,7 @@ class Workspace:
             for name, path in zip(names, partial, strict=True):
                 path.replace(folder / name)
         except OSError as error:
-            raise InputError(name, f"could not be kept ({error.strerror})", advice=_NO_ROOM) from None
+            raise InputError(names[0], f"could not be kept ({error.strerror})", advice=_NO_ROOM) from None
         finally:
             for path in partial:
                 path.unlink(missing_ok=True)
