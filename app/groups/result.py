@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.groups.planning import planning_panel
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -71,6 +72,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
+    planning_panel(result)
     fine_print(found, draft, "groups")
 
 
@@ -96,7 +98,9 @@ def _attribute(result: GroupsResult) -> str:
 
 def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
     """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
-    if found.model["score_kind"] == "label":
+    if found.model["score_kind"] == "label" or not len(
+        result.people
+    ):  # nobody is kept where they are counted
         return result
     sign = -1.0 if found.model["higher_is"] == "unfavorable" else 1.0
     scores = sign * result.people["score"]

@@ -12,6 +12,7 @@ from app import work
 from app.pages import page_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.runs.across import counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 
@@ -21,18 +22,37 @@ _LETTERS = 260
 
 
 def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str = "groups") -> None:
-    """Draw a card for the latest finished run of each audit on the draft's data and model."""
-    found = [(name, record) for name, record in latest_audits(space, draft).items() if name != leave_out]
+    """Draw a card for the latest finished run of each audit on the draft's data and model.
+
+    Verdicts are those after correction for all of these audits, the one left out among them: they are looked
+    at together.
+    """
+    latest = latest_audits(space, draft)
+    audits = {name: work.result(space, record["spec"]).audits[0] for name, record in latest.items()}
+    told = counted_together(
+        [each.result for each in audits.values()], [each.options for each in audits.values()]
+    )
+    across = dict(zip(audits, told, strict=True))
+    found = [(name, record) for name, record in latest.items() if name != leave_out]
     st.subheader("What the other audits found", anchor=False)
     if not found:
         st.text("No other audit has been run on these data and this model.")
+    elif len(latest) > 1:
+        st.text(
+            f"{len(latest)} audits of these data and this model, the latest of each kind, are counted "
+            "together: verdicts here are corrected for all of them (Holm)."
+        )
+        own = across.get(leave_out)
+        if own is not None and own.note:
+            st.text(f"The one above. {own.note}")
     with st.grid(3, min_column_width=270, border=False):
         for name, record in found:
-            audit = work.result(space, record["spec"]).audits[0]
-            result, said = audit.result, audit.headline
+            said, now = audits[name].headline, across[name]
             with st.container(border=True, height="stretch", key=f"card-{name}"):
-                st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
+                st.badge(now.verdict, color="primary" if now.verdict == EVIDENCE else "gray")
                 st.text(said if len(said) <= _LETTERS else said[: _LETTERS - 1] + "…")
+                if now.note:
+                    st.caption(now.note)
                 st.space("stretch")
                 _link(space, name, record["title"])
 

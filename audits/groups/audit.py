@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import checked, generator, one_of
+from audits.data import AuditData
 from audits.errors import InputError
 from audits.groups.by_probability import (
     ProbableGroup,
@@ -33,9 +34,8 @@ LABEL = "favorable label"
 
 
 _BY_DESIGN = (
-    "Rows are not one independent person each: numbers of people beside rates are effective ones, and the "
-    "bootstrap "
-    "is left out."
+    "Rows are not one independent person each: numbers of people are effective ones, of as many independent "
+    "people as would tell as much, and the bootstrap is left out."
 )
 
 
@@ -79,6 +79,13 @@ def groups(
         index=data.frame.index,
     )
     if data.design is not None:
+        if options.by_probability:
+            raise InputError(
+                "groups.by_probability",
+                "takes each row as one independent person, and these have sampling weights, clusters or "
+                "several rows a person: its bounds would be too narrow",
+                advice="leave it out",
+            )
         weights = data.design.weights
         people["people"] = weights * (data.n / weights.sum())
         people["cluster"] = data.design.cluster
@@ -88,8 +95,25 @@ def groups(
     people = people.join(data.groups.add_prefix("group: "))
     people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
-    result = groups_from_people(people, data.protected, options, subject.outcome, data.n, seed)
+    if data.gathered is not None:
+        people = people.join(_gathered(data, subject.higher_is))
+    result = groups_from_people(people, data.protected, options, subject.outcome, data.rows, seed)
+    if data.gathered is not None:
+        rows = {"audited": data.rows, "used": data.rows, "left_out": {}}
+        result = dataclasses.replace(result, people=people.iloc[:0], rows=rows)
     return with_sign(result, subject.higher_is)
+
+
+def _gathered(data: AuditData, higher_is: str) -> pd.DataFrame:
+    """Return what is known of the scores behind a row that stands for several people."""
+    assert data.gathered is not None and data.weights is not None  # noqa: S101, PT018 - so `build_data` has it
+    each = pd.Series(data.weights, data.gathered.index) / data.gathered["rows"]
+    if "low" not in data.gathered:  # predicted labels: all of a row are alike
+        return pd.DataFrame({"squares": 0.0 * each})
+    low, high = data.gathered["low"], data.gathered["high"]
+    if higher_is == "unfavorable":
+        low, high = -high, -low
+    return pd.DataFrame({"squares": each * data.gathered["squares"], "low": low, "high": high})
 
 
 def with_sign(result: GroupsResult, higher_is: str) -> GroupsResult:
@@ -115,10 +139,11 @@ def groups_from_people(
     rng = np.random.default_rng(seed)
     pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     attributes = _attributes(protected, options)
-    score = people["score"].to_numpy(dtype=float)
     # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
-    low, high = (-1.0, 0.0) if score.max() <= 0 and score.min() < 0 else (0.0, 1.0)
-    edges = np.linspace(min(score.min(), low), max(score.max(), high), 21)
+    least = float((people["low"] if "low" in people else people["score"]).min())
+    most = float((people["high"] if "high" in people else people["score"]).max())
+    low, high = (-1.0, 0.0) if most <= 0 and least < 0 else (0.0, 1.0)
+    edges = np.linspace(min(least, low), max(most, high), 21)
     y = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
     design = None
     if "cluster" in people:

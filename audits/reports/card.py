@@ -59,11 +59,11 @@ def render_card(run: RunLike) -> str:
         "Worst first. Numbers in brackets are intervals.",
         "",
     ]
-    for audit, section in sections(run):
+    for audit, section, across in sections(run):
         lines += [
             f"### {_plain(section.title)}",
             "",
-            f"**{audit.result.verdict}.** {_plain(said(audit))}",
+            f"**{across.verdict}.** {_plain(f'{said(audit)} {across.note}'.rstrip())}",
             "",
             *([_plain(audit.result.finding), ""] if audit.result.finding != said(audit) else []),
         ]
