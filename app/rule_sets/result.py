@@ -238,7 +238,7 @@ def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> None:
     )
     st.download_button(
         "People (CSV)",
-        data=lambda: csv_bytes(table),
+        data=state.exporting(lambda: csv_bytes(table), "rule-set-people"),
         file_name="rule-set-people.csv",
         mime="text/csv",
         on_click="ignore",

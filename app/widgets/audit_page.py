@@ -112,7 +112,8 @@ def audit_page(
         run_button(space, spec, name, standing, chosen.seconds, "run")
     _other_run(space, heading, standing.key)
     if standing.finished:
-        if not any(record["key"] == standing.key for record in space.runs()):
+        known = any(record["key"] == standing.key for record in space.runs())
+        if not known and not space.read_only:
             work.submit(space, spec, name)  # known from elsewhere: it is this workspace's run too
         state.put_in_address("run", standing.key[:_KEY])
         show(work.result(space, spec), space, draft)
@@ -155,7 +156,7 @@ def _other_run(space: Workspace, heading: str, key: str) -> None:
         )
         return
     notices.note(f"The link was to another run, {found.title!r}; what follows is about what is chosen now.")
-    query = {"w": [space.token], "run": [found.id[:_KEY]]}
+    query = {**state.where(), "run": [found.id[:_KEY]]}
     st.page_link("views/saved.py", label="Open that run", query_params=query)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import work
+from app import state, work
 from app.pages import page_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
@@ -54,7 +54,7 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
                 if now.note:
                     st.caption(now.note)
                 st.space("stretch")
-                _link(space, name, record["title"])
+                _link(name, record["title"])
 
 
 def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -88,8 +88,8 @@ def title_of(name: str) -> str:
     return AUDITS[name].title if name in AUDITS else name
 
 
-def _link(space: Workspace, name: str, label: str) -> None:
+def _link(name: str, label: str) -> None:
     if name in AUDITS and (page := page_of(name)) is not None:
-        st.page_link(page, label=f"{page.title} →", query_params={"w": space.token})
+        st.page_link(page, label=f"{page.title} →", query_params=state.where())
     else:
         st.text(label)
