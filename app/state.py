@@ -17,6 +17,7 @@ __all__ = [
     "address",
     "addressed",
     "choice",
+    "drawn",
     "forget",
     "forget_addresses",
     "get",
@@ -117,6 +118,11 @@ def put_in_address(key: str, value: str) -> None:
 def widget(key: str) -> Any:
     """Return the value of the widget `key`, as a callback sees it."""
     return st.session_state.get(key)
+
+
+def drawn(key: str) -> bool:
+    """Whether the widget `key` has a value from an earlier run of this page, which may be None."""
+    return key in st.session_state
 
 
 def set_widget(key: str, value: Any) -> None:
