@@ -74,6 +74,7 @@ postgresql:
 
 docs: setup-tests
 	$(BIN)/python docs/make_architecture.py
+	$(BIN)/python docs/make_papers.py
 
 wheel: setup-tests
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

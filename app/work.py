@@ -26,6 +26,7 @@ from app.summary import Summary
 from app.workspace import Workspace
 from audits.data import DataSpec, data_spec
 from audits.errors import InputError, RunFailed
+from audits.models.checking import Checked, Feed
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.executors import ProcessExecutor, RunLimits, worker_count
 from audits.runs.handle import Run
@@ -44,6 +45,7 @@ __all__ = [
     "erase",
     "executor",
     "forget",
+    "model",
     "result",
     "standing",
     "start_again",
@@ -93,7 +95,7 @@ def _broken(future: Future[Any]) -> bool:
     return future.done() and (error := future.exception()) is not None and not isinstance(error, InputError)
 
 
-_tables, _frames = _Futures(), _Futures()
+_tables, _frames, _models = _Futures(), _Futures(), _Futures()
 
 
 def executor() -> ProcessExecutor:
@@ -139,9 +141,24 @@ def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld,
     return _frames.get(space.token, key, prepare)
 
 
+def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
+    """Return what a spec's model file is found to be on its data, being opened where these lie."""
+    ask, _, key = _asking(space, spec["data"])
+    section = dict(spec["model"])
+    path = space.folder / section["path"]
+
+    def check() -> Checked:
+        told = ask("model", model=section, folder=str(space.folder), about=path)["model"]
+        lists = {name: None if told[name] is None else tuple(told[name]) for name in ("classes", "scores")}
+        feeds = tuple(Feed(**each) for each in told["feeds"])
+        return Checked(**{**told, **lists, "feeds": feeds, "notes": tuple(told["notes"])})
+
+    return _models.get(space.token, digest_of([key, _stamp(path), section]), check)
+
+
 def forget(space: Workspace) -> None:
     """Drop all that is remembered of a workspace, and end the process that holds its tables."""
-    for kept in (_tables, _frames):
+    for kept in (_tables, _frames, _models):
         kept.forget(space.token)
     for recent in (_results, _parsed):
         recent.forget(space.token)
@@ -165,9 +182,9 @@ def _asking(space: Workspace, section: Mapping[str, Any]) -> tuple[Ask, str, str
     reads = [space.folder] + ([folder] if folder is not None else [])
     size = sum(path.stat().st_size for path in paths if path.is_file())
 
-    def ask(what: str, **more: Any) -> dict[str, Any]:
+    def ask(what: str, about: Path = paths[0], **more: Any) -> dict[str, Any]:
         return READERS().ask(
-            space.token, {"ask": what, **question, **more}, reads=reads, what=paths[0].name, size=size
+            space.token, {"ask": what, **question, **more}, reads=reads, what=about.name, size=size
         )
 
     return ask, table_key, data_key

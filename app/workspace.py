@@ -17,6 +17,7 @@ import shutil
 import threading
 import unicodedata
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -136,33 +137,58 @@ class Workspace:
         InputError
             If it is empty or too large, or the workspace is full.
         """
-        name = safe_name(name)
+        return self.add_files([(name, content)])[0]
+
+    def add_files(self, given: Sequence[tuple[str, IO[bytes]]]) -> list[Path]:
+        """Write files that belong together into one folder; return their paths in the order given.
+
+        Raises
+        ------
+        InputError
+            If one is empty, two have one name, they are together too large, or the workspace is full.
+        """
+        names = [safe_name(name) for name, _ in given]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(twice, "was given twice")
         files = self.folder / "files"
         self._make(files)
         room = _MAX_WORKSPACE_BYTES - sum(path.stat().st_size for path in files.rglob("*") if path.is_file())
-        partial = files / f"{secrets.token_hex(8)}.partial"
-        digest, size = hashlib.sha256(), 0
+        most = MAX_FILE_MB * 1_000_000
+        partial = [files / f"{secrets.token_hex(8)}.partial" for _ in given]
+        digests = []
         try:
-            with partial.open("wb") as file:
-                while chunk := content.read(_CHUNK):
-                    size += len(chunk)
-                    if size > MAX_FILE_MB * 1_000_000:
-                        advice = (
-                            "leave out columns or rows that the audit does not need, or save it as Parquet"
-                        )
-                        raise InputError(name, f"must be at most {MAX_FILE_MB} MB", advice=advice)
-                    if size > room:
-                        raise InputError("workspace", "is full (2 GB)", advice="start a new one")
-                    digest.update(chunk)
-                    file.write(chunk)
-            if not size:
-                raise InputError(name, "is empty", advice="choose a file with a header line and rows")
-            place = files / digest.hexdigest()[:16] / name
-            place.parent.mkdir(exist_ok=True)
-            partial.replace(place)
+            for name, (_, content), path in zip(names, given, partial, strict=True):
+                digest, size = self._write_chunks(name, content, path, most, room)
+                most, room = most - size, room - size
+                digests.append(digest)
+            whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+            folder = files / whole[:16]
+            folder.mkdir(exist_ok=True)
+            for name, path in zip(names, partial, strict=True):
+                path.replace(folder / name)
         finally:
-            partial.unlink(missing_ok=True)
-        return place.relative_to(self.folder)
+            for path in partial:
+                path.unlink(missing_ok=True)
+        return [(folder / name).relative_to(self.folder) for name in names]
+
+    def _write_chunks(
+        self, name: str, content: IO[bytes], path: Path, most: int, room: int
+    ) -> tuple[str, int]:
+        digest, size = hashlib.sha256(), 0
+        with path.open("wb") as file:
+            while chunk := content.read(_CHUNK):
+                size += len(chunk)
+                if size > most:
+                    advice = "leave out columns or rows that the audit does not need, or save it as Parquet"
+                    raise InputError(name, f"must be at most {MAX_FILE_MB} MB", advice=advice)
+                if size > room:
+                    raise InputError("workspace", "is full (2 GB)", advice="start a new one")
+                digest.update(chunk)
+                file.write(chunk)
+        if not size:
+            raise InputError(name, "is empty", advice="choose a file with a header line and rows")
+        return digest.hexdigest(), size
 
     def copy_file(self, source: Path) -> Path:
         """Copy a file of ours into the workspace; return its path relative to it."""

@@ -7,6 +7,7 @@ import streamlit as st
 from app import state, work
 from app.checking import problems
 from app.data_model.columns import bins_section, columns_section, text_columns
+from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section, says_more
@@ -77,6 +78,8 @@ if found.summary is not None:
 st.header("Model", anchor=False)
 edited = model_section(space, edited, names, text_columns(edited, profiles), says_more(edited, profiles))
 found.show("model")
+if found.model is not None:
+    checked_section(found.model)
 if edited != draft:
     space.save_draft(edited)
     st.rerun()

@@ -25,7 +25,7 @@ from audits.stats import (
 )
 from audits.stats.intervals import cautious_difference, fisher_mid_p, percent_level
 
-__all__ = ["Judgement", "by_chance", "judge_flips"]
+__all__ = ["Judgement", "by_chance", "differing", "judge_flips"]
 
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _OTHER_FEATURES = (
@@ -33,6 +33,9 @@ _OTHER_FEATURES = (
     "features that decisions go with differ for sure, and people alike in the features are decided alike as "
     "far as can be told"
 )
+
+
+_CANCELS = "no material difference in the whole, but strata differ, which may cancel in it"
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ def judge_flips(
         above = replace(above, verdict=INSUFFICIENT, reason=reason)
     elif above.verdict == NO_MATERIAL and not _would_be_seen(alike, level):
         above = _not_cleared(above, alike, level, chance)
+    elif above.verdict == NO_MATERIAL and differing(strata, options.level):
+        above = replace(above, verdict=INSUFFICIENT, reason=_CANCELS)
     judged = above
     if alike.p_value is not None and alike.share is not None and above.verdict != EVIDENCE:
         given = judge(
@@ -117,6 +122,16 @@ def judge_flips(
         feature=feature,
     )
     return Judgement(net, strata, _noise(chance), found, judged, options.level)
+
+
+def differing(strata: tuple[Stratum, ...], level: float) -> list[Stratum]:
+    """Strata in which the groups' rates differ, corrected for how many there are; the largest first."""
+    found = [
+        item
+        for item in strata
+        if len(strata) > 1 and item.adjusted_p is not None and item.adjusted_p <= level
+    ]
+    return sorted(found, key=lambda item: -abs(item.net.value or 0.0))
 
 
 def by_chance(chance: Chance | None, direction: int, n: float, level: float) -> Estimate | None:

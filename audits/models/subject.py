@@ -40,7 +40,7 @@ from audits.models.protocol import (
     label_values,
     row_weights,
 )
-from audits.models.quality import area_under_curve
+from audits.models.quality import area_under_curve, outscoring
 from audits.models.spec import ModelSpec, Predictions, Train, model_path
 from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
 from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
@@ -447,7 +447,8 @@ def _remarks(subject: Subject) -> list[str]:
             "The predictions are of people whom the model was trained on: accuracies and error rates are "
             "better here than on new people, and may differ less between groups."
         )
-    if data.y is not None:
+    ranked = None if data.y is None else outscoring(scores, data.y, row_weights(data))
+    if data.y is not None and ranked is not None and ranked < 0.5:
         area = area_under_curve(scores, data.y, row_weights(data))
         if area.high is not None and area.high < 0.5:
             remarks.append(

@@ -284,3 +284,17 @@ def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
             inside = frame["group"].isna()
             assert "group = (missing)" in finding
             assert f"Of {int(frame.loc[inside, 'weight'].sum()):,} people" in finding
+
+
+def test_how_groups_are_sampled_corrected_and_joined_goes_into_the_spec(space) -> None:  # noqa: F811
+    loan_book(space)
+    at = visit(space).switch_page(PAGE).run()
+    asked = {"bins": 5, "samples": 200, "error": 0.1, "confidence": 0.9, "top": 7, "overlap": 0.8}
+    for name, value in asked.items():
+        at.number_input(key=f"rule-{name}").set_value(value)
+    at.selectbox(key="correction").select("holm").run()
+    assert not at.exception
+    at.button(key="run").click().run()
+    spec = space.runs()[0]["spec"]["audits"][0]["rule_sets"]
+    assert {name: spec[name] for name in asked} == asked
+    assert spec["correction"] == "holm"

@@ -31,7 +31,7 @@ from audits.sensitivity.result import SensitivityResult
 
 __all__ = ["MonitorBundle", "Scored"]
 
-FORMAT, FORMAT_ONNX, FORMAT_TREES = 1, 2, 3
+FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT = 1, 2, 3, 4
 _REFERENCE = 1000
 _PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise")
 
@@ -237,7 +237,8 @@ class MonitorBundle:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
         favorable, statuses = audited.favorable, self.statuses
         document = {
-            "format": FORMAT,
+            # units other than ReLUs: one that does not know them must not read it
+            "format": FORMAT_BENT if "F.bends" in arrays else FORMAT,
             "about": self.about,
             "reads": list(self.reads),
             "encoding": self.encoding,
@@ -264,9 +265,9 @@ class MonitorBundle:
 
         try:
             document = json.loads(text)
-            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES}:
+            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT}:
                 raise InputError(
-                    "bundle", f"must have a format from {FORMAT} to {FORMAT_TREES}", document["format"]
+                    "bundle", f"must have a format from {FORMAT} to {FORMAT_BENT}", document["format"]
                 )
             arrays = load(weights)
             made = cls(
@@ -318,7 +319,7 @@ class MonitorBundle:
 
 def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:
     good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
-    if document["format"] == FORMAT:
+    if document["format"] in {FORMAT, FORMAT_BENT}:
         return Audited(network_of(arrays, "F"), good)
     if good is None:
         raise InputError("bundle", "must say which classes are favourable")
