@@ -510,11 +510,11 @@ def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, 
     if data.cut is not None:
         kind = "number"
         threshold, higher = cut_threshold(0.5 if threshold is None else threshold, data.cut)
-        notes.append(f"Decisions are favourable where the number predicted is {data.cut.side}.")
+        notes.append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
     elif threshold is None:
         threshold = 0.0 if kind == "number" else 0.5
         if kind == "number":
-            notes.append("Decisions are favourable on that side of 0; threshold=… says otherwise.")
+            notes.append("Decisions are favorable on that side of 0; threshold=… says otherwise.")
     return subject_of(
         data,
         model,

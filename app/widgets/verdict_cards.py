@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import work
+from app import state, work
 from app.pages import page_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
@@ -47,14 +47,14 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
             st.text(f"The one above. {own.note}")
     with st.grid(3, min_column_width=270, border=False):
         for name, record in found:
-            finding, now = audits[name].result.finding, across[name]
+            said, now = audits[name].headline, across[name]
             with st.container(border=True, height="stretch", key=f"card-{name}"):
                 st.badge(now.verdict, color="primary" if now.verdict == EVIDENCE else "gray")
-                st.text(finding if len(finding) <= _LETTERS else finding[: _LETTERS - 1] + "…")
+                st.text(said if len(said) <= _LETTERS else said[: _LETTERS - 1] + "…")
                 if now.note:
                     st.caption(now.note)
                 st.space("stretch")
-                _link(space, name, record["title"])
+                _link(name, record["title"])
 
 
 def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -88,8 +88,8 @@ def title_of(name: str) -> str:
     return AUDITS[name].title if name in AUDITS else name
 
 
-def _link(space: Workspace, name: str, label: str) -> None:
+def _link(name: str, label: str) -> None:
     if name in AUDITS and (page := page_of(name)) is not None:
-        st.page_link(page, label=f"{page.title} →", query_params={"w": space.token})
+        st.page_link(page, label=f"{page.title} →", query_params=state.where())
     else:
         st.text(label)

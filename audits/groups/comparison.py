@@ -47,6 +47,7 @@ class Sorted:
     score_counts: np.ndarray  # (k, bins)
     decision: np.ndarray
     design: Design | None = None
+    squares: np.ndarray | None = None  # of the distances from a row's score, where it is a mean
 
 
 def sort_people(
@@ -81,6 +82,7 @@ def sort_people(
         score_counts=np.bincount(group * (len(edges) - 1) + bins, sizes, k * (len(edges) - 1)).reshape(k, -1),
         decision=people["decision"].to_numpy(dtype=bool),
         design=design,
+        squares=people["squares"].to_numpy(dtype=float) if "squares" in people else None,
     )
 
 
@@ -240,7 +242,10 @@ def _mean_score(item: Sorted, j: int, level: float) -> Estimate:
         return Estimate(mean, None, None, n, "no interval for one person")
     if item.design is not None:
         return _mean_by_design(item.design, mine, item.score, level)
-    spread = float(np.sqrt(weight @ (score - mean) ** 2 / (n - 1) / n))
+    squares = float(weight @ (score - mean) ** 2)
+    if item.squares is not None:
+        squares += float(item.squares[mine].sum())
+    spread = float(np.sqrt(squares / (n - 1) / n))
     reach = float(-stdtrit(n - 1, level / 2)) * spread
     return Estimate(mean, mean - reach, mean + reach, n, method)
 

@@ -153,13 +153,18 @@ def _verdict_words(run: RunLike) -> str:
 def findings(ordered: Ordered) -> tuple[Finding, ...]:
     """Return the findings of `sections`, in their order, with the anchors of the full report."""
     return tuple(
-        Finding(across.verdict, section.title, _told(audit.result.finding, across), f"audit-{place}")
+        Finding(across.verdict, section.title, _told(said(audit), across), f"audit-{place}")
         for place, (audit, section, across) in enumerate(ordered, start=1)
     )
 
 
-def _told(finding: str, across: Across) -> str:
-    return f"{finding} {across.note}".rstrip()
+def said(audit: AuditOfRun) -> str:
+    """Return what an audit found in one sentence for everybody."""
+    return AUDITS[audit.name].sentence(audit.result)
+
+
+def _told(sentence: str, across: Across) -> str:
+    return f"{sentence} {across.note}".rstrip()
 
 
 def _across(run: RunLike) -> list[Across]:
@@ -210,7 +215,8 @@ def _audit(place: int, audit: AuditOfRun, section: Section, across: Across) -> l
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}"),
         Text(AUDITS[audit.name].question, "quiet"),
-        Finding(across.verdict, "", _told(result.finding, across)),
+        Finding(across.verdict, "", _told(said(audit), across)),
+        *([Text(result.finding)] if result.finding != said(audit) else []),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),
     ]

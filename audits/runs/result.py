@@ -45,9 +45,15 @@ class AuditResult:
         """Return the finding for a notebook."""
         return str(self.result._repr_html_())
 
+    @property
+    def headline(self) -> str:
+        """What it found in one sentence for everybody."""
+        return AUDITS[self.name].sentence(self.result)
+
     def to_json(self) -> dict[str, Any]:
         """Return the audit's entry of results.json."""
-        return {"audit": self.name, "options": self.options, **self.result.to_json()}
+        told = {"audit": self.name, "options": self.options, "headline": self.headline}
+        return told | self.result.to_json()
 
 
 @dataclass(frozen=True, eq=False)
