@@ -112,6 +112,9 @@ class Audit:
         ``runs(subject, options, *, rng, progress)`` returns the result.
     presents : str or callable
         ``presents(result)`` returns its `Section`.
+    says : str or callable, optional
+        ``says(result)`` returns the first sentence: one idea, at most 30 words, whole people, no method.
+        The result's ``finding``, with numbers and method, stands below it, or instead where this is left out.
     keys : mapping or str, optional
         What others may rely on in its part of results.json, as a JSON schema, beside what every audit states;
         ``"package:file.json"`` where it lies in a file of its package.
@@ -131,6 +134,10 @@ class Audit:
         Whether it also understands a model of words.
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
+    decided, since : str or callable, optional
+        ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
+        before, *, level)`` how its numbers changed since other decisions on the same people, by place: a
+        gate's baseline then has paired intervals.
 
     Notes
     -----
@@ -146,6 +153,7 @@ class Audit:
     result: str | type
     runs: Named
     presents: Named
+    says: Named | None = None
     keys: Mapping[str, Any] | str | None = None
     counted: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
@@ -153,6 +161,8 @@ class Audit:
     designs: bool = False
     about_words: bool = False
     asks_anew: bool = False
+    decided: Named | None = None
+    since: Named | None = None
 
     @property
     def result_type(self) -> type:
@@ -176,6 +186,11 @@ class Audit:
     def counted_columns(self, options: Any, data: Any) -> Mapping[str, Any]:
         """Return the columns that it counts people by; see `counted`."""
         found: Mapping[str, Any] = loaded(self.counted)(options, data)
+        return found
+
+    def sentence(self, result: Any) -> str:
+        """Return what `result` found in one sentence for everybody; see `says`."""
+        found: str = result.finding if self.says is None else loaded(self.says)(result)
         return found
 
     def section(self, result: Any) -> Section:

@@ -148,7 +148,8 @@ def compare(
     pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     rows = []
     for j in range(k):
-        people = float(item.counts.n[j])
+        # under a design so many people as the group's rows are worth
+        people = float((item.counts.n if item.design is None else shares["selection_rate"][1])[j])
         differences = {
             name: judge_difference(
                 (float(shares[name][0][j]), float(shares[name][1][j])),
@@ -255,6 +256,9 @@ def _mean_by_design(design: Design, mine: np.ndarray, score: np.ndarray, level: 
     n = float(mine.sum())
     if freedom < 1:
         return Estimate(mean, None, None, n, "no interval for one cluster")
+    if error > 0:  # so many people of a simple random sample would tell as much
+        spread = float(np.average((score[mine] - mean) ** 2, weights=design.weights[mine]))
+        n = min(n, spread / error**2)
     reach = float(-stdtrit(freedom, level / 2)) * error
     return Estimate(mean, mean - reach, mean + reach, n, method)
 

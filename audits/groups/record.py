@@ -46,10 +46,13 @@ AUDIT = Audit(
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups",
     keys="audits.groups:keys.json",
+    says="audits.groups.words:headline",
     presents="audits.groups.exhibits:section",
     counted=_counted,
     seconds=_seconds,
     usual=_usual,
+    decided="audits.groups.changing:decided",
+    since="audits.groups.changing:since",
     designs=True,
     about_words=True,
 )

@@ -61,6 +61,7 @@ AUDIT = Audit(
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets",
     keys="audits.rule_sets:keys.json",
+    says="audits.rule_sets.words:headline",
     presents="audits.rule_sets.exhibits:section",
     counted=_counted,
     seconds=_seconds,
