@@ -78,8 +78,6 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     answer = post(address, token, {"rows": loud, "ids": [f"desk {k}" for k in range(len(loud))]})
     assert answer["alarms"]
     expect(page.get_by_role("heading", name=f"Alarms ({len(answer['alarms'])} waiting)")).to_be_visible(
-        timeout=LIVE
-    )
     acts.settle(page)
 
     person = 400 + len(loud) - 1
@@ -99,8 +97,6 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     page.get_by_role("button", name="All flagged people").click()
     shown.get_by_role("button", name="Acknowledge", exact=True).click()
     kept = Monitors(Database(f"sqlite:///{server.home / 'evenhand.sqlite'}"))
-        timeout=LIVE
-    )
     expect(page.locator(".st-key-alarm-0")).to_have_count(0, timeout=LIVE)
     first = kept.alarm(address.split("/")[-2], 0)
     assert (first.note, first.owner) == ("asked the desk", "Ada")
