@@ -78,6 +78,8 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     answer = post(address, token, {"rows": loud, "ids": [f"desk {k}" for k in range(len(loud))]})
     assert answer["alarms"]
     expect(page.get_by_role("heading", name=f"Alarms ({len(answer['alarms'])} waiting)")).to_be_visible(
+        timeout=LIVE
+    )
     acts.settle(page)
 
     person = 400 + len(loud) - 1
