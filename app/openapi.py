@@ -19,6 +19,7 @@ _FAULTS = {
     "413": "The body is too large. Nothing was stored.",
     "415": "The content type is none of those listed, or the body is compressed.",
     "422": "Columns, types or values are wrong: names the row and the column. Nothing was stored.",
+    "429": "Too many requests came with this token, or wrong tokens from here; `Retry-After` says when.",
     "500": "The server failed in a way that nobody foresaw; its log says how.",
     "507": "The disk is full. Nothing was stored: send it again when there is room.",
     "503": "The database cannot be used, or too much waits. Nothing was stored: send it again.",
@@ -44,6 +45,12 @@ def document(most_mb: int) -> dict[str, Any]:
         },
         "paths": {
             "/api/v1/health": {"get": {"summary": "Is the server up?", "responses": {"200": _says("Yes.")}}},
+            "/api/v1/ready": {
+                "get": {
+                    "summary": "Can visitors be served now?",
+                    "responses": {"200": _says("Yes."), "503": _says("No: `faults` says why.")},
+                }
+            },
             "/api/v1/monitors/{monitor}": {
                 "parameters": [_MONITOR],
                 **operations,
@@ -210,7 +217,7 @@ _ROW = {
     "properties": {
         "sensitivity": {**_NUMBER, "minimum": 0},
         "flagged": {"type": "boolean"},
-        "score": {**_NUMBER, "description": "Probability of the favourable outcome."},
+        "score": {**_NUMBER, "description": "Probability of the favorable outcome."},
         "top": {
             "type": "object",
             "additionalProperties": _NUMBER,

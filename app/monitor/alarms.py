@@ -99,6 +99,7 @@ def _do(identity: str, place: int, key: str, changed: dict[str, Any]) -> None:
     state.forget("alarm-problem")
     note, owner = state.widget(key) or "", state.widget(f"{key}-owner") or ""
     try:
+        state.workspace().check_writable()
         INGEST.monitors.change_alarm(identity, place, note=note, owner=owner, **changed)
     except (InputError, RunFailed) as error:
         state.keep("alarm-problem", str(error))
@@ -117,6 +118,7 @@ def _done(identity: str, key: str) -> None:
     """Acknowledge every alarm that waits."""
     state.forget("alarm-problem")
     try:
+        state.workspace().check_writable()
         INGEST.monitors.acknowledge_all(identity, state.widget(key) or "")
     except (InputError, RunFailed) as error:
         state.keep("alarm-problem", str(error))

@@ -6,7 +6,8 @@ gives up after 30 seconds, or as the address says (``?timeout=5`` for SQLite;
 ``?options=-c%20lock_timeout%3D5s`` for PostgreSQL).
 
 The schema grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that
-SQLite and PostgreSQL both understand, and what was applied is counted in the table ``schema_version``.
+SQLite and PostgreSQL both understand. A database of an older version is brought up to date when it is opened
+(`audits.runs.migrating`); a copy of its rows, which ``evenhand restore`` reads, lies in ``backups`` then.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +27,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, S
 from audits.errors import InputError, RunFailed
 from audits.runs.store import home
 
-__all__ = ["MIGRATIONS", "Database", "database", "is_full", "is_unreachable"]
+__all__ = ["MIGRATIONS", "Database", "database", "database_url", "is_full", "is_unreachable"]
 
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
@@ -229,6 +231,8 @@ class Database:
     ----------
     url : str
         As SQLAlchemy writes it: ``sqlite:////path`` or ``postgresql+psycopg://user@host/name``.
+    upto : int, optional
+        Version of the schema that it is brought to; by default the latest.
 
     Raises
     ------
@@ -236,7 +240,7 @@ class Database:
         If the URL is wrong, the database cannot be reached, or a newer Evenhand made it.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, upto: int | None = None) -> None:
         try:
             parsed = sa.make_url(url)
             if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
@@ -251,7 +255,7 @@ class Database:
                 _URL, "must be a database address", advice="such as postgresql://user@host/name"
             ) from None
         try:
-            self._migrate()
+            self._migrate(upto or len(MIGRATIONS))
         except SQLAlchemyError as error:
             _log.error("The database %s: %s", parsed.render_as_string(hide_password=True), _words(error))
             raise InputError(
@@ -291,33 +295,61 @@ class Database:
         except SQLAlchemyError as error:
             raise RunFailed(f"The database of saved audits could not be used ({_reason(error)}).") from error
 
-    def _migrate(self) -> None:
+    def _migrate(self, upto: int) -> None:
+        with self.engine.connect() as connection:
+            if _version(connection) == upto:
+                return
         with self.engine.execution_options(writes=True).begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-            connection.exec_driver_sql(
-                "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY)"
-            )
-            found = connection.exec_driver_sql("SELECT MAX(version) FROM schema_version").scalar() or 0
+            found = _version(connection)
             if found > len(MIGRATIONS):
                 raise InputError(
                     "the database",
                     f"was made by a newer Evenhand (schema {found}; this one knows {len(MIGRATIONS)})",
                     advice="update Evenhand, or choose another EVENHAND_HOME or EVENHAND_DATABASE_URL",
                 )
-            for version, statements in enumerate(MIGRATIONS[found:], start=found + 1):
-                for statement in statements:
-                    connection.exec_driver_sql(statement)
-                connection.execute(
-                    sa.text("INSERT INTO schema_version VALUES (:version)"), {"version": version}
-                )
+            if 0 < found < upto:
+                _copy_aside(connection, found)
+            if found < upto:
+                from audits.runs.migrating import upgrade  # late: the schema is nearly always as it should be
+
+                upgrade(connection, MIGRATIONS, found, upto)
+
+
+def _version(connection: sa.Connection) -> int:
+    if "schema_version" not in sa.inspect(connection).get_table_names():
+        return 0
+    return int(connection.exec_driver_sql("SELECT MAX(version) FROM schema_version").scalar() or 0)
+
+
+def _copy_aside(connection: sa.Connection, found: int) -> None:
+    """Keep all rows as they were before the schema changes."""
+    from audits.runs.packs import write_rows
+
+    folder = home() / "backups"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"schema-{found}-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz"
+        write_rows(connection, path)
+    except OSError as error:
+        raise InputError(
+            "the database",
+            f"is of an older Evenhand, and no copy of it can be kept ({error.strerror})",
+            advice="make room; it is left as it was",
+        ) from None
+    _log.warning("The database's schema changes; a copy from before lies in %s", path)
 
 
 def database(base: Path | None = None) -> Database:
     """Return the process's database: ``EVENHAND_DATABASE_URL``, else SQLite in the home folder `base`."""
+    return _remembered(database_url(base or home()))
+
+
+def database_url(folder: Path) -> str:
+    """Return where the database of a home folder is; the folder is made."""
     url = os.environ.get(_URL)
     if not url:
-        folder = base or home()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
         except OSError as error:
@@ -325,7 +357,7 @@ def database(base: Path | None = None) -> Database:
                 "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
             ) from None
         url = sa.URL.create("sqlite", database=str(folder / "evenhand.sqlite")).render_as_string()
-    return _remembered(url)
+    return url
 
 
 @functools.lru_cache(maxsize=8)

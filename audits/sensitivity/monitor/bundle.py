@@ -32,7 +32,7 @@ from audits.sensitivity.result import SensitivityResult
 
 __all__ = ["MonitorBundle", "Scored"]
 
-FORMAT, FORMAT_ONNX, FORMAT_TREES = 1, 2, 3
+FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT = 1, 2, 3, 4
 _REFERENCE = 1000
 _PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise", "known")
 
@@ -257,7 +257,8 @@ class MonitorBundle:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
         favorable, statuses = audited.favorable, self.statuses
         document = {
-            "format": FORMAT,
+            # units other than ReLUs: one that does not know them must not read it
+            "format": FORMAT_BENT if "F.bends" in arrays else FORMAT,
             "about": self.about,
             "reads": list(self.reads),
             "encoding": self.encoding,
@@ -284,9 +285,9 @@ class MonitorBundle:
 
         try:
             document = json.loads(text)
-            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES}:
+            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT}:
                 raise InputError(
-                    "bundle", f"must have a format from {FORMAT} to {FORMAT_TREES}", document["format"]
+                    "bundle", f"must have a format from {FORMAT} to {FORMAT_BENT}", document["format"]
                 )
             arrays = load(weights)
             document.setdefault("known", None)  # of an older audit
@@ -341,10 +342,10 @@ class MonitorBundle:
 
 def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:
     good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
-    if document["format"] == FORMAT:
+    if document["format"] in {FORMAT, FORMAT_BENT}:
         return Audited(network_of(arrays, "F"), good)
     if good is None:
-        raise InputError("bundle", "must say which classes are favourable")
+        raise InputError("bundle", "must say which classes are favorable")
     return restore(document["carried"], arrays, good, document["encoding"])
 
 
