@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # lower layers first; a package may import only from layers below its own
 LAYERS = (
-    ("errors", "foreign", "checks", "progress", "results", "threads", "records", "options"),
+    ("errors", "foreign", "checks", "progress", "results", "threads", "records", "options", "client"),
     ("stats",),
     ("data",),
     ("models", "transport"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from app import state
 from app.monitor_api import INGEST
+from app.monitor_reading import as_csv
 from app.widgets import notices
 from app.widgets.figure_card import number_columns
 from audits.errors import InputError, RunFailed
@@ -16,6 +19,13 @@ from audits.sensitivity.monitor.watching import Alarm, Flag
 from audits.stats.words import count, number
 
 __all__ = ["alarms_card", "flags_card"]
+
+
+_DEEDS: dict[str, dict[str, Any]] = {
+    "Acknowledge": {"acknowledge": True},
+    "Snooze for a day": {"snooze_hours": 24},
+    "Close": {"resolve": True},
+}
 
 
 def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]]) -> None:
@@ -31,20 +41,68 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
     number_waiting, oldest = waiting
     st.subheader(f"Alarms ({count(number_waiting)} waiting)", anchor=False)
     for alarm in oldest:
-        with st.container(border=True, key=f"alarm-{alarm.place}"):
-            told = f" Webhook {alarm.told}." if alarm.told else ""
-            st.text(f"{_time(alarm.raised)}: {alarm.sentence}{told}")
-            key = f"alarm-note-{identity}-{alarm.place}"
-            st.text_input("Note", key=key, max_chars=10_000)
-            st.button("Acknowledge", key=f"{key}-done", on_click=_done, args=(identity, alarm.place, key))
+        _one(identity, alarm)
     if number_waiting > 1:
         _all_at_once(identity, number_waiting, number_waiting - len(oldest))
-    seen = [alarm for alarm in alarms if alarm.acknowledged is not None]
-    if seen:
-        rows = [(_time(alarm.raised), _time(alarm.acknowledged or 0.0), alarm.note) for alarm in seen]
-        st.dataframe(
-            pd.DataFrame(rows, columns=["raised", "acknowledged", "note"]), hide_index=True, alt="Alarms seen"
+    seen = pd.DataFrame([_row(alarm) for alarm in alarms])
+    st.dataframe(seen, hide_index=True, height=min(38 + 35 * len(seen), 248), alt="Alarms, latest first")
+    st.download_button(
+        "Alarms (CSV)",
+        data=lambda: as_csv({"alarms": [dataclasses.asdict(each) for each in alarms]}),
+        file_name=f"alarms-{identity[:8]}.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+def _row(alarm: Alarm) -> dict[str, str]:
+    state = "lasts" if alarm.lasts else "closed" if alarm.resolved else "over"
+    return {
+        "alarm": str(alarm.place),
+        "raised": _time(alarm.raised),
+        "severity": alarm.severity,
+        "about": alarm.about,
+        "state": f"{state}, {'waiting' if alarm.waits else 'seen'}",
+        "people": f"{count(alarm.person)} to {count(alarm.last_person)}",
+        "found": f"{count(alarm.times)} times" if alarm.times > 1 else "once",
+        "owner": alarm.owner,
+        "note": alarm.note,
+    }
+
+
+def _one(identity: str, alarm: Alarm) -> None:
+    """Draw an alarm that waits, and what can be done with it."""
+    with st.container(border=True, key=f"alarm-{alarm.place}"):
+        told = f" {alarm.told}." if alarm.told else ""
+        lasts = "it lasts" if alarm.lasts else "it is over"
+        times = f"found {count(alarm.times)} times until {_time(alarm.latest)}, {lasts}"
+        st.text(
+            f"{_time(alarm.raised)}, {alarm.severity}: {alarm.sentence} Batch {alarm.batch}; {times}.{told}"
         )
+        key = f"alarm-note-{identity}-{alarm.place}"
+        st.text_input("Note", key=key, max_chars=10_000)
+        st.text_input("Owner", value=alarm.owner, key=f"{key}-owner", max_chars=200)
+        with st.container(horizontal=True):
+            for label, changed in _DEEDS.items():
+                st.button(
+                    label, key=f"{key}-{label}", on_click=_do, args=(identity, alarm.place, key, changed)
+                )
+            st.button("Its people", key=f"{key}-people", on_click=_show_people, args=(identity, alarm))
+
+
+def _show_people(identity: str, alarm: Alarm) -> None:
+    state.keep(f"people-of-{identity}", (alarm.place, alarm.person, alarm.last_person))
+
+
+def _do(identity: str, place: int, key: str, changed: dict[str, Any]) -> None:
+    """Acknowledge, snooze or close an alarm, with the note and the owner that stand beside it."""
+    state.forget("alarm-problem")
+    note, owner = state.widget(key) or "", state.widget(f"{key}-owner") or ""
+    try:
+        state.workspace().check_writable()
+        INGEST.monitors.change_alarm(identity, place, note=note, owner=owner, **changed)
+    except (InputError, RunFailed) as error:
+        state.keep("alarm-problem", str(error))
 
 
 def _all_at_once(identity: str, waiting: int, later: int) -> None:
@@ -53,27 +111,33 @@ def _all_at_once(identity: str, waiting: int, later: int) -> None:
             st.text(f"{count(later)} later alarm{'s wait' if later > 1 else ' waits'} as well.")
         key = f"alarm-note-{identity}-all"
         st.text_input("Note for all that wait", key=key, max_chars=10_000)
-        st.button(f"Acknowledge all {count(waiting)}", on_click=_done, args=(identity, None, key))
+        st.button(f"Acknowledge all {count(waiting)}", on_click=_done, args=(identity, key))
 
 
-def _done(identity: str, place: int | None, key: str) -> None:
-    """Acknowledge the alarm at `place`, or every one that waits."""
+def _done(identity: str, key: str) -> None:
+    """Acknowledge every alarm that waits."""
     state.forget("alarm-problem")
     try:
         state.workspace().check_writable()
-        if place is None:
-            INGEST.monitors.acknowledge_all(identity, state.widget(key) or "")
-        else:
-            INGEST.monitors.acknowledge(identity, place, state.widget(key) or "")
+        INGEST.monitors.acknowledge_all(identity, state.widget(key) or "")
     except (InputError, RunFailed) as error:
         state.keep("alarm-problem", str(error))
 
 
 def flags_card(identity: str, flags: list[Flag]) -> None:
     """Draw the latest flagged people, and one of them in parts."""
-    if not flags:
+    if not flags and state.get(f"people-of-{identity}") is None:
         return
-    st.subheader("Latest flagged people", anchor=False)
+    chosen_alarm = state.get(f"people-of-{identity}")
+    if chosen_alarm is None:
+        st.subheader("Latest flagged people", anchor=False)
+    else:
+        place, first, last = chosen_alarm
+        st.subheader(f"Flagged people of alarm {place} ({count(first)} to {count(last)})", anchor=False)
+        st.button("All flagged people", on_click=state.forget, args=(f"people-of-{identity}",))
+    if not flags:
+        st.text("Nobody is flagged there, or retention removed them.")
+        return
     table = pd.DataFrame(
         {
             "time": [_time(flag.received) for flag in flags],

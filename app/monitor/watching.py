@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pandas as pd
 import streamlit as st
 
@@ -15,10 +17,15 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.monitors import Monitor
 from audits.sensitivity.figures import monitors as figures
-from audits.sensitivity.monitor.watching import Drift
+from audits.sensitivity.monitor.watching import Alarm, Drift, GroupRates
+from audits.sensitivity.monitor.words import SEVERITIES
+from audits.stats import Estimate
+from audits.stats.control import Chart, reference_for
 from audits.stats.words import count, number, p_words, percent, percent_interval
 
 __all__ = ["choose_monitor", "watch"]
+
+_NOTHING = "No predictions have come in yet. What to send is said below."
 
 _REFRESH = "5s"
 
@@ -63,6 +70,12 @@ def watch(monitor: Monitor, space: Workspace) -> None:
         remove_or_export(monitor, space)
 
 
+@functools.lru_cache(maxsize=200)
+def _delay(rate: float, chart: Chart) -> tuple[float, int | None]:
+    """Return how late twice the audit's flags are found, and how many reference people would halve that."""
+    return reference_for(max(rate, 1e-4), chart)
+
+
 def _token(monitor: Monitor) -> None:
     new = state.get("new-monitor")
     if new is not None and new[0] == monitor.id:
@@ -75,7 +88,10 @@ def _live(identity: str) -> None:
     try:
         monitor = INGEST.monitors.get(identity)
         points, alarms = INGEST.monitors.points(identity), INGEST.monitors.alarms(identity)
-        flags, drift = INGEST.monitors.flags(identity), INGEST.monitors.drift(identity)
+        chosen = state.get(f"people-of-{identity}")
+        within = None if chosen is None else chosen[1:]
+        flags, drift = INGEST.monitors.flags(identity, 200, within), INGEST.monitors.drift(identity)
+        columns, rates = INGEST.monitors.counted(identity), INGEST.monitors.rates(identity)
         waiting = INGEST.monitors.waiting(identity)
     except InputError:
         st.text("This monitor is no longer there.")
@@ -84,7 +100,8 @@ def _live(identity: str) -> None:
         notices.problem(str(error))
         return
     with st.container(key="finding"):
-        st.text(_finding(monitor, drift, waiting[0]))
+        st.text(_wrong([alarm for alarm in alarms if alarm.lasts]) if monitor.people else _NOTHING)
+        st.text(_finding(monitor, drift, waiting[0]) if monitor.people else "")
     if not monitor.people:
         return
     figure_card(
@@ -99,19 +116,62 @@ def _live(identity: str) -> None:
         lambda: pd.DataFrame({"sensitivity": drift.values}),
     )
     alarms_card(identity, alarms, waiting)
+    _tables(columns, rates)
     flags_card(identity, flags)
 
 
+def _wrong(lasting: list[Alarm]) -> str:
+    """Say in one sentence what is wrong now."""
+    if not lasting:
+        return "Nothing that this monitor watches is out of control now."
+    worst = max(lasting, key=lambda alarm: SEVERITIES.index(alarm.severity))
+    more = len(lasting) - 1
+    also = f" {count(more)} other condition{'s last' if more > 1 else ' lasts'} as well." if more else ""
+    return f"{worst.sentence.partition('. Without')[0].partition(' (after')[0]}.{also}"
+
+
+def _tables(columns: dict[str, dict[str, int]], rates: list[GroupRates]) -> None:
+    """Draw what was odd by column, and the rates of groups."""
+    if columns:
+        st.subheader("What came in that the audit did not have", anchor=False)
+        table = pd.DataFrame.from_dict(columns, orient="index").fillna(0).astype(int)
+        st.dataframe(table.rename_axis("column"), alt="Values by column that the audit did not have")
+    if rates:
+        st.subheader("Groups so far", anchor=False)
+        st.text("Each interval holds however often you look, for all groups of an attribute together.")
+        rows = [
+            {
+                "attribute": each.attribute,
+                "group": each.group,
+                "people": each.people,
+                "favourable": percent_interval(each.selection),
+                "minus the others": _points(each.selection_gap),
+                "outcomes": each.outcomes,
+                "true positives": percent_interval(each.true_positives),
+                "false positives": percent_interval(each.false_positives),
+                "outcome minus score": _points(each.calibration),
+            }
+            for each in rates
+        ]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Rates of groups")
+
+
+def _points(gap: Estimate) -> str:
+    if gap.value is None or gap.low is None or gap.high is None:
+        return "–"
+    return f"{100 * gap.value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}) points"
+
+
 def _finding(monitor: Monitor, drift: Drift, waiting: int) -> str:
-    if not monitor.people:
-        return "No predictions have come in yet. What to send is said below."
     chart = monitor.chart
+    late, needed = _delay(monitor.bundle.above / monitor.bundle.people, chart)
+    shorter = f"; {count(needed)} reference people would halve that" if needed else ""
     text = (
         f"{count(monitor.flagged)} of {count(monitor.people)} people were flagged; among the latest "
         f"{count(drift.people)}: {percent_interval(drift.flagged)}. Up to {percent(chart.rate, 1000)} "
-        f"count as in control: "
-        f"the chart then alarms once in {count(chart.people_between)} people on average, and within about "
-        f"{count(chart.people_to_detect)} when {percent(chart.detects, 1000)} are flagged. It stands at "
+        f"count as in control. All kinds of alarms together are raised without a cause once in "
+        f"{count(monitor.budget)} people on average at most. Twice the flags of the audit are found within "
+        f"about {count(late)} people{shorter}. The chart stands at "
         f"{100 * monitor.chart_value / chart.limit:.0f} % of its limit; "
         f"{count(waiting) if waiting else 'no'} alarm{' waits' if waiting == 1 else 's wait'}."
     )

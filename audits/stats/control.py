@@ -136,13 +136,14 @@ def reference_for(rate: float, chart: Chart, *, confidence: float = 0.95) -> tup
     rate : float in (0, 0.25)
         Share of flags observed among the reference people.
     """
-    late = run_length(2 * rate, chart.jump, chart.limit)
+    twice = min(2 * rate, 0.99)
+    late = run_length(twice, chart.jump, chart.limit)
     people = 100
     while people <= 10_000_000:
         bound = flag_rate_bound(round(rate * people), people, confidence=confidence)
-        if bound < rate * 1.9:
-            wider = design_chart(bound, times=2 * rate / bound, people_between=chart.people_between)
-            if run_length(2 * rate, wider.jump, wider.limit) <= late / 2:
+        if bound < min(0.95 * twice, 0.5):
+            wider = design_chart(bound, times=twice / bound, people_between=chart.people_between)
+            if run_length(twice, wider.jump, wider.limit) <= late / 2:
                 return late, people
         people = round(people * 1.25)
     return late, None

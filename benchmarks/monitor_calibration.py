@@ -1,0 +1,202 @@
+"""A monitor's false alarms and delays, of every kind, over simulated deployments.
+
+    python -m benchmarks.monitor_calibration [--deployments 1000] [--people 20000]
+
+People have six columns that hang together, scores, sensitivities, two groups and outcomes; with `persons` a
+third of them come again, five times in a row. Without a change, alarms of all kinds together are counted
+against the promise of one in 10,000 people; with a change, the people until the first alarm of its kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed, number_cells, numbers
+from audits.sensitivity.monitor.streams import SHARES, Outcomes, Streams
+from audits.stats.control import design_chart, flag_rate_bound
+
+BUDGET = 10_000.0
+REFERENCE = 1000
+COLUMNS = 6
+BATCH = 500
+CHANGES = {
+    "inputs": "a column moves by half a standard deviation",
+    "impossible": "1 in 50 has a value that cannot be",
+    "repeats": "1 in 10 is sent twice",
+    "sensitivity": "everybody's is a quarter larger",
+    "scores": "scores fall by 0.1",
+    "decisions": "1 in 5 favourable decisions is refused",
+    "model": "1 in 20 gets another score",
+    "groups": "1 in 5 favourable decisions of one group is refused",
+    "outcomes": "outcomes of one group turn out 15 points worse",
+    "flags": "twice the flags",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """n simulated people."""
+
+    x: np.ndarray
+    scores: np.ndarray
+    sensitivity: np.ndarray
+    group: np.ndarray
+    good: np.ndarray
+    persons: np.ndarray
+
+
+def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str = "") -> People:
+    """Draw people; with `again` a third come up to five times in a row."""
+    common = rng.normal(size=(n, 1))
+    x = 0.7 * common + 0.7 * rng.normal(size=(n, COLUMNS))
+    group = (rng.random(n) < 0.4).astype(int)
+    own = rng.normal(size=n)
+    persons = np.arange(n)
+    if again:
+        persons = np.repeat(np.arange(n), np.where(rng.random(n) < 1 / 3, 5, 1))[:n]
+    x, group, own = x[persons], group[persons], own[persons]
+    scores = 1 / (1 + np.exp(-(x[:, 0] + 0.5 * x[:, 1])))
+    sensitivity = np.abs(x[:, 2]) * np.exp(0.3 * own)
+    good = rng.random(n) < scores - (0.15 * group if change == "outcomes" else 0)
+    if change == "inputs":
+        x[:, 5] += 0.5
+    if change == "scores":
+        scores = np.clip(scores - 0.1, 0, 1)
+    if change == "sensitivity":
+        sensitivity = 1.25 * sensitivity
+    if change == "repeats":
+        twice = np.flatnonzero(rng.random(n - 1) < 0.1)
+        x[twice + 1] = x[twice]
+    return People(x, scores, sensitivity, group, good, persons)
+
+
+def profile_of(people: People) -> Profile:
+    """Return what an audit of these people would keep."""
+    ones = np.ones(len(people.scores))
+    decided = people.scores >= 0.5
+    groups = {}
+    for code in (0, 1):
+        mine = people.group == code
+        two = {
+            key: [float((mine & where & ~decided).sum()), float((mine & where & decided).sum())]
+            for key, where in (("decisions", mine), ("good", people.good), ("bad", ~people.good))
+        }
+        apart = numbers(people.good[mine] - people.scores[mine], ones[mine])
+        groups[f"g{code}"] = {"people": float(mine.sum()), **two, "apart": apart}
+    columns = [{"column": f"c{k}", **numbers(people.x[:, k], ones)} for k in range(COLUMNS)]
+    for each in columns:
+        each["counts"] = [*each["counts"], 0.0]
+    plain = {
+        "people": float(len(ones)),
+        "columns": columns,
+        "score": numbers(people.scores, ones),
+        "sensitivity": numbers(people.sensitivity, ones),
+        "decisions": [float((~decided).sum()), float(decided.sum())],
+        "threshold": 0.5,
+        "unfavorable": False,
+        "groups": {"group": groups},
+        "repeats": {"block": 20, "bound": flag_rate_bound(0, len(ones) // 20), "pairs": 0.0},
+    }
+    return Profile(plain, [], [])
+
+
+def deployment(rng: np.random.Generator, people: int, *, again: bool = False, change: str = "") -> list:
+    """Run one; return (people so far, kind) of each alarm, until the first of the kind that changed."""
+    reference = draw(REFERENCE, rng)
+    profile = profile_of(reference)
+    streams = Streams(profile, BUDGET)
+    threshold = np.quantile(reference.sensitivity, 0.95, method="inverted_cdf")
+    above = int((reference.sensitivity > threshold).sum())
+    chart = design_chart(flag_rate_bound(above, REFERENCE), people_between=BUDGET / SHARES["flags"])
+    value, found, done, seen = 0, [], 0, 0
+    names = np.array(["g0", "g1"], dtype=object)
+    while done < people:
+        own = draw(BATCH, rng, again=again, change=change)
+        counts = np.concatenate([[True], own.persons[1:] != own.persons[:-1]])
+        cells = np.column_stack(
+            [number_cells(own.x[:, k], each) for k, each in enumerate(profile.plain["columns"])]
+        )
+        cannot = (rng.random(BATCH) < 0.02) if change == "impossible" else np.zeros(BATCH, dtype=bool)
+        decided = own.scores >= 0.5
+        refused = rng.random(BATCH) < 0.2
+        if change == "decisions":
+            decided &= ~refused
+        if change == "groups":
+            decided &= ~(refused & (own.group == 1))
+        sent_scores = own.scores + (0.1 * (rng.random(BATCH) < 0.05) if change == "model" else 0.0)
+        flagged = own.sensitivity > threshold
+        if change == "flags":
+            flagged |= rng.random(BATCH) < 0.05
+        run = chart.follow(flagged[counts], value)
+        value = run.value
+        places = np.flatnonzero(counts)
+        now = [(int(places[at]), "flags") for at in run.alarms]
+        sent = Sent(
+            tuple(np.minimum(sent_scores, 1.0).tolist()),
+            tuple(decided.tolist()),
+            (),
+            {"group": tuple(names[own.group])},
+        )
+        look = Look(cells, cannot, {}, (), hashed(own.x))
+        followed = streams.follow(look, own.scores, own.sensitivity, sent, counts)
+        now += [(at, stream.kind) for at, stream in followed.crossings]
+        known = Outcomes(
+            own.good[counts],
+            own.scores[counts],
+            decided[counts].astype(int),
+            [{"group": f"g{code}"} for code in own.group[counts].tolist()],
+        )
+        now += [(BATCH - 1, stream.kind) for _, stream in streams.learn(known)]
+        found += [(seen + int(counts[: at + 1].sum()), kind) for at, kind in sorted(now)]
+        seen, done = seen + int(counts.sum()), done + BATCH
+        if change and any(kind == change for _, kind in found):
+            break
+    return [*found, (seen, "end")]
+
+
+def false_alarms(deployments: int, people: int, *, again: bool, seed: int = 0) -> tuple[int, int, Counter]:
+    """Return people counted, alarms of all kinds together, and alarms by kind, without a change."""
+    kinds: Counter = Counter()
+    counted = 0
+    for k in range(deployments):
+        found = deployment(np.random.default_rng((seed, k)), people, again=again)
+        counted += found[-1][0]
+        kinds.update(kind for _, kind in found[:-1])
+    return counted, sum(kinds.values()), kinds
+
+
+def delays(change: str, deployments: int, people: int, seed: int = 1) -> list[int | None]:
+    """Return the people until the first alarm of the kind that changed; None where there was none."""
+    found = []
+    for k in range(deployments):
+        alarms = deployment(np.random.default_rng((seed, k)), people, change=change)
+        found.append(next((at for at, kind in alarms if kind == change), None))
+    return found
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--deployments", type=int, default=1000)
+    parser.add_argument("--people", type=int, default=20_000)
+    given = parser.parse_args()
+    for again in (False, True):
+        counted, alarms, kinds = false_alarms(given.deployments, given.people, again=again)
+        who = "people who come again, with `persons`" if again else "people independent of each other"
+        rate = alarms / counted * BUDGET
+        print(f"{who}: {alarms:,} alarms in {counted:,} people, {rate:.3f} a promise of 1; {dict(kinds)}")
+    for change, words in CHANGES.items():
+        times = delays(change, max(given.deployments // 10, 5), given.people)
+        there = [time for time in times if time is not None]
+        middle = f"{np.median(there):,.0f} people" if there else "never"
+        print(f"{change:12} {words:55} found in {len(there)} of {len(times)}, median {middle}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
