@@ -202,7 +202,9 @@ def dense_of(module: torch.nn.Module) -> Dense:
             break
     if bent:
         raise InputError(
-            "model", "must be linear layers with ReLU, tanh or sigmoid units between them", [_name(each) for each in layers]
+            "model",
+            "must be linear layers with ReLU, tanh or sigmoid units between them",
+            [_name(each) for each in layers],
         )
     plain = all(each == "relu" for each in bends)
     return Dense(tuple(weights), tuple(biases), ramps, () if plain else tuple(bends))
