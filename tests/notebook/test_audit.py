@@ -341,3 +341,10 @@ def test_two_models_have_two_digests(crowd):
     digests = [groups(model, frame, hired, favorable=1, protected="sex").model["sha256"]
                for model in (first, second, first)]  # fmt: skip
     assert digests[0] == digests[2] != digests[1]
+
+
+@pytest.mark.parametrize("nobody", [None, [], (), {}, ""])
+def test_no_protected_attribute_is_asked_for(crowd, nobody):
+    frame, hired = crowd
+    with pytest.raises(InputError, match=r"protected is missing: whose groups .* such as protected='sex'"):
+        audits.audit(None, frame, hired, favorable=1, protected=nobody, predictions=hired)
