@@ -28,6 +28,7 @@ setup(
         INSIDE,
         *(f"{INSIDE}.{name}" for top in BESIDE for name in folders(top)),
     ],
+    py_modules=["evenhand"],
     package_dir={"audits": "audits", INSIDE: ".streamlit", **{f"{INSIDE}.{top}": top for top in BESIDE}},
     package_data={"": ["*.pyi", "py.typed", "*.json", "*.j2", "*.ttf", "LICENSE"], INSIDE: ["config.toml"]}
     | {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import dataclasses
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -192,7 +193,14 @@ def _sensitive_columns(question: Mapping[str, Any]) -> dict[str, Any]:
 
 def _arrived(arrival: Arrival) -> dict[str, Any]:
     columns = {name: [_plain(value) for value in values] for name, values in arrival.columns.items()}
-    return {"columns": columns, "people": arrival.people, "ids": list(arrival.ids), "at": arrival.at}
+    sent = dataclasses.asdict(arrival.sent)
+    return {
+        "columns": columns,
+        "people": arrival.people,
+        "ids": list(arrival.ids),
+        "at": arrival.at,
+        "sent": sent,
+    }
 
 
 def _body(question: Mapping[str, Any]) -> dict[str, Any]:

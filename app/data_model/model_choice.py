@@ -76,7 +76,7 @@ def model_section(
     if way == "predictions" and "label" in (model.get("predictions") or {}):
         return draft
     if "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict):
-        st.text("Decisions are favourable where the number predicted lies on the favourable side.")
+        st.text("Decisions are favorable where the number predicted lies on the favorable side.")
         return {**draft, "spec": {**draft["spec"], "threshold": 0.5}}
     threshold = st.number_input(
         "Threshold",
@@ -85,7 +85,7 @@ def model_section(
         format="%g",
         key=f"threshold-{draft['id']}",
         width=200,
-        help="A decision is favourable from this score on.",
+        help="A decision is favorable from this score on.",
     )
     return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
 
@@ -112,7 +112,7 @@ def _trained(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any
 def _predicts(draft: dict[str, Any]) -> dict[str, Any]:
     """Choose between favourable or not and the label itself."""
     number = isinstance(draft["spec"]["data"].get("label"), dict)
-    words = {None: "favourable or not", "label": "the number itself" if number else "each value of the label"}
+    words = {None: "favorable or not", "label": "the number itself" if number else "each value of the label"}
     kinds = list(words)
     chosen = st.selectbox(
         "It predicts",

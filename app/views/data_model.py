@@ -12,6 +12,7 @@ from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section, says_more
 from app.data_model.reading import preview_section, reading_section
+from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
 from app.drafts import suggest_columns
@@ -29,6 +30,7 @@ if draft is None:
     title("Data & model")
     st.markdown(page_text("welcome"))
     source_problem()
+    recent_section(space)
     st.subheader("Start with an example", anchor=False)
     example_cards(space)
     st.subheader("Or bring your own table", anchor=False)

@@ -22,7 +22,7 @@ from audits.errors import InputError, RunFailed
 from audits.loss_ratio.flow import Flow, Loss, gradient_flow, probability_losses
 from audits.loss_ratio.metrics import FairMetric, Metrics
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Splits, black_box_flow, scorings
+from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Found, Splits, black_box_flow, scorings
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
 from audits.models.labels import NumberModel, class_codes, label_numbers
@@ -205,6 +205,7 @@ class Moved:
     exact: bool
     shorter: np.ndarray | None = None
     tried: int = 0
+    kept_inside: bool = False
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -362,24 +363,34 @@ def _by_scoring(
     data = subject.data.take(used)
     target = target_of(subject, data, options.loss)
 
-    found = []
-    for rows, metric, report in _parts(metrics, used, progress):
-        theirs = data.take(rows)
-        own = target_of(subject, theirs, options.loss)
-        found.append(
-            black_box_flow(
-                lambda frame, own=own: own.losses(own.raw(frame)),  # type: ignore[misc]
-                theirs.frame,
-                subject.space,
-                metric,
-                regularizer=options.regularizer,
-                steps=steps,
-                step_size=options.step_size,
-                within_range=options.within_range,
-                splits=splits,
-                progress=report,
+    def search(within_range: bool) -> list[Found]:
+        found = []
+        for rows, metric, report in _parts(metrics, used, progress):
+            theirs = data.take(rows)
+            own = target_of(subject, theirs, options.loss)
+            found.append(
+                black_box_flow(
+                    lambda frame, own=own: own.losses(own.raw(frame)),  # type: ignore[misc]
+                    theirs.frame,
+                    subject.space,
+                    metric,
+                    regularizer=options.regularizer,
+                    steps=steps,
+                    step_size=options.step_size,
+                    within_range=within_range,
+                    splits=splits,
+                    progress=report,
+                )
             )
-        )
+        return found
+
+    kept_inside = False
+    try:
+        found = search(options.within_range)
+    except InputError as error:
+        if options.within_range or error.where != "model":
+            raise
+        found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
     place = metrics.place[used]
     flow = _joined([each.flow for each in found], place)
     after = pd.concat([each.after for each in found]).iloc[np.argsort(np.argsort(place, kind="stable"))]
@@ -388,7 +399,7 @@ def _by_scoring(
     x = subject.space.encode(data.frame) * category_units(subject.space)
     tried = min(steps, SEARCH_STEPS)
     method = OF_TREES if splits else ESTIMATE
-    return Moved(used, left_out, x, flow, target, *answers, steps, method, False, shorter, tried)
+    return Moved(used, left_out, x, flow, target, *answers, steps, method, False, shorter, tried, kept_inside)
 
 
 def _parts(
