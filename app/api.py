@@ -11,9 +11,11 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import monitor_api, work
+from app.documentation import SITE
 from app.headers import Hardened
 from app.limits import Bounded
 from app.logs import Traced
@@ -103,6 +105,7 @@ ROUTES = [
     Route("/api/v1/ready", ready, methods=["GET"]),
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
+    *([Mount("/docs", app=StaticFiles(directory=SITE, html=True))] if SITE.is_dir() else []),
 ]
 MIDDLEWARE = [
     Middleware(Traced),

@@ -134,6 +134,10 @@ class Audit:
         Whether it also understands a model of words.
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
+    decided, since : str or callable, optional
+        ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
+        before, *, level)`` how its numbers changed since other decisions on the same people, by place: a
+        gate's baseline then has paired intervals.
 
     Notes
     -----
@@ -157,6 +161,8 @@ class Audit:
     designs: bool = False
     about_words: bool = False
     asks_anew: bool = False
+    decided: Named | None = None
+    since: Named | None = None
 
     @property
     def result_type(self) -> type:

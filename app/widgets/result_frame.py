@@ -8,6 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from app.documentation import page_about
 from app.widgets import notices
 from app.widgets.export import export_section
 from app.widgets.frame import page_text
@@ -60,8 +61,10 @@ def fine_print(
     """
     reading = page_text(f"{texts}_reading", "")
     limits = page_text(f"{texts}_limits", AUDITS[found.audits[0].name].limits)
+    page = page_about(found.audits[0].name)
+    more = f"\n\n[Method, options and calibration]({page})" if page else ""
     sections: dict[str, Callable[[], object]] = {
-        **({"How to read this": lambda: st.markdown(reading)} if reading else {}),
+        **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
         "What it cannot tell you": lambda: st.markdown(limits),
         **(beside or {}),
         "Settings used": lambda: st.code(

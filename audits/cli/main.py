@@ -162,6 +162,15 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("--json", action="store_true", help="as JSON")
     plan.set_defaults(command=_plan)
 
+    baseline = commands.add_parser(
+        "baseline",
+        help="keep a finished run for later ones to be held against",
+        description="Write a finished run's numbers and decisions, for a gate's baseline.",
+    )
+    baseline.add_argument("folder", metavar="DIR", type=Path, help="folder that `run --out` wrote")
+    baseline.add_argument("--out", metavar="FILE", type=Path, default=Path("baseline.json"))
+    baseline.set_defaults(command=_baseline)
+
     report = commands.add_parser(
         "report", help="write the report of a finished run", description="Render a finished run again."
     )
@@ -290,7 +299,13 @@ def _running(parser: argparse.ArgumentParser) -> None:
         help="exit with status 1 if some verdict, corrected for all audits of the run, is 'evidence of a "
         "difference', if one is of a material difference, or if the spec's gate stops the run",
     )
-    parser.add_argument("--junit", metavar="FILE", type=Path, help="write the verdicts as JUnit XML")
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="write what the gate says as JUnit XML")
+    parser.add_argument(
+        "--summary", metavar="FILE", type=Path, help="add what the gate says to a Markdown file"
+    )
+    parser.add_argument(
+        "--annotate", action="store_true", help="print what does not pass as annotations of GitHub Actions"
+    )
 
 
 def _saved_audits(parser: argparse.ArgumentParser) -> None:
@@ -399,7 +414,7 @@ def _wishes(chosen: argparse.Namespace) -> Wishes:
     executor = chosen.executor or os.environ.get("EVENHAND_EXECUTOR") or "process"
     if executor not in EXECUTORS:
         raise InputError("EVENHAND_EXECUTOR", "must be inline, process or dask", executor)
-    return Wishes(executor, chosen.fail_on, chosen.junit)
+    return Wishes(executor, chosen.fail_on, chosen.junit, chosen.summary, chosen.annotate)
 
 
 def _run(chosen: argparse.Namespace) -> tuple[int, str]:
@@ -415,6 +430,12 @@ def _plan(chosen: argparse.Namespace) -> tuple[int, str]:
     return 0, planned(
         chosen.spec, chosen.people, chosen.difference, worlds=chosen.worlds, as_json=chosen.json
     )
+
+
+def _baseline(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.report import baseline
+
+    return 0, baseline(chosen.folder, chosen.out)
 
 
 def _report(chosen: argparse.Namespace) -> tuple[int, str]:

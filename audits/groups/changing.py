@@ -17,9 +17,10 @@ from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts
 from audits.stats import Estimate
+from audits.stats.intervals import weighted_sum
 from audits.stats.paired_shares import paired_difference
 
-__all__ = ["at_threshold", "beside"]
+__all__ = ["at_threshold", "beside", "decided", "since"]
 
 
 def at_threshold(
@@ -107,6 +108,47 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
             change = _change(ours, theirs, inside & _asked(ours, metric), float(first.options["level"]))
             rows.append(line | {"change": change.value, "change low": change.low, "change high": change.high})
     return pd.DataFrame(rows)
+
+
+def decided(result: GroupsResult) -> pd.Series | None:
+    """Return who was decided favourably, by row; None where rows are not one independent person each."""
+    return None if "cluster" in result.people else result.people["decision"].astype(bool)
+
+
+def since(result: GroupsResult, before: np.ndarray, *, level: float) -> dict[str, Estimate]:
+    """Return how the judged rates changed since other decisions on the same people, by their place.
+
+    Parameters
+    ----------
+    before : array of bool, (n,)
+        The other decisions, in the order of ``result.people``.
+    level : float
+        Error rate of each interval.
+
+    Returns
+    -------
+    dict
+        Place in the result (``table[sex: f].selection_rate``, ``table[sex: f].differences.selection_rate``)
+        to the change, now minus before. A rate's interval is Newcombe's for paired shares; a difference's is
+        recovered from those of its two groups (MOVER), which share nobody.
+    """
+    ours, theirs = result.people, result.people.assign(decision=np.asarray(before, dtype=bool))
+    found: dict[str, Estimate] = {}
+    for spread in result.spreads:
+        item = _sorted(ours, spread.attribute)
+        for metric in METRICS.judged(labels=LABEL in ours):
+            asked = _asked(ours, metric)
+            changes = {
+                name: _change(theirs, ours, (item.group == j) & asked, level)
+                for j, name in enumerate(item.names)
+            }
+            for name, change in changes.items():
+                place = f"table[{spread.attribute}: {name}]"
+                found[f"{place}.{metric.name}"] = change
+                if name != spread.reference:
+                    gap = weighted_sum([change, changes[spread.reference]], [1.0, -1.0])
+                    found[f"{place}.differences.{metric.name}"] = gap
+    return found
 
 
 def _protected(people: pd.DataFrame) -> list[str]:

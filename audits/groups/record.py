@@ -51,6 +51,8 @@ AUDIT = Audit(
     counted=_counted,
     seconds=_seconds,
     usual=_usual,
+    decided="audits.groups.changing:decided",
+    since="audits.groups.changing:since",
     designs=True,
     about_words=True,
 )

@@ -23,7 +23,7 @@ from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import dump_yaml, load_document, plain_data
-from audits.runs.gate import Gate
+from audits.runs.gate import Gate, read_gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 
@@ -62,7 +62,7 @@ class Spec:
     base_dir : Path
         Folder that relative paths start from; no part of the spec's identity.
     gate : Gate, optional
-        How many verdicts of a kind pass; decides no number, so no part of a run's key.
+        What passes; decides no number, so no part of a run's key.
     """
 
     data: DataSpec
@@ -75,7 +75,7 @@ class Spec:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form: plain data, defaults other than none and empty written out."""
-        gate = {} if self.gate is None else {"gate": _brief(self.gate)}
+        gate = {} if self.gate is None else {"gate": self.gate.to_dict()}
         return {
             "data": {**self.data.to_dict(), "missing": self.data.missing, "test_size": self.data.test_size},
             "model": TypeAdapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True),
@@ -198,7 +198,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         seed=top.seed,
         audits=_audits(top.audits),
         base_dir=base_dir,
-        gate=None if top.gate is None else build(Gate, _section(top.gate, "gate"), "gate"),
+        gate=None if top.gate is None else read_gate(top.gate),
     )
 
 

@@ -298,9 +298,23 @@ def test_protected_attributes_in_every_form(crowd, pipeline):
     assert all(table == tables[0] for table in tables)
 
 
-def test_what_a_result_offers(crowd, pipeline, tmp_path):
+def test_dir_shows_what_there_is_and_all_of_it_is_there():
+    names = dir(audits)
+    assert {"audit", "check", "groups", "flipset", "rule_sets", "data", "models", "stats"} <= set(names)
+    assert not [name for name in names if name.startswith("_") or name in {"importlib", "annotations", "Any"}]
+    assert all(getattr(audits, name) for name in names)
+    with pytest.raises(AttributeError, match="has no attribute 'fairness'"):
+        _ = audits.fairness
+
+
+def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     frame, hired = crowd
     found = groups(pipeline, frame, hired, favorable=1, protected="sex")
+    capsys.readouterr()
+    found["groups"].explain()
+    said = capsys.readouterr().out
+    assert said.startswith(f"{found['groups'].verdict}. {found['groups'].finding}\n\nGroup metrics:")
+    assert "Hardt, Price, Srebro 2016" in said  # where it is from
     assert found.report(tmp_path / "x.html").read_text(encoding="utf-8").count("Call audits.audit") == 1
     assert found.report(tmp_path / "x.pdf").read_bytes()[:4] == b"%PDF"
     assert found.figures["groups/rates_sex"].data
