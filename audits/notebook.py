@@ -442,7 +442,7 @@ def _weights(table: _Parts, weights: Any) -> Any:
 
 
 def _protected(table: _Parts, protected: Any) -> list[str]:
-    if protected is None:
+    if protected is None or (isinstance(protected, (str, list, tuple, Mapping)) and not protected):
         columns = choices(table.given.frame.columns)
         raise InputError(
             "protected", "is missing: whose groups are compared?",

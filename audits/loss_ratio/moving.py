@@ -22,7 +22,7 @@ from audits.errors import InputError, RunFailed
 from audits.loss_ratio.flow import Flow, Loss, gradient_flow, probability_losses
 from audits.loss_ratio.metrics import FairMetric, Metrics
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Found, black_box_flow, scorings
+from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Found, Splits, black_box_flow, scorings
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
 from audits.models.labels import NumberModel, class_codes, label_numbers
@@ -33,7 +33,17 @@ from audits.progress import Progress, part
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["AUTOGRAD", "ESTIMATE", "Answers", "Moved", "Target", "curve_steps", "move_people", "target_of"]
+__all__ = [
+    "AUTOGRAD",
+    "ESTIMATE",
+    "OF_TREES",
+    "Answers",
+    "Moved",
+    "Target",
+    "curve_steps",
+    "move_people",
+    "target_of",
+]
 
 
 Kind = Literal["favorable", "classes", "number"]
@@ -169,6 +179,7 @@ def target_of(subject: Subject, data: AuditData, loss: Loss | None) -> Target:
 
 AUTOGRAD = "gradient flow, exact gradients"
 ESTIMATE = "estimate without gradient: finite differences on numbers, every category of each column"
+OF_TREES = f"{ESTIMATE}, moves across the trees' split points"
 _ROWS_AT_ONCE = 8192
 _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
 
@@ -342,7 +353,8 @@ def _by_scoring(
     progress: Progress,
 ) -> Moved:
     steps = options.steps_for(number=isinstance(subject.model, NumberModel))
-    each = scorings(subject.space, steps)
+    splits: Splits = getattr(subject.model, "splits", {})
+    each = scorings(subject.space, steps, splits)
     most = max(10, MOST_SCORED // each)
     reason = f"not drawn into the sample (a model without gradient scores each person {each} times)"
     if options.max_people is not None and options.max_people <= most:
@@ -366,6 +378,7 @@ def _by_scoring(
                     steps=steps,
                     step_size=options.step_size,
                     within_range=within_range,
+                    splits=splits,
                     progress=report,
                 )
             )
@@ -385,9 +398,8 @@ def _by_scoring(
     answers = target.answers(target.raw(data.frame)), target.answers(target.raw(after))
     x = subject.space.encode(data.frame) * category_units(subject.space)
     tried = min(steps, SEARCH_STEPS)
-    return Moved(
-        used, left_out, x, flow, target, *answers, steps, ESTIMATE, False, shorter, tried, kept_inside
-    )
+    method = OF_TREES if splits else ESTIMATE
+    return Moved(used, left_out, x, flow, target, *answers, steps, method, False, shorter, tried, kept_inside)
 
 
 def _parts(

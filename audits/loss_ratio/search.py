@@ -5,15 +5,16 @@ about the nearest row that could be written down: numbers rounded as the column'
 ranges where that is asked for), whole categories. Slopes along numbers and ranks are central differences over
 a quarter of a standard deviation, at least one whole step; those along categories are what changing the
 person's own category does. The penalty is taken implicitly, so that long steps stay stable and 20 of them
-cover the time of the whole flow. Then every category of every column is tried at the best point. The longer
-search goes the whole way again in twice as many steps, with the slopes at the points found. Each person
+cover the time of the whole flow. Then every category of every column is tried at the best point, and of trees
+whose split points are known a number on either side of each, as nothing changes between. The longer search
+goes the whole way again in twice as many steps, with the slopes at the points found. Each person
 keeps the best point seen, by ℓ - λ d². Starts at random points nearby are no part of it: they reach beyond
 where the flow ends (of networks the ratio came out 1.2 times the exact one).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,13 +28,17 @@ from audits.loss_ratio.metrics import FairMetric
 from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
 
-__all__ = ["MOST_SCORED", "SEARCH_STEPS", "Found", "black_box_flow", "scorings"]
+__all__ = ["MOST_SCORED", "SEARCH_STEPS", "Found", "Splits", "black_box_flow", "scorings"]
 
 SEARCH_STEPS = 20
 MOST_SCORED = 2_000_000
 """Rows scored in one audit at most; a sample of the people is drawn above it."""
 
 _NUMBERS = ("continuous", "integer", "datetime", "ordinal")
+Splits = Mapping[str, np.ndarray]
+"""The sorted numbers at which a model of trees splits each column of numbers."""
+
+_MOST_CROSSED = 40
 _WIDTH = 0.25
 _FAR = 50.0  # standard deviations beyond which no number is written down
 
@@ -47,11 +52,31 @@ class Found:
     shorter: np.ndarray
 
 
-def scorings(space: FeatureSpace, steps: int) -> int:
+def scorings(space: FeatureSpace, steps: int, splits: Splits) -> int:
     """How often each person is scored."""
     numbers = sum(1 for part in space.parts if _is_number(part))
     swaps = sum(len(part.levels) for part in space.parts if not _is_number(part))
-    return 1 + 3 * min(steps, SEARCH_STEPS) * (2 * numbers + 1) + 4 * swaps
+    crossed = sum(len(crossing_values(part, splits)) for part in space.parts)
+    return 1 + 3 * min(steps, SEARCH_STEPS) * (2 * numbers + 1) + 4 * swaps + 2 * crossed
+
+
+def crossing_values(part: LevelBlock | NumberBlock, splits: Splits) -> np.ndarray:
+    """Return one number of a column for each stretch between the split points of trees.
+
+    Halfway between two of them, as the column's numbers are rounded; of more than 40, 40 at even places.
+    """
+    known = splits.get(part.column)
+    if known is None or not isinstance(part, NumberBlock) or part.kind not in {"continuous", "integer"}:
+        return np.empty(0)
+    reach = max(part.step, 1e-3 * part.sd)
+    values = np.r_[known[0] - reach, (known[1:] + known[:-1]) / 2, known[-1] + reach]
+    if part.step:
+        grid = values / part.step
+        values = np.r_[np.floor(grid), np.ceil(grid)] * part.step
+    values = np.unique(values)
+    if len(values) > _MOST_CROSSED:
+        values = values[np.linspace(0, len(values) - 1, _MOST_CROSSED).round().astype(int)]
+    return values
 
 
 def black_box_flow(
@@ -64,6 +89,7 @@ def black_box_flow(
     steps: int,
     step_size: float,
     within_range: bool = False,
+    splits: Splits | None = None,
     progress: Progress = silent,
 ) -> Found:
     """Move every person, and say where to, as points and as raw rows.
@@ -78,6 +104,8 @@ def black_box_flow(
         The people. Columns outside `space` stay as they are.
     within_range : bool
         Put numbers back into the range observed in `space`.
+    splits : mapping of str to array, optional
+        Of trees.
     """
     search = _Search(losses_of, frame, space if within_range else _unbounded(space), metric, regularizer)
     used = min(steps, SEARCH_STEPS)
@@ -92,6 +120,7 @@ def black_box_flow(
                 curve[round((k + 1) * steps / used)] = search.losses.copy()
         progress((way + 0.9) / 2, "Trying other categories")
         search.swap()
+        search.cross(splits or {})
         if way == 0:
             shorter = search.losses.copy()
     curve[steps] = search.losses.copy()
@@ -197,6 +226,17 @@ class _Search:
                 z = self.best.copy()
                 z[:, places] = part.encode(rows[part.column], unknown="zero")[:, : len(places)]
                 self.keep(self.losses_of(rows), z)
+
+    def cross(self, splits: Splits) -> None:
+        """Try a number of each stretch between the split points of trees, a column at a time."""
+        for part in self.numbers:
+            for value in crossing_values(part, splits):
+                assert isinstance(part, NumberBlock)  # noqa: S101  (numbers are)
+                if part.low <= value <= part.high:
+                    z = self.best.copy()
+                    here = ~self.missing[part.column]
+                    z[here, self.space.blocks[part.column].start] = (value - part.mean) / part.sd
+                    self.keep(self.losses_of(self.rows(z)), z)
 
     def _swapped(
         self, start: pd.DataFrame, part: LevelBlock | NumberBlock, levels: pd.Series

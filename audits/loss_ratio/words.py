@@ -10,7 +10,7 @@ from audits.data.blocks import NumberBlock
 from audits.loss_ratio.flow import LEAST_LOSS
 from audits.loss_ratio.judging import Grounds
 from audits.loss_ratio.metrics import Metrics
-from audits.loss_ratio.moving import Moved
+from audits.loss_ratio.moving import OF_TREES, Moved
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import LossRatioResult
 from audits.loss_ratio.testing import Tests
@@ -103,11 +103,14 @@ def warnings_for(
         )
     flow = moved.flow
     if not moved.exact:
+        trees = (
+            " Its trees' split points were crossed a column at a time." if moved.method == OF_TREES else ""
+        )
         found.append(
             f"The {subject.model.name} has no gradient: people were moved by {moved.tried} long steps of "
             "finite differences on numbers and every category of each column, and the model was asked about "
-            "the nearest rows that could be written down. So the ratio is an estimate and may be too small. "
-            f"{_longer(tests)}"
+            f"the nearest rows that could be written down.{trees} So the ratio is an estimate and may be too "
+            f"small. {_longer(tests)}"
         )
         if options.schedule != "constant":
             found.append("A step schedule does not apply to it: its steps are of one length.")

@@ -70,4 +70,8 @@ def open_catboost(path: Path) -> Opened:
     features = tuple(Feature(each, () if each in words else None) for each in names)
     classes = tuple(np.asarray(model.classes_).tolist()) if gives == "probabilities" else ()
     named = not all(re.fullmatch(r"\d+", each) for each in names)
-    return Opened(name, digest, features, named, predict, gives, classes or None, model)
+
+    def splits() -> dict[str, np.ndarray]:
+        return {names[k]: np.unique(borders) for k, borders in model.get_borders().items() if len(borders)}
+
+    return Opened(name, digest, features, named, predict, gives, classes or None, model, splits)

@@ -18,6 +18,7 @@ from audits.models.native import (
     digest_of_file,
     library,
     match,
+    splits_by_feature,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +74,13 @@ def open_lightgbm(path: Path) -> Opened:
 
     features = tuple(Feature(each, categories.get(each)) for each in names)
     named = not all(_UNNAMED.fullmatch(each) for each in names)
-    return Opened(name, digest, features, named, predict, gives, model=booster)
+
+    def splits() -> dict[str, np.ndarray]:
+        nodes = booster.trees_to_dataframe()
+        nodes = nodes[nodes["decision_type"] == "<="]
+        return splits_by_feature(nodes["split_feature"], nodes["threshold"])
+
+    return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
 
 
 def _categories(

@@ -37,7 +37,16 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["Feature", "NativeModel", "NativeNumbers", "Opened", "digest_of_file", "library", "match"]
+__all__ = [
+    "Feature",
+    "NativeModel",
+    "NativeNumbers",
+    "Opened",
+    "digest_of_file",
+    "library",
+    "match",
+    "splits_by_feature",
+]
 
 Gives = Literal["probabilities", "logits", "labels", "numbers"]
 
@@ -89,6 +98,8 @@ class Opened:
         Label values in the order of the outputs, where the file says.
     model : object
         The library's own, for exact gradients.
+    splits : callable
+        Gives, of trees, the numbers at which they split each feature, sorted; nothing for what is no tree.
     """
 
     name: str
@@ -99,6 +110,7 @@ class Opened:
     gives: Gives
     classes: tuple[object, ...] | None = None
     model: Any = field(default=None, repr=False)
+    splits: Callable[[], Mapping[str, np.ndarray]] = field(default=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +133,12 @@ class _Fed:
     def sha256(self) -> str:
         """Digest of the file."""
         return self.opened.sha256
+
+    @property
+    def splits(self) -> dict[str, np.ndarray]:
+        """The numbers at which trees split each column that they read as numbers, sorted."""
+        known, fed = self.opened.splits(), zip(self.columns, self.opened.features, strict=True)
+        return {column: known[feature.name] for column, feature in fed if feature.name in known}
 
     def given(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows as the library takes them.
@@ -300,6 +318,13 @@ def _fed(raw: pd.Series, feature: Feature, name: str) -> Any:
         raise InputError(
             name, f"takes numbers as {feature.name!r}, but column {raw.name!r} holds none", raw.iloc[0]
         ) from None
+
+
+def splits_by_feature(features: pd.Series, thresholds: pd.Series) -> dict[str, np.ndarray]:
+    """Return the sorted numbers at which each feature is split, from the splits one by one."""
+    known = pd.to_numeric(thresholds, errors="coerce")
+    found = known[known.notna() & np.isfinite(known)].groupby(features)
+    return {str(name): np.unique(each.to_numpy(np.float64)) for name, each in found}
 
 
 def digest_of_file(path: Path, name: str) -> str:

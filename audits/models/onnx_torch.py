@@ -2,8 +2,8 @@
 
 Steps that turn a cell into numbers and have no slope (a one-hot encoding, a filled-in value) stay with
 onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. Where the
-network is linear layers with ReLUs, tanh or sigmoid units between them it becomes exactly that, whatever
-steps the exporter made of it; otherwise a module that carries out the same steps in float64. Nothing here is
+network is linear layers with ReLU, tanh or sigmoid units between them it becomes exactly that, whatever steps
+the exporter made of it; otherwise a module that carries out the same steps in float64. Nothing here is
 trusted by itself: see `audits.models.exact`, which holds scores against the runtime's.
 """
 

@@ -18,6 +18,7 @@ from audits.models.native import (
     digest_of_file,
     library,
     match,
+    splits_by_feature,
 )
 
 if TYPE_CHECKING:
@@ -85,7 +86,14 @@ def open_xgboost(path: Path) -> Opened:
         return np.asarray(found).astype(np.int64) if gives == "labels" else found
 
     named = booster.feature_names is not None
-    return Opened(name, digest, features, named, predict, gives, model=booster)
+
+    def splits() -> dict[str, np.ndarray]:
+        if config["gradient_booster"]["name"] == "gblinear":
+            return {}
+        nodes = booster.trees_to_dataframe()
+        return splits_by_feature(nodes["Feature"], nodes["Split"])
+
+    return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
 
 
 def _features(booster: Any) -> tuple[Feature, ...]:

@@ -357,6 +357,13 @@ def test_two_models_have_two_digests(crowd):
     assert digests[0] == digests[2] != digests[1]
 
 
+@pytest.mark.parametrize("nobody", [None, [], (), {}, ""])
+def test_no_protected_attribute_is_asked_for(crowd, nobody):
+    frame, hired = crowd
+    with pytest.raises(InputError, match=r"protected is missing: whose groups .* such as protected='sex'"):
+        audits.audit(None, frame, hired, favorable=1, protected=nobody, predictions=hired)
+
+
 def test_rows_of_one_person_and_sampling_weights_are_said_as_in_a_spec(crowd, pipeline):
     frame, hired = crowd
     who = np.repeat(np.arange(len(frame) // 4), 4)
