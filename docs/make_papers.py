@@ -22,8 +22,8 @@ _HEAD = """# The five papers, item by item
 
 Made by `make docs` from `docs/papers.yaml`. Every definition, theorem, algorithm, figure and table that a
 paper numbers: where it is, what was published, what comes out here, why they differ, and the test that holds
-it. A dash means that there is no number to hold. How each room departs from its paper stands at the top of its
-package.
+it. A dash means that there is no number to hold. How each room departs from its paper stands at the top of
+its package.
 """
 
 
