@@ -3,8 +3,8 @@
 # make quick  style and the tests that catch most, while working (under 90 s on 2 cores)
 # make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
 # make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
-# make docs   bring the tables of docs/architecture.md up to date with the records
-# make wheel  build the wheel into dist/
+# make docs   bring docs/architecture.md up to date, and build the documentation into site/
+# make wheel  build the wheel into dist/, the documentation in it
 
 PORT ?= 8501
 VENV := .venv
@@ -34,7 +34,7 @@ quick: setup-tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK)
 
 calibrate: setup-tests
-	$(BIN)/python -m benchmarks.calibration --write
+	$(BIN)/python -m benchmarks.calibration
 
 # FUZZ damaged inputs: tables, models, specs and API bodies
 FUZZ ?= 100000
@@ -75,9 +75,10 @@ postgresql:
 docs: setup-tests
 	$(BIN)/python docs/make_architecture.py
 	$(BIN)/python docs/make_papers.py
+	$(BIN)/mkdocs build --quiet --strict
 
-wheel: setup-tests
+wheel: docs
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) artefacts build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) artefacts build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,8 @@
 """Which folders the wheel holds, and where: all that pyproject.toml cannot say.
 
-The pages, their assets and the example data travel inside the package ``audits``: nothing called ``app``
-lands among other people's packages. ``evenhand app`` puts ``audits/pages`` on its server's path.
+The pages, their assets, the example data and the built documentation travel inside the package ``audits``:
+nothing called ``app`` lands among other people's packages. ``evenhand app`` puts ``audits/pages`` on its
+server's path.
 """
 
 from pathlib import Path
@@ -11,6 +12,7 @@ from setuptools import find_packages, setup
 ROOT = Path(__file__).resolve().parent
 INSIDE = "audits.pages"
 BESIDE = ("app", "assets", "sample_data")
+SITE = "site"  # the documentation, where `make docs` has built it
 
 
 def folders(top: str) -> list[str]:
@@ -21,18 +23,27 @@ def folders(top: str) -> list[str]:
     ]
 
 
+BUILT = folders(SITE) if (ROOT / SITE).is_dir() else []
+
 setup(
     packages=[
         *find_packages(include=["audits", "audits.*"]),
         *(name for name in folders("audits") if name.startswith("audits.reports.")),
         INSIDE,
         *(f"{INSIDE}.{name}" for top in BESIDE for name in folders(top)),
+        *(f"{INSIDE}.{name}" for name in BUILT),
     ],
-    package_dir={"audits": "audits", INSIDE: ".streamlit", **{f"{INSIDE}.{top}": top for top in BESIDE}},
+    py_modules=["evenhand"],
+    package_dir={
+        "audits": "audits",
+        INSIDE: ".streamlit",
+        **{f"{INSIDE}.{top}": top for top in (*BESIDE, SITE)},
+    },
     package_data={"": ["*.pyi", "py.typed", "*.json", "*.j2", "*.ttf", "LICENSE"], INSIDE: ["config.toml"]}
     | {
         f"{INSIDE}.{name}": ["*.svg", "*.css", "*.md", "*.csv", "*.yaml", "*.onnx"]
         for top in BESIDE
         for name in folders(top)
-    },
+    }
+    | {f"{INSIDE}.{name}": ["*.*"] for name in BUILT},
 )

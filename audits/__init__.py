@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from audits.client import Monitor
     from audits.notebook import Findings, audit
     from audits.runs.checking import check
     from audits.runs.gate import GateFailed
@@ -13,18 +15,25 @@ if TYPE_CHECKING:
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.notebook",
+    "Monitor": "audits.client",
     "check": "audits.runs.checking",
     "GateFailed": "audits.runs.gate",
 }
 
-__all__ = ["Findings", "GateFailed", "audit", "check"]
+__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check"]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:  # late: importing the package alone stays cheap
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """What there is to use: functions first asked for, the audits' packages, data, models and statistics."""
+    from audits.runs.registry import AUDITS
+
+    ours = (name for name in AUDITS if not AUDITS.brought(name))
+    return sorted({*__all__, *ours, "data", "models", "stats"})

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import inspect
 import json
 import math
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -140,15 +142,25 @@ def verdict_as_now(value: Any) -> Any:
 def shown(kind: type[R]) -> type[R]:
     """Give a result class a compact form for notebooks: verdict, finding, warnings, the head of its table.
 
+    And ``explain()``, which prints the finding, the method that its audit implements, and where it is from.
+
     A decorator above ``@dataclass``, whose own form would list every number.
     """
     kind.__repr__ = _repr  # type: ignore[method-assign]
     kind._repr_html_ = _repr_html  # type: ignore[attr-defined]
+    kind.explain = _explain  # type: ignore[attr-defined]
     return kind
 
 
 def _repr(result: Any) -> str:
     return f"<{type(result).__name__}: {result.verdict}. {result.finding}>"
+
+
+def _explain(result: Any) -> None:
+    """Print the finding, and the method and source that the audit's package states."""
+    package = sys.modules[type(result).__module__.rpartition(".")[0] or type(result).__module__]
+    method = inspect.cleandoc(package.__doc__ or "").replace("``", "`")
+    print(f"{result.verdict}. {result.finding}\n\n{method}")
 
 
 def _repr_html(result: Any) -> str:

@@ -32,7 +32,7 @@ LAYERS = (
     ),
     ("runs",),
     ("reports",),
-    ("cli", "notebook"),
+    ("cli", "notebook", "pytest_plugin"),
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

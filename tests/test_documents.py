@@ -54,7 +54,8 @@ def test_the_table_of_layers_names_every_package():
 def test_links_to_files_lead_somewhere(path: Path):
     text = path.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text) if "://" not in link]
-    assert not [link for link in links if not (path.parent / link).exists()]
+    made = {"gallery.md", "reference.md", *(f"audits/{name}.md" for name in AUDITS)}  # by docs/site.py
+    assert not [link for link in links if link not in made and not (path.parent / link).exists()]
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -22,6 +23,7 @@ from audits.runs.version import VERSION
 from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 EXTRAS = {"torch", "streamlit", "fairlearn", "psycopg", "reportlab", "starlette", "uvicorn", "safetensors"}
 ABSENT = f"""
 import sys
@@ -43,10 +45,12 @@ def wheel(tmp_path_factory) -> Path:
     source, dist = folder / "source", folder / "dist"
     files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, files.stdout.split("\0")):
-        if name.startswith(("tests/", "benchmarks/", "docs/")) or not (ROOT / name).is_file():
+        if name.startswith(("tests/", "benchmarks/", "docs/", "examples/")) or not (ROOT / name).is_file():
             continue
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((ROOT / name).read_bytes())
+    (source / "site" / "audits").mkdir(parents=True)  # as `make docs` leaves it
+    (source / "site" / "audits" / "flipset.html").write_text("<h1>Flipsets</h1>")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-index"]
     subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", dist, source], check=True)
     [made] = dist.glob("*.whl")
@@ -90,7 +94,11 @@ def evenhand(env: Path, folder: Path, *arguments: object) -> subprocess.Complete
 def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {name.split("/")[0] for name in names} == {"audits", f"evenhand-{VERSION}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {
+        "audits",
+        "evenhand.py",
+        f"evenhand-{VERSION}.dist-info",
+    }
     tracked = subprocess.run(
         ["git", "ls-files", "audits", "app", "assets", "sample_data"],
         cwd=ROOT,
@@ -104,7 +112,10 @@ def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path)
         if (ROOT / name).is_file()
     }
     assert expected <= names, f"left out: {sorted(expected - names)}"
-    assert f"evenhand-{VERSION}.dist-info/licenses/LICENSE" in names
+    assert {
+        f"evenhand-{VERSION}.dist-info/licenses/LICENSE",
+        "audits/pages/site/audits/flipset.html",
+    } <= names
 
 
 def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
@@ -113,19 +124,26 @@ def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
     assert "version" not in project["project"]
 
 
-def test_from_nothing_to_a_finding_and_a_report(env: Path, tmp_path: Path):
-    """Without torch, Streamlit, fairlearn, PostgreSQL and reportlab."""
-    made = evenhand(env, tmp_path, "sample-data", "hiring", "--out", "samples")
-    assert (made.returncode, made.stderr) == (0, "")
-    told = evenhand(env, tmp_path, "describe", "samples/hiring.csv")
-    assert "2,000 rows" in told.stdout
-    done = evenhand(env, tmp_path, "run", "samples/hiring.yaml", "--out", "results")
-    assert (done.returncode, done.stderr) == (0, "")
+def test_the_tutorial_followed_literally(env: Path, tmp_path: Path):
+    """Every command and file in its order, without torch, Streamlit, fairlearn, PostgreSQL and reportlab."""
+    said = {}
+    for language, name, block in re.findall(r"```(bash|yaml) ?(\S*)\n(.*?)```", TUTORIAL, flags=re.DOTALL):
+        if name:
+            (tmp_path / name).write_text(block, encoding="utf-8")
+        for command in block.splitlines() if language == "bash" else ():
+            done = evenhand(env, tmp_path, *shlex.split(command)[1:])
+            # --fail-on is the one whose answer may be 1
+            assert done.returncode <= ("--fail-on" in command), f"{command}\n{done.stderr}"
+            said[command] = done.stdout
+    assert "2,000 rows" in said["evenhand describe hiring.csv"]
     document = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
     assert document["evenhand"] == VERSION
-    assert document["audits"][0]["finding"] in " ".join(done.stdout.split())
+    finding = document["audits"][0]["finding"]
+    assert finding in " ".join(said["evenhand run hiring.yaml --out results"].split())
     assert (tmp_path / "results" / "report.html").stat().st_size > 1_000_000  # it opens offline
-    assert evenhand(env, tmp_path, "runs", "list").stdout.count("done") == 1
+    assert (tmp_path / "gate" / "summary.md").read_text(encoding="utf-8").startswith("## Fairness audit")
+    assert json.loads((tmp_path / "baseline.json").read_text(encoding="utf-8"))["audits"]
+    assert evenhand(env, tmp_path, "runs", "list").stdout.count("done") == 2
 
 
 @pytest.mark.parametrize(
@@ -168,9 +186,19 @@ def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
         health = _answer(f"http://127.0.0.1:{port}/api/v1/health", server, tmp_path / "log")
         assert json.loads(health)["status"] == "ok"
         assert b"<title>" in _answer(f"http://127.0.0.1:{port}/", server, tmp_path / "log")
+        documented = _answer(f"http://127.0.0.1:{port}/docs/audits/flipset.html", server, tmp_path / "log")
+        assert documented == b"<h1>Flipsets</h1>"
+        # the container's health check, as written, once it is up and once it is not
+        written = re.search(
+            r"HEALTHCHECK .*CMD (\[.*\])", (ROOT / "Containerfile").read_text(encoding="utf-8")
+        )
+        code = json.loads(written[1])[-1].replace(":8501/", f":{port}/")
+        check = [env / "bin" / "python", "-c", code]
+        assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode == 0
     finally:
         server.terminate()
         server.wait(30)
+    assert subprocess.run(check, capture_output=True, timeout=30, check=False).returncode != 0
 
 
 def _answer(url: str, server: subprocess.Popen, log: Path) -> bytes:

@@ -17,7 +17,7 @@ from app.widgets.frame import page_text
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.flipset import FlipsetResult
+from audits.flipset import FlipsetResult, words
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import maps as flipset_maps
 from audits.flipset.figures.flipsets import Part
@@ -139,7 +139,7 @@ def _checks(result: FlipsetResult) -> None:
 
 def _headline(result: FlipsetResult) -> None:
     how = f"{interval_words(result.judged)} · {result.judged.interval.method} · {result.certificate.method}"
-    headline(result.finding, result.verdict, how)
+    headline(words.headline(result), result.verdict, result.finding, how)
 
 
 def show_earlier(result: FlipsetResult) -> None:

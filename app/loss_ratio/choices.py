@@ -51,26 +51,40 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     check_invents(draft)
     data.check_labels()
     metrics = list(_METRICS)
+    usual = data.usual_audits(draft["spec"]["model"].get("train")).get("loss_ratio", {})
     metric = st.selectbox(
         "What should not matter",
         metrics,
+        index=metrics.index(usual.get("metric", "learned")),
         format_func=_METRICS.__getitem__,
         help="People who differ only in this count as alike, and should be treated alike.",
         **state.choice("metric"),
     )
     options: dict[str, Any] = {}
     if metric == "learned":
+        left_out = [name for name in data.protected if name not in usual.get("sensitive", data.protected)]
         chosen = st.multiselect(
             "Attributes",
             data.sensitive_columns(),
-            default=list(data.protected),
+            default=usual.get("sensitive", list(data.protected)),
             help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
             **state.choice("sensitive"),
         )
         options["sensitive"] = chosen
+        if left_out and chosen == usual["sensitive"]:
+            with st.container(key="quiet-left-out"):
+                st.text(
+                    f"{', '.join(left_out)} too would leave nothing that matters: the model reads "
+                    f"{', '.join(data.features)} alone."
+                )
     elif metric == "expert":
         options |= {"metric": metric}
-        chosen = st.multiselect("Features", list(data.features), **state.choice("free"))
+        chosen = st.multiselect(
+            "Features",
+            list(data.features),
+            default=usual.get("free_features", []),
+            **state.choice("free"),
+        )
         options |= {"free_features": chosen} if chosen else {}
         lines = st.text_area(
             "And directions, one a line",
@@ -111,7 +125,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
     with st.expander("More options"):
         options |= _more(_predicts_number(draft))
-        if "predict" not in draft["spec"]["model"]:  # the fair baselines learn favourable or not
+        if "predict" not in draft["spec"]["model"]:  # the fair baselines learn favorable or not
             options |= _compared()
     return Chosen(
         options, f"Individual fairness: {', '.join(chosen)}", _seconds(draft, data, summary, options)

@@ -8,6 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from app.documentation import page_about
+from app.widgets import notices
 from app.widgets.export import export_section
 from app.widgets.frame import page_text
 from audits.runs.documents import dump_yaml
@@ -18,13 +20,18 @@ from audits.stats import EVIDENCE, Verdict
 __all__ = ["earlier_figure", "fine_print", "headline"]
 
 
-def headline(finding: str, verdict: Verdict, how: str) -> None:
-    """Write the finding, its verdict, and how sure it is."""
+def headline(said: str, verdict: Verdict, finding: str, how: str = "") -> None:
+    """Write the first sentence and its verdict; the finding with its numbers folds below."""
     with st.container(key="finding"):
-        st.text(finding)
+        st.text(said)
     with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
         st.badge(verdict, color="primary" if verdict == EVIDENCE else "gray")
-        st.text(how)
+    if finding == said and not how:
+        return
+    with st.expander("In numbers, and how they came"), st.container(key="numbers"):
+        st.text(finding)
+        if how:
+            st.caption(notices.label(how, longest=1000))
 
 
 def earlier_figure(figure: go.Figure) -> None:
@@ -54,8 +61,10 @@ def fine_print(
     """
     reading = page_text(f"{texts}_reading", "")
     limits = page_text(f"{texts}_limits", AUDITS[found.audits[0].name].limits)
+    page = page_about(found.audits[0].name)
+    more = f"\n\n[Method, options and calibration]({page})" if page else ""
     sections: dict[str, Callable[[], object]] = {
-        **({"How to read this": lambda: st.markdown(reading)} if reading else {}),
+        **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
         "What it cannot tell you": lambda: st.markdown(limits),
         **(beside or {}),
         "Settings used": lambda: st.code(

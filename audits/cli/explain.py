@@ -17,17 +17,19 @@ from audits.data.spec import Weights
 from audits.models.spec import Endpoint, ModelSpec, Predictions
 from audits.runs.gate import Gate
 from audits.runs.registry import AUDITS
+from audits.runs.rules import BaselineRule, Rule, Waiver
 
 __all__ = ["explain"]
 
 _TOP = {
     "data": "Which table, which rows, which label, which groups.",
     "model": "Where the model comes from, in exactly one way.",
-    "threshold": "Favourable when the favourable score is at least this: one number (0.5), or one for each "
+    "threshold": "Favorable when the favorable score is at least this: one number (0.5), or one for each "
     "value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
     "seed": "Seed of everything random, a whole number (0). The same seed gives the same numbers.",
     "audits": "The list of audits with their options: - groups, - flipset: {source: …, target: …}.",
-    "gate": "How many verdicts of a kind pass --fail-on gate.",
+    "gate": "What passes --fail-on gate: how many verdicts of a kind, what numbers must be, what may not "
+    "have grown. A list is short for its rules.",
 }
 _SECTIONS: dict[str, type] = {
     "data": DataSpec,
@@ -40,6 +42,9 @@ _SECTIONS: dict[str, type] = {
     "model.predictions": Predictions,
     "model.endpoint": Endpoint,
     "gate": Gate,
+    "gate.rules": Rule,
+    "gate.baseline": BaselineRule,
+    "gate.waivers": Waiver,
 }
 
 

@@ -94,7 +94,7 @@ def _commented(proposal: Proposal, path: str) -> str:
         "# each audit that needs no further choice on these data",
         *_entry({"audits": spec["audits"]}, 0),
     ]
-    lines += ["# gate: {evidence: 0}        for --fail-on gate: how many verdicts of a kind pass"]
+    lines += ["# gate: {material: 0}        for --fail-on gate: what passes; explain gate"]
     return "\n".join(lines) + "\n"
 
 

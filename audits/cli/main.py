@@ -162,6 +162,15 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("--json", action="store_true", help="as JSON")
     plan.set_defaults(command=_plan)
 
+    baseline = commands.add_parser(
+        "baseline",
+        help="keep a finished run for later ones to be held against",
+        description="Write a finished run's numbers and decisions, for a gate's baseline.",
+    )
+    baseline.add_argument("folder", metavar="DIR", type=Path, help="folder that `run --out` wrote")
+    baseline.add_argument("--out", metavar="FILE", type=Path, default=Path("baseline.json"))
+    baseline.set_defaults(command=_baseline)
+
     report = commands.add_parser(
         "report", help="write the report of a finished run", description="Render a finished run again."
     )
@@ -191,10 +200,91 @@ def _parser() -> argparse.ArgumentParser:
     )
     schema.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: printed)")
     schema.set_defaults(command=_schema)
+    _keeping(commands)
+    words = "See to the servers that work on EVENHAND_HOME."
+    _administration(commands.add_parser("admin", help="see to the server", description=words))
     _saved_audits(commands.add_parser("runs", help="saved audits", description="List and keep saved audits."))
     words = "Measure new people as a sensitivity audit did, without a server."
     _monitors(commands.add_parser("monitor", help="measure new people", description=words))
     return parser
+
+
+def _keeping(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    copy = commands.add_parser(
+        "backup",
+        help="copy all that is kept into a file",
+        description="Copy EVENHAND_HOME and the database into a file, while servers go on.",
+    )
+    copy.add_argument("file", metavar="FILE.tar.gz", type=Path)
+    copy.set_defaults(command=_backup)
+    back = commands.add_parser(
+        "restore",
+        help="lay out what `backup` copied",
+        description="Lay out a copy in an empty EVENHAND_HOME and an empty database.",
+    )
+    back.add_argument("file", metavar="FILE.tar.gz", type=Path)
+    back.set_defaults(command=_restore)
+    erase = commands.add_parser(
+        "erase",
+        help="take one person out of all that is kept",
+        description="Take a person's rows out of uploads and monitors; delete audits made with them.",
+    )
+    erase.add_argument("--person", metavar="VALUE", help="what the column that tells people apart holds")
+    erase.add_argument("--column", metavar="NAME", help="that column (default: what specs name as person)")
+    erase.add_argument("--look", action="store_true", help="only say what would be taken out")
+    erase.set_defaults(command=_erase)
+
+
+def _administration(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    status = commands.add_parser("status", help="what runs and waits; memory and disk by workspace")
+    status.add_argument("--json", action="store_true", help="as JSON")
+    status.set_defaults(command=_admin_status)
+    cancel = commands.add_parser("cancel", help="cancel anybody's run")
+    cancel.add_argument("id", metavar="ID")
+    cancel.set_defaults(command=_admin_cancel)
+    log = commands.add_parser("log", help="the audit log, as JSON lines")
+    log.add_argument("--days", metavar="N", type=float, help="only the last N days")
+    log.add_argument("--who", metavar="NAME", default="", help="only what this person did")
+    log.add_argument("--act", metavar="ACT", default="", help="only this, such as exported")
+    log.add_argument("--check", action="store_true", help="only whether any line was changed or taken out")
+    log.set_defaults(command=_admin_log)
+
+
+def _admin_status(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import admin
+
+    return 0, admin.status(as_json=chosen.json)
+
+
+def _admin_cancel(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import admin
+
+    return 0, admin.cancelled(chosen.id)
+
+
+def _admin_log(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import admin
+
+    return 0, admin.logged(chosen.days, chosen.who, chosen.act, check=chosen.check)
+
+
+def _backup(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import keeping
+
+    return 0, keeping.backed_up(chosen.file)
+
+
+def _restore(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import keeping
+
+    return 0, keeping.restored(chosen.file)
+
+
+def _erase(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import keeping
+
+    return 0, keeping.erased(chosen.person, chosen.column, look=chosen.look)
 
 
 def _running(parser: argparse.ArgumentParser) -> None:
@@ -209,7 +299,13 @@ def _running(parser: argparse.ArgumentParser) -> None:
         help="exit with status 1 if some verdict, corrected for all audits of the run, is 'evidence of a "
         "difference', if one is of a material difference, or if the spec's gate stops the run",
     )
-    parser.add_argument("--junit", metavar="FILE", type=Path, help="write the verdicts as JUnit XML")
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="write what the gate says as JUnit XML")
+    parser.add_argument(
+        "--summary", metavar="FILE", type=Path, help="add what the gate says to a Markdown file"
+    )
+    parser.add_argument(
+        "--annotate", action="store_true", help="print what does not pass as annotations of GitHub Actions"
+    )
 
 
 def _saved_audits(parser: argparse.ArgumentParser) -> None:
@@ -270,6 +366,35 @@ def _monitors(parser: argparse.ArgumentParser) -> None:
     score.add_argument("--out", metavar="FILE", type=Path, help="where to write them (default: printed)")
     score.set_defaults(command=_monitor_score)
 
+    again = commands.add_parser("replay", help="when would a monitor have alarmed on a past table?")
+    again.add_argument("folder", metavar="BUNDLE", type=Path, help="folder that `monitor export` wrote")
+    again.add_argument("rows", metavar="ROWS", type=Path, help="its people, oldest first")
+    again.add_argument("--against", metavar="BUNDLE", type=Path, help="a second bundle to compare with")
+    again.add_argument("--people-between", type=float, default=100_000.0, help="people between false alarms")
+    again.add_argument("--json", action="store_true", help="as JSON")
+    again.set_defaults(command=_monitor_replay)
+
+    send = commands.add_parser("send", help="send a table to a monitor of a server, a nightly batch say")
+    send.add_argument("url", metavar="URL", help="http(s)://server/api/v1/monitors/ID")
+    send.add_argument("rows", metavar="ROWS", type=Path, help="table with the columns that it reads")
+    send.add_argument("--id", metavar="COLUMN", help="column with your own ids")
+    send.add_argument("--score", metavar="COLUMN", help="column with the deployed model's scores")
+    send.set_defaults(command=_monitor_send)
+
+
+def _monitor_replay(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.replayed(
+        chosen.folder, chosen.rows, chosen.against, chosen.people_between, as_json=chosen.json
+    )
+
+
+def _monitor_send(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.send(chosen.url, chosen.rows, chosen.id, chosen.score)
+
 
 def _monitor_export(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli import monitor
@@ -289,7 +414,7 @@ def _wishes(chosen: argparse.Namespace) -> Wishes:
     executor = chosen.executor or os.environ.get("EVENHAND_EXECUTOR") or "process"
     if executor not in EXECUTORS:
         raise InputError("EVENHAND_EXECUTOR", "must be inline, process or dask", executor)
-    return Wishes(executor, chosen.fail_on, chosen.junit)
+    return Wishes(executor, chosen.fail_on, chosen.junit, chosen.summary, chosen.annotate)
 
 
 def _run(chosen: argparse.Namespace) -> tuple[int, str]:
@@ -305,6 +430,12 @@ def _plan(chosen: argparse.Namespace) -> tuple[int, str]:
     return 0, planned(
         chosen.spec, chosen.people, chosen.difference, worlds=chosen.worlds, as_json=chosen.json
     )
+
+
+def _baseline(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.report import baseline
+
+    return 0, baseline(chosen.folder, chosen.out)
 
 
 def _report(chosen: argparse.Namespace) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""``report``: a finished run rendered again; ``schema``: what its numbers may be relied on to be."""
+"""``report``: a finished run rendered again; ``baseline``: kept for later ones; ``schema``: its form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audits.runs.documents import dump_yaml
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["report", "schema"]
+__all__ = ["baseline", "report", "schema"]
 
 
 def report(
@@ -36,10 +36,28 @@ def report(
     InputError
         If the folder holds no finished run, the file cannot be written, or `sex` and `race` do not fit.
     """
-    from audits.runs.result import RunResult
-
     if (sex is not None or race is not None) and (template != "ll144" or form not in {"html", "pdf"}):
         raise InputError("--sex and --race", "are for --template ll144 as html or pdf")
+    result = _finished(folder)
+    content = _content(result, form, template, {"sex": sex, "race": race})
+    return _written(out or folder / _name(form, template), content)
+
+
+def baseline(folder: Path, out: Path) -> str:
+    """Write the run in `folder` as a baseline; return where it lies.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no finished run, or the file cannot be written.
+    """
+    from audits.runs.baselines import baseline_of
+
+    return _written(out, baseline_of(_finished(folder)).encode())
+
+
+def _finished(folder: Path) -> RunResult:
+    from audits.runs.result import RunResult
 
     if not (folder / "results.json").is_file():
         raise InputError(
@@ -49,11 +67,12 @@ def report(
             "give the folder that `run --out` wrote; a run that failed has no report",
         )
     try:
-        result = RunResult.load(folder)
+        return RunResult.load(folder)
     except RunFailed as error:
         raise InputError("DIR", f"must hold a finished run: {str(error).rstrip('.')}", str(folder)) from None
-    content = _content(result, form, template, {"sex": sex, "race": race})
-    path = out or folder / _name(form, template)
+
+
+def _written(path: Path, content: bytes) -> str:
     try:
         path.write_bytes(content)
     except OSError as error:

@@ -18,7 +18,8 @@ from audits.errors import InputError, RunCancelled, RunFailed
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
-from audits.runs.gate import STRICT, Gate, gate_of, junit_xml, matched
+from audits.runs.gate import STRICT, Gate, Judgement, gate_of, judge
+from audits.runs.gate_reports import annotated, junit_xml, markdown
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ class Wishes:
     fail_on : {"evidence", "material", "gate"} or None
         What makes the exit status 1.
     junit : Path or None
-        File for the verdicts as JUnit XML.
+        File for what the gate says, as JUnit XML.
+    summary : Path or None
+        File for the same in Markdown; what it holds already stays above.
+    annotate : bool
+        Whether to print what does not pass as annotations of GitHub Actions.
     save : bool
         Whether the run is kept among the saved audits.
     title : str
@@ -51,6 +56,8 @@ class Wishes:
     executor: str = "process"
     fail_on: str | None = None
     junit: Path | None = None
+    summary: Path | None = None
+    annotate: bool = False
     save: bool = True
     title: str = ""
 
@@ -69,7 +76,7 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     checked = parse_spec(document, base_dir).to_dict()
     gate = _gate(checked, wishes)
     kept = _begin(checked, base_dir, wishes) if wishes.save else None
-    return _carry_out(document, base_dir, folder, gate, wishes, kept)
+    return _carry_out(document, base_dir, folder, gate, wishes, kept, spec)
 
 
 def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, str]:
@@ -82,7 +89,7 @@ def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, s
     folder = results_folder(out, Path(f"{before.id[:8]}.yaml"))
     gate = _gate(before.spec, wishes)
     found = saved.begin_again(before.id)
-    return _carry_out(found.spec, Path(found.base_dir), folder, gate, wishes, _Kept(saved, found.id))
+    return _carry_out(found.spec, Path(found.base_dir), folder, gate, wishes, _Kept(saved, found.id), folder)
 
 
 @dataclass(frozen=True)
@@ -111,11 +118,13 @@ def _check(wishes: Wishes) -> None:
             "cannot be 'dask': this version has no Dask support",
             advice="choose 'process' or 'inline'",
         )
-    if wishes.junit is not None:
-        absolute = wishes.junit.absolute()
-        nearest = next(path for path in absolute.parents if path.exists())
+    for option, path in (("--junit", wishes.junit), ("--summary", wishes.summary)):
+        if path is None:
+            continue
+        absolute = path.absolute()
+        nearest = next(each for each in absolute.parents if each.exists())
         if absolute.is_dir() or not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
-            raise InputError("--junit", "must name a file that can be written", str(wishes.junit))
+            raise InputError(option, "must name a file that can be written", str(path))
 
 
 def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
@@ -135,7 +144,13 @@ def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None
 
 
 def _carry_out(
-    document: Any, base_dir: Path, folder: Path, gate: Gate | None, wishes: Wishes, kept: _Kept | None
+    document: Any,
+    base_dir: Path,
+    folder: Path,
+    gate: Gate | None,
+    wishes: Wishes,
+    kept: _Kept | None,
+    spec: Path,
 ) -> tuple[int, str]:
     try:
         with _Meter() as meter:
@@ -148,23 +163,39 @@ def _carry_out(
             cancelled = isinstance(error, (KeyboardInterrupt, RunCancelled))
             kept.end("cancelled" if cancelled else "failed", "" if cancelled else str(error))
         raise
-    if wishes.junit is not None:
-        _write(wishes.junit, junit_xml(result, gate or STRICT))
-    over = matched(result, gate) if gate is not None else []
     lines = [_summary(result, folder, names)]
     lines += [kept.finish(result)] if kept is not None else []
-    if over:
-        lines.append(f"--fail-on {wishes.fail_on}: matched by")
-        lines += [f"  {item.name}: {item.verdict}" for item in over]
-    return int(bool(over)), "\n".join(lines)
+    judged = judge(result, gate or STRICT, base_dir)
+    if wishes.junit is not None:
+        _write(wishes.junit, junit_xml(judged), "--junit")
+    if wishes.summary is not None:
+        _write(wishes.summary, markdown(judged, result), "--summary", also=True)
+    if gate is None:
+        return 0, "\n".join(lines)
+    lines += [annotated(judged, str(spec))] if wishes.annotate else []
+    return int(bool(judged.stopped)), "\n".join([*lines, *_judged(judged, wishes)])
 
 
-def _write(path: Path, text: str) -> None:
+def _judged(judged: Judgement, wishes: Wishes) -> list[str]:
+    """Word what the gate stopped, what it waived, and what to know of waivers."""
+    lines = [f"--fail-on {wishes.fail_on}: matched by"] if judged.stopped else []
+    for item in judged.stopped:
+        lines.append(f"  {item.name}: {item.verdict}")
+        lines += [wrapped(item.finding, "    ")] if item.verdict == "rule broken" else []
+    lines += [
+        wrapped(f"Waived until {waiver.until}: {item.name} ({waiver.reason})", "  ")
+        for item, waiver in judged.waived
+    ]
+    return [*lines, *(wrapped(note, "  ") for note in judged.notes)]
+
+
+def _write(path: Path, text: str, option: str, *, also: bool = False) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with path.open("a" if also else "w", encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
-        raise InputError("--junit", f"cannot be written ({error.strerror})", str(path)) from None
+        raise InputError(option, f"cannot be written ({error.strerror})", str(path)) from None
 
 
 def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
@@ -213,12 +244,13 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     right = accuracy_words(model)
     lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []
     lines += [wrapped(note, "  ") for note in model["notes"]]
-    told = zip(result.audits, result.verdicts_across(), strict=True)
+    told = zip(result.audits, result.across(), strict=True)
     for place, (audit, across) in enumerate(told, start=1):
         found = audit.result
-        lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(found.finding, "   ")]
-        if across != found.verdict:
-            lines.append(wrapped(f"After correction for all {len(result.audits)} audits: {across}.", "   "))
+        lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(audit.headline, "   ")]
+        lines += [wrapped(found.finding, "   ")] if found.finding != audit.headline else []
+        if across.note:
+            lines.append(wrapped(across.note, "   "))
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]

@@ -15,7 +15,8 @@ from audits.runs.saved import STATUSES, SavedRun, SavedRuns
 __all__ = ["annotate", "compare", "listed", "removed", "renamed", "shown"]
 
 _SHORT = 8
-_MOST_CHANGES = 200
+_MOST_A_PART = 12
+_HEAD = ("evenhand", "spec", "data", "model")
 
 
 def listed(status: str | None, verdict: str | None, audit: str | None, text: str, *, as_json: bool) -> str:
@@ -46,7 +47,8 @@ def shown(identity: str, *, as_json: bool) -> str:
     lines += [wrapped(f"Note: {run.note}", "  ")] if run.note else []
     lines += [wrapped(run.error, "  ")] if run.error else []
     for place, audit in enumerate(result.audits if result else (), start=1):
-        lines += ["", f"{place}. {audit.name}: {audit.result.verdict}", wrapped(audit.result.finding, "   ")]
+        lines += ["", f"{place}. {audit.name}: {audit.result.verdict}", wrapped(audit.headline, "   ")]
+        lines += [wrapped(audit.result.finding, "   ")] if audit.result.finding != audit.headline else []
     return "\n".join([*lines, "", dump_yaml(run.spec).rstrip()])
 
 
@@ -58,10 +60,36 @@ def compare(first: str, second: str, *, as_json: bool) -> str:
         return json.dumps([vars(change) for change in changes], indent=1, ensure_ascii=False)
     if not changes:
         return "The two found the same: equal specs, data, models and numbers."
-    lines = [f"{counted(len(changes), 'difference')}:"]
-    lines += [_worded(change) for change in changes[:_MOST_CHANGES]]
-    more = len(changes) - _MOST_CHANGES
-    return "\n".join([*lines, *([f"… and {more:,} more; --json gives all."] if more > 0 else [])])
+    parts: dict[str, list[Change]] = {}
+    for change in changes:
+        parts.setdefault(change.part, []).append(change)
+    # what was found comes first, then what was asked, then single numbers
+    told = [each for part in parts for each in parts[part] if _is_finding(each)]
+    told += [each for part in _HEAD for each in parts.get(part, ())][:_MOST_A_PART]
+    lines = [f"{counted(len(changes), 'difference')}:", *map(_worded, told)]
+    folded = len([each for part in _HEAD for each in parts.get(part, ())]) - _MOST_A_PART
+    lines += [f"  … and {folded:,} more of spec, data and model"] if folded > 0 else []
+    for part in (name for name in parts if name not in _HEAD):
+        lines += _numbers([each for each in parts[part] if not _is_finding(each)], part)
+    return "\n".join([*lines, "--json gives all."] if len(lines) <= len(changes) else lines)
+
+
+def _is_finding(change: Change) -> bool:
+    return change.part not in _HEAD and change.where in {"verdict", "finding"}
+
+
+def _numbers(changes: list[Change], part: str) -> list[str]:
+    """Word an audit's changed numbers, those whose intervals lie apart first; the rest is counted."""
+    one_run = [change for change in changes if change.before is None or change.after is None]
+    both = sorted(
+        (each for each in changes if each not in one_run), key=lambda each: each.overlap is not False
+    )
+    lines = [_worded(change) for change in both[:_MOST_A_PART]]
+    more = len(both) - _MOST_A_PART
+    lines += [f"  … and {more:,} more of {part}"] if more > 0 else []
+    if len(one_run) <= _MOST_A_PART:
+        return lines + [_worded(change) for change in one_run]
+    return [*lines, f"  {len(one_run):,} of {part} that only one of the two has"]
 
 
 def renamed(identity: str, title: str) -> str:

@@ -84,13 +84,12 @@ def read_table(
     limits : Limits, optional
         What is refused for its size.
 
-    Spaces around names and values of text formats are removed, and a decimal number keeps no
-    trailing zeros; everything else stays as it was written, codes such as "007" too.
-
     Returns
     -------
     Table
-        All rows, numbered from 1, with a report of how they were read.
+        All rows, numbered from 1, with a report of how they were read. Spaces around names and values of
+        text formats are removed, and a decimal number keeps no trailing zeros; everything else stays as it
+        was written, codes such as "007" too.
 
     Raises
     ------

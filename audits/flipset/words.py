@@ -9,15 +9,16 @@ import numpy as np
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.people import Compared
-from audits.flipset.result import Again, FlipsetPart, Validation
+from audits.flipset.result import Again, FlipsetPart, FlipsetResult, Validation
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import count, p_words, percent, percent_interval
+from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval
 
 __all__ = [
     "DISTRUST",
     "again_words",
     "distrust",
     "finding",
+    "headline",
     "interval_words",
     "points",
     "tie_words",
@@ -26,7 +27,41 @@ __all__ = [
 ]
 
 _MOST_NAMED = 3
+_NOBODY = 1e-6
 DISTRUST = "This map cannot be trusted: "
+
+
+def headline(result: FlipsetResult) -> str:
+    """Say how many people flip, how many the other way, and whether chance alone does that."""
+    more, less, gets, others = result.negative, result.positive, "do not get", "do"
+    if math.floor(result.positive.size + 0.5) > math.floor(result.negative.size + 0.5):
+        more, less, gets, others = result.positive, result.negative, "get", "do not"
+    if more.size < _NOBODY:
+        who = f"{count(result.n_source)} {people_in(result.source)}"
+        return f"None of {who} flip: they are decided as similar {people_in(result.target)} are."
+    some, back = out_of(more.size, result.n_source), out_of(less.size, result.n_source).split(" of ")[0]
+    return (
+        f"{_first(some)} {people_in(result.source)} {gets} the favorable decision while similar "
+        f"{people_in(result.target)} {others}; {back} the other way: {_standing(result)}."
+    )
+
+
+def _standing(result: FlipsetResult) -> str:
+    """Say in a few words how the verdict reads."""
+    judged = result.judged
+    if judged.verdict == EVIDENCE:
+        if not judged.interval.method.startswith("above"):
+            return "people alike are decided differently"
+        return "more than by chance" if judged.material else "more than by chance, but little more"
+    if judged.verdict == NO_MATERIAL:
+        return "hardly more than by chance"
+    if result.noise is None:
+        return "chance was not measured"
+    return "that may be chance"
+
+
+def _first(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def finding(

@@ -17,9 +17,10 @@ from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts
 from audits.stats import Estimate
+from audits.stats.intervals import weighted_sum
 from audits.stats.paired_shares import paired_difference
 
-__all__ = ["at_threshold", "beside"]
+__all__ = ["at_threshold", "beside", "decided", "since"]
 
 
 def at_threshold(
@@ -40,8 +41,14 @@ def at_threshold(
     Raises
     ------
     InputError
-        If a group has no threshold, or the attribute is not protected.
+        If a group has no threshold, the attribute is not protected, or people were counted and no row kept.
     """
+    if not len(result.people):
+        raise InputError(
+            "threshold",
+            "cannot be moved: people were counted, and no row was kept",
+            advice="set it in the spec and run again",
+        )
     people = result.people.copy(deep=False)
     names = _protected(people)
     groups = people[[f"group: {name}" for name in names]].set_axis(names, axis="columns")
@@ -73,6 +80,8 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
         If the two were not made on the same rows in the same groups.
     """
     ours, theirs = first.people, second.people
+    if not len(ours):
+        raise InputError("the two results", "have no rows to compare: people were counted")
     same = [column for column in ours.columns if column not in {"score", "decision"}]
     if not ours.index.equals(theirs.index) or set(same) != set(theirs.columns) - {"score", "decision"}:
         raise InputError(
@@ -99,6 +108,47 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
             change = _change(ours, theirs, inside & _asked(ours, metric), float(first.options["level"]))
             rows.append(line | {"change": change.value, "change low": change.low, "change high": change.high})
     return pd.DataFrame(rows)
+
+
+def decided(result: GroupsResult) -> pd.Series | None:
+    """Return who was decided favourably, by row; None where rows are not one independent person each."""
+    return None if "cluster" in result.people else result.people["decision"].astype(bool)
+
+
+def since(result: GroupsResult, before: np.ndarray, *, level: float) -> dict[str, Estimate]:
+    """Return how the judged rates changed since other decisions on the same people, by their place.
+
+    Parameters
+    ----------
+    before : array of bool, (n,)
+        The other decisions, in the order of ``result.people``.
+    level : float
+        Error rate of each interval.
+
+    Returns
+    -------
+    dict
+        Place in the result (``table[sex: f].selection_rate``, ``table[sex: f].differences.selection_rate``)
+        to the change, now minus before. A rate's interval is Newcombe's for paired shares; a difference's is
+        recovered from those of its two groups (MOVER), which share nobody.
+    """
+    ours, theirs = result.people, result.people.assign(decision=np.asarray(before, dtype=bool))
+    found: dict[str, Estimate] = {}
+    for spread in result.spreads:
+        item = _sorted(ours, spread.attribute)
+        for metric in METRICS.judged(labels=LABEL in ours):
+            asked = _asked(ours, metric)
+            changes = {
+                name: _change(theirs, ours, (item.group == j) & asked, level)
+                for j, name in enumerate(item.names)
+            }
+            for name, change in changes.items():
+                place = f"table[{spread.attribute}: {name}]"
+                found[f"{place}.{metric.name}"] = change
+                if name != spread.reference:
+                    gap = weighted_sum([change, changes[spread.reference]], [1.0, -1.0])
+                    found[f"{place}.differences.{metric.name}"] = gap
+    return found
 
 
 def _protected(people: pd.DataFrame) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.runs.documents import load_document
-from audits.runs.gate import GateFailed, gate_of, matched
+from audits.runs.gate import GateFailed, gate_of, judge
 from audits.runs.inline import InlineExecutor
 from audits.runs.result import RunResult
 
@@ -50,7 +50,7 @@ def check(
     else:
         document, folder = load_document(Path(spec)), Path(spec).absolute().parent
     result = InlineExecutor().submit(document, folder.absolute()).result()
-    over = matched(result, gate_of(result.spec, fail_on))
+    over = judge(result, gate_of(result.spec, fail_on), folder).stopped
     if over:
         lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]
         raise GateFailed("\n".join(["the audit does not pass", *lines]))

@@ -17,14 +17,13 @@ from pydantic import Field, TypeAdapter
 
 from audits.checks import build, one_of
 from audits.data import DataSpec, Limits, data_spec
-from audits.data.larger import beyond_limits
 from audits.errors import InputError
 from audits.foreign import audit_line, value_line
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import dump_yaml, load_document, plain_data
-from audits.runs.gate import Gate
+from audits.runs.gate import Gate, read_gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 
@@ -63,7 +62,7 @@ class Spec:
     base_dir : Path
         Folder that relative paths start from; no part of the spec's identity.
     gate : Gate, optional
-        How many verdicts of a kind pass; decides no number, so no part of a run's key.
+        What passes; decides no number, so no part of a run's key.
     """
 
     data: DataSpec
@@ -76,7 +75,7 @@ class Spec:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form: plain data, defaults other than none and empty written out."""
-        gate = {} if self.gate is None else {"gate": _brief(self.gate)}
+        gate = {} if self.gate is None else {"gate": self.gate.to_dict()}
         return {
             "data": {**self.data.to_dict(), "missing": self.data.missing, "test_size": self.data.test_size},
             "model": TypeAdapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True),
@@ -118,15 +117,10 @@ class Spec:
 
     @property
     def streamed(self) -> bool:
-        """Whether the table is counted batch by batch instead of being read whole.
+        """Whether people are counted batch by batch instead of being held, see `audits.runs.large`."""
+        from audits.runs.large import is_counted  # late: nothing else of a spec reads tables
 
-        So are rule sets, and nothing else, of predictions in Parquet that is too large to be read.
-        """
-        if self.model.predictions is None or any(
-            AUDITS[request.name].streams is None for request in self.audits
-        ):
-            return False
-        return beyond_limits([path for where, _, path in self.paths() if where.startswith("data.path")])
+        return is_counted(self)
 
     @property
     def asks_a_service(self) -> bool:
@@ -204,7 +198,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         seed=top.seed,
         audits=_audits(top.audits),
         base_dir=base_dir,
-        gate=None if top.gate is None else build(Gate, _section(top.gate, "gate"), "gate"),
+        gate=None if top.gate is None else read_gate(top.gate),
     )
 
 

@@ -39,11 +39,11 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  
     at.run()
     assert not at.exception
     result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
-    assert at.container(key="finding").text[0].value == result.finding
+    assert at.container(key="numbers").text[0].value == result.finding
     # another tolerance moves the verdict without another run
     at.slider(key="delta").set_value(1.01).run()
     assert not at.exception
-    assert at.container(key="finding").text[0].value == result.at(1.01).finding
+    assert at.container(key="numbers").text[0].value == result.at(1.01).finding
     assert len(space.runs()) == 1
     at.selectbox(key="person").select(str(result.worst[0])).run()
     assert not at.exception

@@ -298,9 +298,23 @@ def test_protected_attributes_in_every_form(crowd, pipeline):
     assert all(table == tables[0] for table in tables)
 
 
-def test_what_a_result_offers(crowd, pipeline, tmp_path):
+def test_dir_shows_what_there_is_and_all_of_it_is_there():
+    names = dir(audits)
+    assert {"audit", "check", "groups", "flipset", "rule_sets", "data", "models", "stats"} <= set(names)
+    assert not [name for name in names if name.startswith("_") or name in {"importlib", "annotations", "Any"}]
+    assert all(getattr(audits, name) for name in names)
+    with pytest.raises(AttributeError, match="has no attribute 'fairness'"):
+        _ = audits.fairness
+
+
+def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     frame, hired = crowd
     found = groups(pipeline, frame, hired, favorable=1, protected="sex")
+    capsys.readouterr()
+    found["groups"].explain()
+    said = capsys.readouterr().out
+    assert said.startswith(f"{found['groups'].verdict}. {found['groups'].finding}\n\nGroup metrics:")
+    assert "Hardt, Price, Srebro 2016" in said  # where it is from
     assert found.report(tmp_path / "x.html").read_text(encoding="utf-8").count("Call audits.audit") == 1
     assert found.report(tmp_path / "x.pdf").read_bytes()[:4] == b"%PDF"
     assert found.figures["groups/rates_sex"].data
@@ -341,3 +355,21 @@ def test_two_models_have_two_digests(crowd):
     digests = [groups(model, frame, hired, favorable=1, protected="sex").model["sha256"]
                for model in (first, second, first)]  # fmt: skip
     assert digests[0] == digests[2] != digests[1]
+
+
+def test_rows_of_one_person_and_sampling_weights_are_said_as_in_a_spec(crowd, pipeline):
+    frame, hired = crowd
+    who = np.repeat(np.arange(len(frame) // 4), 4)
+    told = {"favorable": 1, "protected": "sex", "audits": {"groups": {"bootstrap": 0}}}
+    alone = audits.audit(pipeline, frame, hired, **told)["groups"]
+    persons = audits.audit(pipeline, frame, hired, person=who, **told)
+    assert persons.spec["data"]["person"] == "person"
+    assert any("of 100 persons" in note for note in persons.data["notes"])
+    for row, before in zip(persons["groups"].table, alone.table, strict=True):
+        assert row.selection_rate.value == pytest.approx(before.selection_rate.value)
+    weights = {"column": np.random.default_rng(0).lognormal(size=len(frame)), "kind": "sampling"}
+    weighed = audits.audit(pipeline, frame, hired, weights={**weights, "cluster": who}, **told)
+    assert weighed.spec["data"]["weights"] == {"column": "weights", "cluster": "cluster", "kind": "sampling"}
+    assert all(row.n < before.n for row, before in zip(weighed["groups"].table, alone.table, strict=True))
+    with pytest.raises(InputError, match=r"recourse.*several rows a person"):
+        audits.audit(pipeline, frame, hired, person=who, **told | {"audits": "recourse"})

@@ -14,7 +14,7 @@ from audits.models import make_subject
 from audits.runs import execute as execute_module
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.gate import STRICT, matched
+from audits.runs.gate import STRICT, judge
 from audits.runs.recent import Recent
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.sizes import frame_bytes
@@ -262,7 +262,7 @@ def _result(*entries):
 
 
 def _evidence(result):
-    return [item.name for item in matched(result, STRICT)]
+    return [item.name for item in judge(result, STRICT).stopped]
 
 
 def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():

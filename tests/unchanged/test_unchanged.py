@@ -85,6 +85,9 @@ CHANGED: dict[str, str] = {
     "arrest-counts/results/data/notes/*": "weights that look like sampling weights are asked about",
     "loans-onnx/results/model/notes/*": "empty cells reach a brought model as they stand, and what it does "
     "is said",
+    "*/results/audits/*/headline": "every result has a first sentence for everybody",
+    "*/results/model/rule": "favorable, spelled one way",
+    "*/results/model/notes/*": "likewise",
     "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
     "*/flipset/seconds": _ABOVE_CHANCE,
     "*/options/seconds": _ABOVE_CHANCE,

@@ -1,0 +1,57 @@
+"""A pytest plugin: the fixture ``audits``, whose ``check`` runs a spec beside the test file.
+
+Installed with Evenhand (entry-point group ``pytest11``)::
+
+    def test_the_model_passes(audits):
+        audits.check("audit.yaml")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+
+__all__ = ["Checking", "audits"]
+
+
+@dataclass(frozen=True, eq=False)
+class Checking:
+    """What the fixture gives: `check`, with paths from the test file's folder."""
+
+    request: pytest.FixtureRequest
+
+    def check(
+        self, spec: str | Path | Mapping[str, Any], *, fail_on: str | Mapping[str, Any] | None = None
+    ) -> RunResult:
+        """Run a spec and fail the test if its gate stops it, as `audits.check` does.
+
+        Each audit's finding goes to the test's properties, which pytest's JUnit file holds.
+
+        Raises
+        ------
+        GateFailed
+            An AssertionError that names what does not pass, with its numbers.
+        InputError
+            If the spec is wrong.
+        """
+        from audits.runs.checking import check  # late: pytest loads this for every suite
+
+        folder = self.request.path.parent
+        given = spec if isinstance(spec, Mapping) else folder / spec
+        result = check(given, base_dir=folder, fail_on=fail_on)
+        for audit in result.audits:
+            self.request.node.user_properties.append((f"evenhand.{audit.name}", audit.result.finding))
+        return result
+
+
+@pytest.fixture
+def audits(request: pytest.FixtureRequest) -> Checking:
+    """``audits.check("audit.yaml")``: a fairness audit as a test."""
+    return Checking(request)

@@ -1,0 +1,183 @@
+"""What mkdocs builds beside the written pages, from the records: a page an audit, the reference, the gallery.
+
+A hook of mkdocs.yml. Nothing of it is kept: `make docs` makes it anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import plotly.offline  # noqa: E402
+from mkdocs.structure.files import File  # noqa: E402
+
+from audits.options import options_of  # noqa: E402
+from audits.runs.registry import AUDITS  # noqa: E402
+
+TEXTS = ROOT / "assets" / "texts"
+SHOWN = {
+    "groups": {},
+    "flipset": {"source": {"gender": "female"}, "target": {"gender": "male"}, "permutations": 19},
+    "outcome_transport": {"by": ["gender"]},
+    "rule_sets": {"protected": ["gender"], "samples": 0, "permutations": 99},
+}
+"""Audits of the bundled hiring example whose figures the gallery shows."""
+
+
+def on_files(files, config):
+    for name in ours():
+        files.append(File.generated(config, f"audits/{name}.md", content=audit_page(name)))
+    files.append(File.generated(config, "reference.md", content=reference()))
+    page, scripts = gallery()
+    files.append(File.generated(config, "gallery.md", content=page))
+    for name, text in scripts.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):  # noqa: ARG001
+    """Name files that are not in the site instead of linking them; a block's name is its title."""
+    named = re.sub(r"\[([^\]]+)\]\(\.\./(?!options|reference|calibration)[^)]+\)", r"`\1`", markdown)
+    return re.sub(r"^```(\w+) ([\w.-]+)$", r'```\1 title="\2"', named, flags=re.MULTILINE)
+
+
+def ours() -> list[str]:
+    """Return the names of our audits, in the order of the pages."""
+    return [name for name in AUDITS if not AUDITS.brought(name)]
+
+
+def audit_page(name: str) -> str:
+    """Return an audit's page: question, method, options, exhibits, how to read it, limits, calibration."""
+    audit = AUDITS[name]
+    module = audit.options.__module__.rpartition(".")[0]
+    parts = [
+        f"# {audit.title}\n\n*{audit.question}* In a spec: `{name}`.",
+        text(f"{name}_question"),
+        f"## Method\n\n{prose(sys.modules[module].__doc__ or '')}",
+        f"## Options\n\n{options_table(audit.options)}",
+        section("How to read it", text(f"{name}_reading")),
+        f"## What it cannot tell\n\n{text(f'{name}_limits') or audit.limits}",
+        f"## Calibration\n\n{calibration(name)}",
+        f"## In Python\n\n`{module}`, whose results are a `{audit.result_type.__qualname__}`: "
+        "see the [reference](../reference.md).",
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def section(title: str, body: str) -> str:
+    """Return a section, or nothing where it would be empty."""
+    return f"## {title}\n\n{body}" if body else ""
+
+
+def text(name: str) -> str:
+    """Return a text of the pages; empty where there is none."""
+    path = TEXTS / f"{name}.md"
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+
+def prose(docstring: str) -> str:
+    """Return a docstring as Markdown: double backticks single."""
+    return re.sub(r"``([^`]+)``", r"`\1`", "\n".join(line.strip(" ") if not line.startswith("  ") else line
+                                                     for line in docstring.strip().splitlines()))  # fmt: skip
+
+
+def options_table(kind: type) -> str:
+    """Return a table of every option: default, values or bounds, help; from the fields."""
+    lines = ["| option | default | values | meaning |", "|---|---|---|---|"]
+    for each in options_of(kind):
+        default = (
+            "must be given" if each.required else "" if each.default is None else f"`{plain(each.default)}`"
+        )
+        values = ", ".join(f"`{choice}`" for choice in each.choices) or " ".join(
+            filter(None, [each.bounds, each.unit])
+        )
+        help_ = " ".join(each.help.split()).replace("|", "\\|")
+        lines.append(f"| `{each.name}` | {default} | {values} | {help_} |")
+    return "\n".join(lines)
+
+
+def plain(value: object) -> str:
+    """Return a default as a spec writes it."""
+    return json.dumps(value, default=lambda item: getattr(item, "__dict__", str(item))).replace("|", "\\|")
+
+
+def calibration(name: str) -> str:
+    """Return the rows of docs/calibration.md about an audit, or where to find them all."""
+    rows = [
+        line
+        for line in (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and name.replace("_", " ") in line.lower()
+    ]
+    if not rows:
+        return "Its intervals and tests are among those of the [calibration](../calibration.md)."
+    head = [
+        "| shown | setting | kind | claimed | measured | worlds | holds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *rows])
+
+
+def reference() -> str:
+    """Return the reference of what is public, from docstrings."""
+    lines = ["# Reference", "", "## From a notebook or a test", ""]
+    lines += [
+        "::: audits.notebook.audit",
+        "",
+        "::: audits.runs.checking.check",
+        "",
+        "::: audits.notebook.Findings",
+        "",
+    ]
+    lines += ["## Data and models", ""]
+    for name in ("audits.data.reading.read_table", "audits.data.building.build_data",
+                 "audits.data.spec.DataSpec",
+                 "audits.models.spec.ModelSpec", "audits.models.subject.make_subject"):  # fmt: skip
+        lines += [f"::: {name}", ""]
+    lines += ["## Audits", ""]
+    for name in ours():
+        audit = AUDITS[name]
+        for what in (
+            str(audit.runs),
+            f"{audit.options.__module__}:{audit.options.__qualname__}",
+            str(audit.result),
+        ):
+            lines += [f"::: {what.replace(':', '.')}", ""]
+    return "\n".join(lines)
+
+
+def gallery() -> tuple[str, dict[str, str]]:
+    """Return the gallery's page and its scripts: the figures of the bundled hiring example, live."""
+    from audits.data.samples import write_samples
+    from audits.runs.inline import InlineExecutor
+
+    folder = Path(tempfile.mkdtemp(prefix="evenhand-gallery-"))
+    try:
+        write_samples("hiring", folder)
+        spec = {
+            "data": {"path": "hiring.csv", "label": "qualified", "favorable": 1, "protected": ["gender"],
+                     "features": ["work_years", "hair_length"]},
+            "model": {"path": "hiring.onnx"},
+            "audits": [{name: options} for name, options in SHOWN.items()],
+        }  # fmt: skip
+        result = InlineExecutor().submit(spec, folder).result()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    lines = ["# Gallery", "", "Figures of the bundled hiring example, as pages and reports show them.", ""]
+    lines += ['<script src="scripts/plotly.js"></script>', ""]
+    scripts = {"scripts/plotly.js": plotly.offline.get_plotlyjs()}
+    for found in result.audits:
+        shown = AUDITS[found.name].section(found.result)
+        lines += [f"## {AUDITS[found.name].title}", "", f"{found.result.finding}", ""]
+        for exhibit in shown.exhibits:
+            key = re.sub(r"\W+", "-", f"{found.name}-{exhibit.key}")
+            lines += [f"### {exhibit.heading}", "", exhibit.caption, "", f'<div id="{key}"></div>']
+            lines += [f'<script src="scripts/{key}.js"></script>', ""]
+            scripts[f"scripts/{key}.js"] = f'Plotly.newPlot("{key}", {exhibit.figure().to_json()})\n'
+    return "\n".join(lines), scripts

@@ -1,0 +1,174 @@
+"""The gate where teams meet it: baselines on the command line, build services, pre-commit, pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pandas as pd
+import pytest
+import yaml
+
+import audits
+from audits.runs.documents import load_document
+from audits.runs.spec import parse_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+GATE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A folder with people.csv, a model's scores among them, and the spec audit.yaml."""
+    folder = tmp_path_factory.mktemp("gate")
+    people = pd.read_csv(ROOT / "sample_data" / "hiring.csv").rename(columns={"gender": "sex"})
+    rank = people["work_years"].rank(pct=True)
+    people["score"] = rank.round(4)
+    people["later"] = (rank - 0.15 * (people["sex"] == "female")).clip(0).round(4)
+    people.to_csv(folder / "people.csv", index=False)
+    write(folder, {"evidence": 0})
+    return folder
+
+
+def write(folder: Path, gate: object, *, score: str = "score", name: str = "audit.yaml") -> Path:
+    spec = {
+        "data": {"path": "people.csv", "label": "qualified", "favorable": 1, "protected": ["sex"],
+                 "features": ["work_years"]},
+        "model": {"predictions": {"score": score}},
+        "audits": ["groups"],
+        "gate": gate,
+    }  # fmt: skip
+    (folder / name).write_text(json.dumps(spec), encoding="utf-8")
+    return folder / name
+
+
+def shell(script: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a script as a build service does, its Python ours."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "EVENHAND_HOME": str(folder / "home"), **more}
+    variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{variables['PATH']}"
+    return subprocess.run(
+        ["bash", "-e", "-c", script], cwd=folder, env=variables, capture_output=True, text=True, timeout=200
+    )  # fmt: skip
+
+
+def test_a_model_that_got_worse_is_stopped_by_its_baseline_and_the_same_one_is_not(cli, project: Path):
+    inline = ("--executor", "inline", "--no-save", "--fail-on", "gate")
+    assert cli("run", project / "audit.yaml", "--out", project / "first", "--executor", "inline").status == 0
+    baseline = project / "baseline.json"
+    assert cli("baseline", project / "first", "--out", baseline).out.strip() == f"Written to {baseline}."
+    same = write(project, {"baseline": "baseline.json"}, name="same.yaml")
+    assert cli("run", same, "--out", project / "same", *inline).status == 0
+    worse = write(project, {"baseline": "baseline.json"}, score="later", name="worse.yaml")
+    answer = cli("run", worse, "--out", project / "worse", *inline)
+    assert answer.status == 1
+    assert "differences.selection_rate grown by at most 0 on lower: rule broken" in answer.out
+    changed = {"metric": "selection_rate", "group": "female", "baseline": "baseline.json", "at_least": -0.1,
+               "on": "upper"}  # fmt: skip
+    rule = write(project, [changed], score="later", name="rule.yaml")
+    answer = cli("run", rule, "--out", project / "rule", *inline)
+    assert answer.status == 1
+    first, second = (
+        json.loads((project / name / "results.json").read_text())["audits"][0]["table"]
+        for name in ("first", "rule")
+    )
+    now, then = (next(row for row in table if row["group"] == "female") for table in (second, first))
+    change = now["selection_rate"]["value"] - then["selection_rate"]["value"]
+    assert f"selection rate of sex: female: {change:.3f} (" in answer.out
+    other = cli("baseline", project, "--out", baseline)
+    assert (other.status, "must hold a finished run" in other.err) == (2, True)
+
+
+def test_a_rule_about_nothing_ends_with_2_after_the_results_are_written(cli, project: Path):
+    spec = write(project, [{"metric": "impact_ratios", "at_least": 0.8}], name="wrong.yaml")
+    answer = cli(
+        "run", spec, "--out", project / "wrong", "--executor", "inline", "--no-save", "--fail-on", "gate"
+    )
+    assert answer.status == 2
+    assert "gate.rules[0].metric must name a number in these results" in answer.err
+    assert (project / "wrong" / "results.json").is_file()
+
+
+def test_the_specs_and_files_that_the_page_shows_are_valid(tmp_path: Path):
+    shown = re.findall(r"```yaml\n(.*?)```", GATE, flags=re.DOTALL)
+    for text in shown:
+        (tmp_path / "shown.yaml").write_text(text, encoding="utf-8")
+        found = load_document(tmp_path / "shown.yaml")
+        if "data" in found:
+            assert parse_spec(found, tmp_path).gate is not None
+            data = {key: found[key] for key in ("data", "model", "audits")}
+        elif "gate" in found:
+            assert parse_spec({**data, **found}, tmp_path).gate.waivers
+    [workflow] = [text for text in shown if "jobs:" in text]
+    step = yaml.safe_load(workflow)["jobs"]["audit"]["steps"][-1]
+    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_build_services_run_it_as_written(project: Path, tmp_path: Path, service: str):
+    if service == "github":
+        action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+        [step] = [each for each in action["runs"]["steps"] if "audits run" in each.get("run", "")]
+        given = {f"${{{{ inputs.{key} }}}}": each["default"] for key, each in action["inputs"].items()}
+        variables = {key: given[value] for key, value in step["env"].items()}
+        variables["GITHUB_STEP_SUMMARY"] = str(tmp_path / "summary.md")
+        (tmp_path / "summary.md").write_text("# Another step's\n")
+        ended = shell(step["run"], project, **variables)
+        summary = tmp_path / "summary.md"
+        assert re.search(r"^::error file=audit\.yaml,title=audits\[0\]", ended.stdout, flags=re.MULTILINE)
+        assert summary.read_text(encoding="utf-8").startswith("# Another step's\n## Fairness audit")
+    else:
+        template = yaml.safe_load((ROOT / "docs" / "templates" / "gitlab-ci.yml").read_text(encoding="utf-8"))
+        job = template["fairness-audit"]
+        variables = {key: str(value) for key, value in template["variables"].items()}
+        ended = shell("\n".join(job["script"][1:]), project, **variables)
+        summary = project / "audit" / "summary.md"
+        assert job["artifacts"]["reports"]["junit"] == "audit/junit.xml"
+    assert ended.returncode == 1, ended.stderr
+    assert "**The gate stops this run.**" in summary.read_text(encoding="utf-8")
+    assert int(ET.parse(project / "audit" / "junit.xml").getroot().get("failures")) > 0
+    assert (project / "audit" / "report.html").is_file()
+    assert not (project / "home" / "evenhand.sqlite").exists()
+
+
+def test_the_pre_commit_hook_runs_the_gate(cli, project: Path, monkeypatch):
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    monkeypatch.chdir(project)
+    command, *arguments = [*shlex.split(hook["entry"]), *hook["args"]]
+    assert command == "evenhand"
+    assert cli(*arguments, "--executor", "inline").status == 1
+
+
+def test_the_fixture_runs_a_spec_beside_the_test(pytester, project: Path):
+    pytester.makepyfile(
+        """
+        def test_passes(audits):
+            assert audits.check("passes.yaml", fail_on={"evidence": 50}).audits
+
+        def test_stops(audits):
+            audits.check("passes.yaml")
+        """
+    )
+    for name in ("people.csv",):
+        (pytester.path / name).write_bytes((project / name).read_bytes())
+    write(pytester.path, {"evidence": 0}, name="passes.yaml")
+    done = pytester.runpytest_inprocess(
+        "-p", "audits.pytest_plugin", "-p", "no:cacheprovider", "--junitxml=j.xml"
+    )
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*GateFailed: the audit does not pass*", "*evidence of a difference. table*"])
+    [told] = ET.parse(pytester.path / "j.xml").getroot().findall(".//property[@name='evenhand.groups']")
+    assert "people" in told.get("value")
+
+
+def test_without_pytest_it_is_a_call(project: Path):
+    with pytest.raises(audits.GateFailed, match="rule broken"):
+        audits.check(
+            write(project, [{"metric": "impact_ratio", "at_least": 0.999, "on": "lower"}], name="x.yaml")
+        )

@@ -1,0 +1,171 @@
+"""The gate's rules, baselines and waivers on results made by hand."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.errors import InputError
+from audits.groups.audit import groups_from_people
+from audits.groups.changing import since
+from audits.groups.options import GroupsOptions
+from audits.runs.baselines import growth
+from audits.runs.gate import Gate, judge, read_gate
+from audits.runs.gate_reports import markdown
+from audits.stats import Estimate
+from audits.stats.paired_shares import paired_difference
+
+
+def estimate(value, low, high, n=100):
+    return {"value": value, "low": low, "high": high, "n": n, "method": "Wilson 95 %"}
+
+
+class Stated:
+    """A run of `groups` with two attributes, as results.json has it."""
+
+    def to_json(self):
+        rows = [
+            ("sex", "f", 0.7, 0.6, 0.85, 100),
+            ("sex", "m", 1.0, 1.0, 1.0, 90),
+            ("race", "A", 0.82, 0.75, 0.9, 60),
+            ("race", "B", None, None, None, 3),
+        ]
+        table = [
+            {
+                "attribute": attribute,
+                "group": group,
+                "impact_ratio": estimate(value, low, high, n),
+                "bootstrap": {
+                    "impact_ratio": estimate(0.1, 0.1, 0.1)
+                },  # a second interval of the same number
+                "differences": {},
+            }
+            for attribute, group, value, low, high, n in rows
+        ]
+        entry = {
+            "audit": "groups", "options": {"material": 0.1}, "verdict": "no material difference",
+            "verdict_across": "no material difference", "finding": "They hardly differ.", "table": table,
+            "spreads": [
+                {"attribute": "sex", "demographic_parity_difference": estimate(0.3, 0.2, 0.4)},
+                {"attribute": "race", "demographic_parity_difference": estimate(0.1, 0.0, 0.2)},
+            ],
+            "demographic_parity_difference": estimate(0.3, 0.2, 0.4),
+        }  # fmt: skip
+        return {"evenhand": "0", "data": {"rows_used": 10, "rows_read": 10}, "audits": [entry]}
+
+
+def ends(**rule):
+    """What each number under a rule is found to be, by its group."""
+    judged = judge(Stated(), read_gate([rule]))
+    return {item.where.split("]")[0][len(".table[") :]: item.state for item in judged.checks}
+
+
+@pytest.mark.parametrize(
+    ("on", "bound", "states"),
+    [
+        ("value", 0.8, {"sex: f": "broken", "sex: m": "kept"}),
+        ("upper", 0.8, {"sex: f": "kept", "sex: m": "kept"}),  # 0.85 does not exclude 0.8
+        ("lower", 0.6, {"sex: f": "kept", "sex: m": "kept"}),
+        ("lower", 0.61, {"sex: f": "broken", "sex: m": "kept"}),
+    ],
+)
+def test_a_rule_holds_the_number_or_an_end_of_its_interval(on, bound, states):
+    assert ends(metric="impact_ratio", by="sex", at_least=bound, on=on) == states
+
+
+def test_a_number_that_is_not_known_breaks_its_rule_unless_too_few_people_are_judged():
+    assert ends(metric="impact_ratio", by="race", at_least=0.5)["race: B"] == "broken"
+    found = ends(metric="impact_ratio", by="race", at_least=0.5, people_at_least=30)
+    assert found == {"race: A": "kept", "race: B": "not judged"}
+
+
+def test_a_headline_that_repeats_a_part_is_looked_at_once():
+    judged = judge(Stated(), read_gate([{"metric": "demographic_parity_difference", "at_most": 0.25}]))
+    assert [(item.where, item.state) for item in judged.checks] == [
+        (".spreads[sex].demographic_parity_difference at most 0.25", "broken"),
+        (".spreads[race].demographic_parity_difference at most 0.25", "kept"),
+    ]
+    assert judged.stopped[0].finding == (
+        "demographic parity difference of sex: 0.300 (0.200 to 0.400), 100 people: it, 0.300, is above 0.25."
+    )
+
+
+@pytest.mark.parametrize(
+    ("gate", "words"),
+    [
+        ([{"metric": "impact_ratios", "at_least": 0.8}], "there are impact_ratio"),
+        ([{"metric": "impact_ratio", "by": "age", "at_least": 0.8}], "a number of by age"),
+        ([{"metric": "impact_ratio"}], r"gate.rules\[0\] must have at_least or at_most"),
+        ([{"metric": "x", "at_least": 1, "at_most": 0}], "must not be above at_most"),
+        ({"rules": [{"metric": "x", "at_lest": 1}]}, "at_lest is not a known key"),
+        ({"waivers": [{"what": "x", "reason": "who knows", "until": "soon"}]}, "must be a day"),
+        ({"baseline": "nowhere.json"}, "cannot be read"),
+    ],
+)
+def test_a_wrong_rule_is_told(gate, words):
+    with pytest.raises(InputError, match=words):
+        judge(Stated(), read_gate(gate))
+
+
+def test_a_waiver_passes_what_it_names_until_its_day_and_says_when_it_is_of_no_use():
+    rule = {"metric": "impact_ratio", "by": "sex", "at_least": 0.8}
+    name = "audits[0].groups.table[sex: f]"
+    gate = read_gate(
+        {
+            "rules": [rule],
+            "waivers": [
+                {"what": name, "reason": "new data in March", "until": "2027-03-31"},
+                {"what": "audits[0].groups.table[sex: m*", "reason": "not needed", "until": "2027-03-31"},
+            ],
+        }
+    )
+    judged = judge(Stated(), gate, today=date(2027, 3, 31))
+    assert judged.stopped == []
+    assert [item.name.startswith(name) for item, _ in judged.waived] == [True]
+    assert judged.notes == ("The waiver of audits[0].groups.table[sex: m* waives nothing: remove it.",)
+    assert "new data in March" in markdown(judged, Stated())
+    later = judge(Stated(), gate, today=date(2027, 4, 1))
+    assert [item.name.startswith(name) for item in later.stopped] == [True]
+    assert "ended on 2027-03-31" in later.notes[0]
+    assert read_gate(gate.to_dict()) == gate
+
+
+def test_growth_is_the_size_of_a_difference_not_its_sign():
+    """By hand: from -0.10, a change between -0.04 and 0.30 is between -0.10 (at 0) and 0.10 (at 0.20)."""
+    grown = growth(Estimate(0.15, -0.04, 0.30, 50, ""), -0.10)
+    assert (round(grown.value, 9), round(grown.low, 9), round(grown.high, 9)) == (-0.05, -0.10, 0.10)
+    assert growth(Estimate(0.02, 0.01, 0.03, 50, ""), 0.0).low == 0.01
+
+
+def test_a_paired_change_is_newcombes_and_a_differences_combines_its_two_groups():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {
+            "score": rng.random(300),
+            "decision": rng.random(300) < 0.5,
+            "people": 1.0,
+            "group: sex": np.repeat(["f", "m"], [120, 180]),
+        }
+    )
+    before = people["decision"].to_numpy() & (rng.random(300) < 0.9)
+    result = groups_from_people(people, ("sex",), GroupsOptions(bootstrap=0), "hired", 300, 0)
+    found = since(result, before, level=0.05)
+    inside = (people["group: sex"] == "f").to_numpy()
+    now, then = people["decision"].to_numpy()[inside], before[inside]
+    cells = [float(part.sum()) for part in (now & then, now & ~then, ~now & then, ~now & ~then)]
+    by_hand = paired_difference(*cells, level=0.05)
+    assert found["table[sex: f].selection_rate"] == by_hand
+    gap = found["table[sex: f].differences.selection_rate"]
+    other = found["table[sex: m].selection_rate"]
+    assert gap.value == pytest.approx(by_hand.value - other.value)
+    assert gap.low == pytest.approx(
+        gap.value - np.hypot(by_hand.value - by_hand.low, other.high - other.value)
+    )
+
+
+def test_limits_alone_are_as_before():
+    assert read_gate({"evidence": 0}) == Gate(evidence=0)
+    assert Gate(evidence=2).to_dict() == {"evidence": 2}

@@ -1,0 +1,59 @@
+"""The container's files: each step is one that the wheel's tests carry out, or is looked at here."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+from audits.cli.main import _parser
+
+ROOT = Path(__file__).resolve().parents[1]
+CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
+
+
+def last(instruction: str) -> str:
+    return re.findall(rf"^{instruction} (.*)$", CONTAINERFILE, flags=re.MULTILINE)[-1]
+
+
+def test_it_runs_a_command_that_there_is_as_somebody_else_than_root():
+    assert json.loads(last("ENTRYPOINT")) == ["evenhand"]
+    chosen = _parser().parse_args(json.loads(last("CMD")))
+    assert (chosen.address, str(chosen.port)) == ("0.0.0.0", last("EXPOSE"))
+    user = last("USER")
+    assert user.isdigit()
+    assert int(user) > 0
+    assert f"--uid {user} " in CONTAINERFILE
+    settings = dict(pair.split("=") for pair in last("ENV").split())
+    assert settings["EVENHAND_HOME"] == last("VOLUME")
+    assert f":{last('EXPOSE')}/api/v1/health" in last("HEALTHCHECK .*CMD")
+
+
+def test_it_installs_extras_that_there_are():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(last("ARG").removeprefix("EXTRAS=").split(",")) <= set(project["optional-dependencies"])
+
+
+def test_what_is_left_out_of_the_build_is_nothing_that_the_wheel_needs():
+    left_out = (ROOT / ".containerignore").read_text(encoding="utf-8").split()
+    assert not {"app", "assets", "audits", "sample_data", "pyproject.toml", "setup.py", "README.md"} & set(
+        left_out
+    )
+
+
+def test_the_compose_file_writes_only_to_volumes_and_lets_only_this_machine_in():
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    pages = services["evenhand"]
+    assert pages["read_only"] is True
+    assert pages["volumes"] == [f"evenhand:{last('VOLUME')}"]
+    assert all(
+        port.startswith("127.0.0.1:") and port.endswith(f":{last('EXPOSE')}") for port in pages["ports"]
+    )
+    address = pages["environment"]["EVENHAND_DATABASE_URL"]
+    database = services["database"]["environment"]
+    assert address.startswith(f"postgresql://{database['POSTGRES_USER']}:${{EVENHAND_DB_PASSWORD")
+    assert address.endswith(f"@database/{database['POSTGRES_DB']}")
+    assert not re.search(r"password: *\w+$", str(services), flags=re.IGNORECASE)  # none is written down
