@@ -9,7 +9,7 @@ from app.widgets import notices
 from app.widgets.exhibits import show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.workspace import Workspace
-from audits.explain import ExplainResult
+from audits.explain import ExplainResult, words
 from audits.explain import figures as figures
 from audits.explain.record import AUDIT
 from audits.explain.words import interval_words
@@ -29,11 +29,8 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
 
 
 def _headline(result: ExplainResult) -> None:
-    headline(
-        result.finding,
-        result.verdict,
-        f"{interval_words(result.judged)} · {result.judged.interval.method}",
-    )
+    how = f"{interval_words(result.judged)} · {result.judged.interval.method}"
+    headline(words.headline(result), result.verdict, result.finding, how)
 
 
 def show_earlier(result: ExplainResult) -> None:

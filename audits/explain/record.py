@@ -30,5 +30,6 @@ AUDIT = Audit(
     runs="audits.explain.audit:explain",
     keys="audits.explain:keys.json",
     presents="audits.explain.exhibits:section",
+    says="audits.explain.words:headline",
     seconds=_seconds,
 )

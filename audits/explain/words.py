@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from audits.explain.result import Explained
+from audits.explain.result import Explained, ExplainResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.words import people_in
 
-__all__ = ["finding", "interval_words", "points", "warnings_for"]
+__all__ = ["finding", "headline", "interval_words", "points", "warnings_for"]
 
 _MOST_NAMED = 3
+
+
+def headline(result: ExplainResult) -> str:
+    """Say in one sentence whether the gap stays among people alike."""
+    gap, alike = result.gap.value, result.together.columns
+    if gap is None:
+        return f"How far {people_in(result.source)} and {people_in(result.target)} lie apart is not known."
+    named = " and ".join(f"“{name}”" for name in alike[:2]) + (" and more" if len(alike) > 2 else "")
+    among = f"among people alike in {named}" if alike else "for all that was looked at"
+    ends = {EVIDENCE: "stays", NO_MATERIAL: "all but vanishes"}
+    stays = ends.get(result.verdict, "may stay or vanish")
+    if alike and result.together.kind == "reversed":
+        stays = "turns round"
+    size = f"{100 * abs(gap):.0f}-point gap"
+    return f"The {size} between {people_in(result.source)} and {people_in(result.target)} {stays} {among}."
 
 
 def finding(

@@ -90,6 +90,11 @@ def test_a_gap_that_is_all_composition():
     assert "department" in found.together.columns
     assert found.verdict == "no material difference"
     assert "points in all, about 0 within department" in found.finding
+    said = AUDIT.sentence(found)
+    assert said.startswith("The 2")
+    assert said.endswith(
+        "-point gap between a people and b people all but vanishes among people alike in “department”."
+    )
     noise = next(item for item in found.each if item.columns == ("noise0",))
     assert noise.unexplained.value == pytest.approx(found.gap.value, abs=0.02)
     assert abs(found.values[0].difference.value) < 0.06
