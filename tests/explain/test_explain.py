@@ -93,7 +93,8 @@ def test_a_gap_that_is_all_composition():
     said = AUDIT.sentence(found)
     assert said.startswith("The 2")
     assert said.endswith(
-        "-point gap between people in “a” and people in “b” all but vanishes among people alike in “department”."
+        "-point gap between people in “a” and people in “b” all but vanishes "
+        "among people alike in “department”."
     )
     noise = next(item for item in found.each if item.columns == ("noise0",))
     assert noise.unexplained.value == pytest.approx(found.gap.value, abs=0.02)
