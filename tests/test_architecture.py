@@ -25,6 +25,7 @@ LAYERS = (
         "loss_ratio",
         "mitigation",
         "outcome_transport",
+        "explain",
         "recourse",
         "rule_sets",
         "sensitivity",

@@ -25,6 +25,7 @@ GROUP = "evenhand.audits"
 _OURS = (
     "groups",
     "flipset",
+    "explain",
     "outcome_transport",
     "recourse",
     "rule_sets",

@@ -41,6 +41,7 @@ NAMES = [
     "flipset",
     "loss_ratio",
     "outcome_transport",
+    "explain",
     "recourse",
     "rule_sets",
     "sensitivity",

@@ -1,0 +1,39 @@
+"""What an explain audit found: the finding, what is left of the gap, and each value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.widgets import notices
+from app.widgets.exhibits import show_section
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.workspace import Workspace
+from audits.explain import ExplainResult, words
+from audits.explain import figures as figures
+from audits.explain.record import AUDIT
+from audits.explain.words import interval_words
+from audits.runs.result import RunResult
+
+__all__ = ["show_earlier", "show_result"]
+
+
+def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: ExplainResult = found.audits[0].result
+    _headline(result)
+    for warning in result.warnings:
+        notices.note(warning)
+    show_section(AUDIT.section(result), prefix="explain-")
+    fine_print(found, draft, "explain", **{"people compared": result.rows})
+
+
+def _headline(result: ExplainResult) -> None:
+    how = f"{interval_words(result.judged)} · {result.judged.interval.method}"
+    headline(words.headline(result), result.verdict, result.finding, how)
+
+
+def show_earlier(result: ExplainResult) -> None:
+    """Draw the head of an earlier result."""
+    _headline(result)
+    earlier_figure(figures.left(result))

@@ -1,0 +1,5 @@
+from .audit import explain as explain
+from .options import ExplainOptions as ExplainOptions
+from .result import Explained as Explained
+from .result import ExplainResult as ExplainResult
+from .result import ValueRow as ValueRow

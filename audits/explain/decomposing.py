@@ -1,0 +1,192 @@
+"""A difference of two rates over cells: what goes with composition, and what is left among people alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from audits.data.values import MISSING
+from audits.stats import Estimate, p_value
+from audits.stats.intervals import percent_level
+
+__all__ = ["FEWEST", "Cells", "Parts", "chance_within", "codes_of", "estimates", "joined", "parts_of"]
+
+FEWEST = 5
+"""People of each group that a cell must hold to be compared."""
+
+_FEW_VALUES = 12  # numbers of at most so many values are taken value by value
+
+
+def codes_of(values: pd.Series, *, scaled: bool, bins: int) -> tuple[np.ndarray, list[str]]:
+    """Return each row's cell (n,) by one column, and what the cells are called; missing ones are a cell."""
+    if scaled and values.nunique() > _FEW_VALUES:
+        numbers = values.astype("int64") if pd.api.types.is_datetime64_any_dtype(values) else values
+        numbers = pd.to_numeric(numbers, errors="coerce").astype(float).where(values.notna())
+        cut = pd.qcut(numbers, bins, duplicates="drop")
+        names = [f"{each.left:.4g} to {each.right:.4g}" for each in cut.cat.categories]
+        codes = cut.cat.codes.to_numpy().astype(np.int64)
+    else:
+        text = values.astype("string").fillna(MISSING)
+        codes, found = pd.factorize(text, sort=True)
+        return codes.astype(np.int64), [str(name) for name in found]
+    if (codes < 0).any():
+        codes, names = np.where(codes < 0, len(names), codes), [*names, MISSING]
+    return codes, names
+
+
+def joined(codes: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """Return each row's cell (n,) by several columns at once; of no column all are in one."""
+    if not codes:
+        return np.zeros(n, dtype=np.int64)
+    return np.asarray(pd.factorize(pd.MultiIndex.from_arrays(list(codes)))[0], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """People and favourable ones (cells,) of the source and the target."""
+
+    source: np.ndarray
+    source_favored: np.ndarray
+    target: np.ndarray
+    target_favored: np.ndarray
+
+    @classmethod
+    def count(cls, cell: np.ndarray, source: np.ndarray, favored: np.ndarray, sizes: np.ndarray) -> Cells:
+        """Count people of two groups; `source` (n,) tells them apart."""
+        k = int(cell.max()) + 1 if len(cell) else 1
+
+        def of(rows: np.ndarray) -> np.ndarray:
+            return np.bincount(cell[rows], sizes[rows], k)
+
+        return cls(of(source), of(source & favored), of(~source), of(~source & favored))
+
+    @property
+    def common(self) -> np.ndarray:
+        """Which cells are compared (cells,)."""
+        return (self.source >= FEWEST) & (self.target >= FEWEST)
+
+    @property
+    def covered(self) -> tuple[float, float]:
+        """Share of source and of target people who are in a cell that is compared."""
+        here = self.common
+        return (
+            float(self.source[here].sum() / self.source.sum()),
+            float(self.target[here].sum() / self.target.sum()),
+        )
+
+    def drawn(self, draws: int, rng: np.random.Generator) -> Cells:
+        """Draw as many people of each group again, with replacement: arrays (draws, cells)."""
+
+        def again(people: np.ndarray, favored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            total = people.sum()
+            shares = np.concatenate([favored, people - favored]).clip(0) / total
+            found = rng.multinomial(round(total), shares / shares.sum(), draws).astype(float)
+            yes, no = found[:, : len(people)], found[:, len(people) :]
+            return yes + no, yes
+
+        source, target = again(self.source, self.source_favored), again(self.target, self.target_favored)
+        return Cells(*source, *target)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Parts of the gap, each a number or one a draw; `gap` is the sum of the first three.
+
+    Attributes
+    ----------
+    explained : array
+        What goes with how the groups are composed, among people who have others alike.
+    unexplained : array
+        What is left between people alike, cells weighted by both groups' mean share (Kitagawa).
+    unsupported : array
+        What comes of people without anybody alike in the other group.
+    reweighted : array
+        What is left with cells weighted as the source has them: the target reweighted to the source.
+    distance : array
+        Mean size of the differences within cells, whichever way they go: transport within cells.
+    """
+
+    gap: np.ndarray
+    explained: np.ndarray
+    unexplained: np.ndarray
+    unsupported: np.ndarray
+    reweighted: np.ndarray
+    distance: np.ndarray
+
+
+def parts_of(cells: Cells, common: np.ndarray) -> Parts:
+    """Decompose the gap over the cells in `common`; sides may be (cells,) or (draws, cells)."""
+    n, f, m, g = (
+        np.atleast_2d(side)
+        for side in (cells.source, cells.source_favored, cells.target, cells.target_favored)
+    )
+    gap = f.sum(1) / n.sum(1) - g.sum(1) / m.sum(1)
+    n, f, m, g = (side[:, common] for side in (n, f, m, g))
+    if not common.any():
+        nothing = np.zeros_like(gap)
+        return Parts(gap, nothing, nothing, gap, nothing, nothing)
+    share, other = n / n.sum(1, keepdims=True), m / m.sum(1, keepdims=True)
+    rate, theirs = f / np.maximum(n, 1e-300), g / np.maximum(m, 1e-300)
+    # a draw may leave a cell without a group: it then says nothing of a difference there
+    rate, theirs = np.where(n > 0, rate, theirs), np.where(m > 0, theirs, rate)
+    explained = ((share - other) * (rate + theirs) / 2).sum(1)
+    unexplained = ((share + other) / 2 * (rate - theirs)).sum(1)
+    return Parts(
+        gap,
+        explained,
+        unexplained,
+        gap - explained - unexplained,
+        (share * (rate - theirs)).sum(1),
+        ((share + other) / 2 * np.abs(rate - theirs)).sum(1),
+    )
+
+
+def estimates(cells: Cells, rng: np.random.Generator, *, draws: int, level: float) -> dict[str, Estimate]:
+    """Return every part with a bootstrap interval; without ends where a group is too small."""
+    common = cells.common
+    found, again = parts_of(cells, common), parts_of(cells.drawn(draws, rng), common)
+    people = float(min(cells.source.sum(), cells.target.sum()))
+    reach = float(norm.isf(level / 2))
+    method = f"bootstrap {percent_level(level)}, {draws:,} draws"
+    told = {}
+    for name in ("explained", "unexplained", "unsupported", "reweighted"):
+        value = float(getattr(found, name)[0])
+        half = reach * _spread(getattr(again, name), people)
+        told[name] = (
+            Estimate(value, value - half, value + half, people, method)
+            if common.any()
+            else Estimate(value, None, None, people, "nobody alike in both groups")
+        )
+    return told
+
+
+def _spread(drawn: np.ndarray, people: float) -> float:
+    """Standard deviation of the draws; nobody seen may still be three of so many people."""
+    return float(max(drawn.std(ddof=1) * np.sqrt(people / max(people - 1, 1)), 0.5 / people))
+
+
+def chance_within(cells: Cells, rng: np.random.Generator, *, draws: int) -> tuple[float, float, float]:
+    """Return the distance within cells, its mean if groups were decided alike there, and the p-value.
+
+    Membership is permuted within cells: the favourable people of a cell fall to either group by lot.
+    """
+    common = cells.common
+    seen = float(parts_of(cells, common).distance[0])
+    if not common.any():
+        return 0.0, 0.0, 1.0
+    n, m = (np.rint(side[common]).astype(np.int64) for side in (cells.source, cells.target))
+    yes = np.rint(cells.source_favored[common] + cells.target_favored[common]).astype(np.int64)
+    yes = np.minimum(yes, n + m)
+    ours = rng.hypergeometric(yes, n + m - yes, n, (draws, len(n))).astype(float)
+    shuffled = Cells(
+        np.broadcast_to(n.astype(float), ours.shape),
+        ours,
+        np.broadcast_to(m.astype(float), ours.shape),
+        yes - ours,
+    )
+    null = parts_of(shuffled, np.ones(len(n), dtype=bool)).distance
+    return seen, float(null.mean()), float(p_value(seen, null))

@@ -1,0 +1,92 @@
+"""Figures of an explain audit: what is left of the gap, explainer by explainer, and value by value."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.explain.result import Explained, ExplainResult
+from audits.explain.words import points
+
+__all__ = ["left", "values"]
+
+_MOST = 15
+
+
+def left(result: ExplainResult) -> go.Figure:
+    """Draw what is left of the gap among people alike, the explainer that shrinks it most first."""
+    rows: list[tuple[str, Explained]] = [(describe(item.name), item) for item in result.each[:_MOST]]
+    if result.together.columns:
+        rows.insert(0, (f"together: {describe(result.together.name)}", result.together))
+    rows = [row for row in rows if row[1].unexplained.value is not None][::-1]
+    if not rows or result.gap.value is None:
+        return empty("No column may explain the gap.")
+    figure = go.Figure(
+        go.Scatter(
+            x=[100 * (item.unexplained.value or 0.0) for _, item in rows],
+            y=list(range(len(rows))),
+            mode="markers",
+            marker={
+                "color": [ACCENT if item is result.together else INK for _, item in rows],
+                "size": 10,
+            },
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [_reach(item, "high") for _, item in rows],
+                "arrayminus": [_reach(item, "low") for _, item in rows],
+                "color": INK,
+                "thickness": 1.4,
+            },
+            customdata=[[name, item.kind or "–"] for name, item in rows],
+            hovertemplate="%{customdata[0]}: %{x:.1f} points left (%{customdata[1]})<extra></extra>",
+            showlegend=False,
+        )
+    )
+    gap = 100 * result.gap.value
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    figure.add_vline(x=gap, line={"color": GREY, "dash": "dot", "width": 2}, annotation_text="the whole gap")
+    figure.update_yaxes(tickmode="array", tickvals=list(range(len(rows))), ticktext=[row[0] for row in rows])
+    figure.update_xaxes(title="difference left among people alike, source minus target (percentage points)")
+    first = result.each[0] if result.each else result.together
+    alt = (
+        f"A gap of {points(result.gap.value)}; within {first.name} {points(first.unexplained.value or 0.0)} "
+        "are left."
+    )
+    return finish(figure, height=120 + 30 * len(rows), alt=alt)
+
+
+def _reach(item: Explained, end: str) -> float:
+    value, found = item.unexplained.value, getattr(item.unexplained, end)
+    return 0.0 if value is None or found is None else 100 * abs(found - value)
+
+
+def values(result: ExplainResult) -> go.Figure:
+    """Draw both groups' rates within each value of the first explainer; dots by how many people."""
+    if not result.values:
+        return empty("No column may explain the gap.")
+    shown = result.values[::-1]
+    most = max(max(row.source_people, row.target_people) for row in shown)
+    figure = go.Figure()
+    for name, people, rates, colour in (
+        (result.source, [r.source_people for r in shown], [r.source_rate for r in shown], ACCENT),
+        (result.target, [r.target_people for r in shown], [r.target_rate for r in shown], CONTRAST),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=[None if rate is None else 100 * rate for rate in rates],
+                y=list(range(len(shown))),
+                mode="markers",
+                marker={"color": colour, "size": [6 + 18 * (n / most) ** 0.5 for n in people]},
+                customdata=people,
+                name=describe(name),
+                hovertemplate="%{x:.1f} % of %{customdata:,.0f} people<extra>" + describe(name) + "</extra>",
+            )
+        )
+    figure.update_yaxes(
+        tickmode="array", tickvals=list(range(len(shown))), ticktext=[describe(row.value) for row in shown]
+    )
+    figure.update_xaxes(title="favorable (%)", range=[-3, 103])
+    first = result.each[0]
+    alt = f"Rates of both groups within {len(shown)} values of {first.name}."
+    return finish(figure, height=130 + 26 * len(shown), alt=alt)

@@ -1,0 +1,132 @@
+"""The finding of an explain audit in sentences, and what to beware of."""
+
+from __future__ import annotations
+
+from audits.explain.result import Explained, ExplainResult
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.words import people_in
+
+__all__ = ["finding", "headline", "interval_words", "points", "warnings_for"]
+
+_MOST_NAMED = 3
+
+
+def headline(result: ExplainResult) -> str:
+    """Say in one sentence whether the gap stays among people alike."""
+    gap, alike = result.gap.value, result.together.columns
+    if gap is None:
+        return f"How far {people_in(result.source)} and {people_in(result.target)} lie apart is not known."
+    named = " and ".join(f"“{name}”" for name in alike[:2]) + (" and more" if len(alike) > 2 else "")
+    among = f"among people alike in {named}" if alike else "for all that was looked at"
+    ends = {EVIDENCE: "stays", NO_MATERIAL: "all but vanishes"}
+    stays = ends.get(result.verdict, "may stay or vanish")
+    if alike and result.together.kind == "reversed":
+        stays = "turns round"
+    size = f"{100 * abs(gap):.0f}-point gap"
+    return f"The {size} between {people_in(result.source)} and {people_in(result.target)} {stays} {among}."
+
+
+def finding(
+    source: str,
+    target: str,
+    gap: Estimate,
+    each: tuple[Explained, ...],
+    together: Explained,
+    judged: Judged,
+    material: float,
+) -> str:
+    """Say how large the gap is, what of it is left among people alike, and what turns round."""
+    said = [
+        f"{source} people are decided favorably {_apart(gap)} than {target} people"
+        + (f" ({_ends(gap)})." if gap.low is not None else "."),
+    ]
+    if together.columns:
+        said.append(
+            f"Among people alike in {together.name} {_points_left(together.unexplained)} of it are left "
+            f"({_ends(together.unexplained)}), measured on the half of the people that did not choose these."
+        )
+    else:
+        said.append("No explainer goes with it for sure.")
+    named = [item for item in each if item.kind][:_MOST_NAMED]
+    for item in named:
+        within = (
+            f"{points(item.unexplained.value or 0.0)} the other way" if item.kind == "reversed" else "about 0"
+        )
+        said.append(
+            f"{points(abs(gap.value or 0.0))} in all, {within} within {item.name} "
+            f"({_ends(item.unexplained)}): a Simpson reversal."
+            if item.kind == "reversed"
+            else f"{points(abs(gap.value or 0.0))} in all, {within} within {item.name} "
+            f"({_ends(item.unexplained)})."
+        )
+    if judged.verdict == NO_MATERIAL:
+        said.append(f"A {100 * material:.3g}-point difference among people alike is ruled out.")
+    elif judged.verdict != EVIDENCE and judged.people_needed is not None:
+        said.append(f"About {judged.people_needed:,} people in each group would be needed to tell.")
+    elif judged.reason:
+        said.append(f"{judged.reason[0].upper()}{judged.reason[1:]}.")
+    return " ".join(said)
+
+
+def interval_words(judged: Judged) -> str:
+    """Word the one interval that the verdict follows from."""
+    value = judged.interval
+    if value.value is None or value.low is None:
+        return "what is left among people alike: no interval"
+    return f"{points(value.value)} left among people alike, {_ends(value)}"
+
+
+def points(share: float) -> str:
+    """Word a difference of shares: ``4.7 points``."""
+    return f"{100 * share:.1f}".replace("-", "−") + " points"
+
+
+def _apart(gap: Estimate) -> str:
+    if gap.value is None:
+        return "as far as can be told not otherwise"
+    way = "more" if gap.value >= 0 else "less"
+    return f"{points(abs(gap.value))} {way} often"
+
+
+def _points_left(left: Estimate) -> str:
+    return "an unknown part" if left.value is None else points(left.value)
+
+
+def _ends(value: Estimate) -> str:
+    if value.low is None or value.high is None:
+        return "no interval"
+    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in (value.low, value.high))
+    return f"{low} to {high}"
+
+
+def warnings_for(
+    each: tuple[Explained, ...], together: Explained, chosen: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = []
+    if not each:
+        found.append(
+            "No column may explain anything: all features are protected or immutable. Name some, or give "
+            "them other roles."
+        )
+    thin = [item.name for item in each if min(item.source_covered, item.target_covered) < 0.8]
+    if thin:
+        found.append(
+            f"Fewer than 80 % of a group have people alike in the other by {', '.join(thin[:5])}: these say "
+            "little, and come last."
+        )
+    hidden = [item for item in (together, *each) if item.within_p <= 0.05 / (1 + len(each))]
+    hidden = [item for item in hidden if _cancels(item)]
+    if hidden:
+        found.append(
+            f"Within values of {hidden[0].name} the groups differ both ways, which cancels: by "
+            f"{points(hidden[0].distance)} on average, {points(hidden[0].by_chance)} by chance."
+        )
+    if chosen:
+        found.append("Explained is arithmetic, not a cause: a column can itself come of unequal treatment.")
+    return tuple(found)
+
+
+def _cancels(item: Explained) -> bool:
+    left = item.unexplained
+    return left.low is not None and left.high is not None and left.low <= 0 <= left.high

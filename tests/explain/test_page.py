@@ -1,0 +1,63 @@
+"""The page of explain: chosen, run in the real executor, shown; roles decide what is offered."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import drafts, work
+from app.workspace import Workspace, issue_token
+from tests.explain.test_explain import crowd
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """Give the app a home of its own, and a workspace in it."""
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    work.close()
+    yield Workspace(issue_token())
+    work.close()
+
+
+def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
+    path = space.add_file("people.csv", io.BytesIO(crowd(900, 0).to_csv(index=False).encode()))
+    data = {
+        "label": "decision",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["department", "noise0", "noise1"],
+        "kinds": {"department": "categorical"},
+        "roles": {"immutable": ["noise1"]},
+    }
+    draft = drafts.with_data(drafts.from_files([path], "upload"), **data)
+    draft["spec"]["model"] = {"predictions": {"label": "decision"}}
+    space.save_draft(draft)
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
+    at.query_params["w"] = space.token
+    at.run().switch_page("views/explain.py").run()
+    for _ in range(60):
+        if not any(text.value.startswith("Preparing") for text in at.text):
+            break
+        time.sleep(0.5)
+        at.run()
+    assert at.multiselect(key="explainers").value == ["department", "noise0"]
+    at.number_input(key="explain-draws").set_value(300).run()
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(120)
+    at.run()
+    assert not at.exception
+    result = run.result().audits[0].result
+    assert at.container(key="finding").text[0].value == run.result().audits[0].headline
+    assert result.finding in [text.value for text in at.text]
+    headers = [header.value for header in at.subheader]
+    assert headers[:2] == ["What is left of the gap", "Within each value of department"]
+    assert space.runs()[0]["spec"]["audits"][0]["explain"]["draws"] == 300
