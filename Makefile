@@ -34,7 +34,7 @@ quick: setup-tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK)
 
 calibrate: setup-tests
-	$(BIN)/python -m benchmarks.calibration --write
+	$(BIN)/python -m benchmarks.calibration
 
 # FUZZ damaged inputs: tables, models, specs and API bodies
 FUZZ ?= 100000
@@ -74,6 +74,7 @@ postgresql:
 
 docs: setup-tests
 	$(BIN)/python docs/make_architecture.py
+	$(BIN)/python docs/make_papers.py
 	$(BIN)/mkdocs build --quiet --strict
 
 wheel: docs

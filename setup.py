@@ -33,6 +33,7 @@ setup(
         *(f"{INSIDE}.{name}" for top in BESIDE for name in folders(top)),
         *(f"{INSIDE}.{name}" for name in BUILT),
     ],
+    py_modules=["evenhand"],
     package_dir={
         "audits": "audits",
         INSIDE: ".streamlit",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -12,10 +14,19 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app import monitor_api
+from app import monitor_api, work
 from app.documentation import SITE
 from app.headers import Hardened
+from app.limits import Bounded
+from app.logs import Traced
+from app.metrics import metrics
+from app.readers import READERS
+from app.recent import Recent
+from app.who import Identified
 from app.workspace import issue_token
+from audits.errors import InputError, RunFailed
+from audits.runs.database import database
+from audits.runs.store import home
 from audits.runs.version import VERSION
 
 __all__ = ["MIDDLEWARE", "ROUTES"]
@@ -26,6 +37,34 @@ _PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent / "views").
 async def health(_: Request) -> JSONResponse:
     """Tell that the server is up, and which version."""
     return JSONResponse({"status": "ok", "version": VERSION})
+
+
+async def ready(_: Request) -> JSONResponse:
+    """Tell whether visitors can be served now; what keeps them from it, where not."""
+    found = await asyncio.get_running_loop().run_in_executor(None, faults)
+    status = 503 if found else 200
+    return JSONResponse({"status": "not ready" if found else "ready", "faults": found}, status_code=status)
+
+
+def faults() -> dict[str, str]:
+    """Return what keeps visitors from being served, by the part that fails."""
+    found = {}
+    try:
+        with database().reading() as connection:
+            connection.exec_driver_sql("SELECT 1")
+    except (InputError, RunFailed) as error:
+        found["database"] = str(error)
+    try:
+        probe = home() / f".ready-{secrets.token_hex(4)}"
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as error:
+        found["home"] = f"It cannot be written to ({error.strerror})."
+    if not work.executor().wait_warm(0):
+        found["workers"] = "None is warm yet."
+    if not READERS().wait_warm(0):
+        found["readers"] = "What reads tables is not loaded yet."
+    return found
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,7 +87,7 @@ class WorkspaceInAddress:
         """Pass everything on but the first request of a visit."""
         first = scope["type"] == "http" and scope["method"] == "GET" and _page(scope) in _PAGES
         query = scope.get("query_string", b"").decode("latin-1")
-        if first and "w" not in parse_qs(query):
+        if first and not {"w", "share"} & parse_qs(query).keys():
             address = "&".join(part for part in (query, f"w={issue_token()}") if part)
             response = RedirectResponse(f"?{address}", status_code=307, headers={"Cache-Control": "no-store"})
             await response(scope, receive, send)
@@ -62,8 +101,17 @@ def _page(scope: Scope) -> str:
 
 ROUTES = [
     Route("/api/v1/health", health, methods=["GET"]),
+    Route("/metrics", metrics, methods=["GET"]),
+    Route("/api/v1/ready", ready, methods=["GET"]),
     *monitor_api.ROUTES,
     Mount("/api", app=_nothing),
     *([Mount("/docs", app=StaticFiles(directory=SITE, html=True))] if SITE.is_dir() else []),
 ]
-MIDDLEWARE = [Middleware(Hardened), Middleware(WorkspaceInAddress)]
+MIDDLEWARE = [
+    Middleware(Traced),
+    Middleware(Hardened),
+    Middleware(Identified),
+    Middleware(Bounded),
+    Middleware(WorkspaceInAddress),
+    Middleware(Recent),
+]

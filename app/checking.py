@@ -13,6 +13,7 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.errors import InputError
 from audits.models import model_spec
+from audits.models.checking import Checked
 
 __all__ = ["Problems", "problems"]
 
@@ -35,9 +36,10 @@ _PLACES = {
 
 @dataclass
 class Problems:
-    """Sentences by the part of the page they belong to, and the data if nothing is wrong with them."""
+    """Sentences by the part of the page they belong to; the data, and a model file, if they are right."""
 
     summary: Summary | None = None
+    model: Checked | None = None
     sentences: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -50,9 +52,11 @@ class Problems:
         for sentence in self.sentences.get(place, ()):
             notices.problem(sentence)
 
-    def add(self, error: InputError) -> None:
-        """Sort an error to its place."""
-        place = next((name for name, keys in _PLACES.items() if error.where.startswith(keys)), "rest")
+    def add(self, error: InputError, place: str = "") -> None:
+        """Sort an error to its place, unless it is known."""
+        place = place or next(
+            (name for name, keys in _PLACES.items() if error.where.startswith(keys)), "rest"
+        )
         self.sentences.setdefault(place, []).append(str(error))
 
 
@@ -73,6 +77,11 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     if found.summary is not None:
         for missing in _missing_parts(spec, found.summary):
             found.add(missing)
+    if spec["model"].get("path") and found.ready:
+        try:
+            found.model = wait_for(work.model(space, spec), "Opening the model")
+        except InputError as error:
+            found.add(error, "model")
     return found
 
 

@@ -7,6 +7,8 @@ answer depends on, so that a fresh process answers as well as one that has the t
 from __future__ import annotations
 
 import base64
+import contextlib
+import dataclasses
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -26,6 +28,7 @@ from audits.data import AuditData, Table, build_data, data_spec, read_table
 from audits.data.values import is_missing
 from audits.runs.arrivals import Arrival, read_arrow, read_file, read_json
 from audits.runs.registry import AUDITS, usual_others
+from audits.threads import one_thread
 
 __all__ = ["answer"]
 
@@ -162,6 +165,15 @@ def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"frame": pack_frame(found)}
 
 
+def _model(question: Mapping[str, Any]) -> dict[str, Any]:
+    from audits.models.checking import check_model
+    from audits.models.spec import model_spec
+
+    found = check_model(_data(question), model_spec(question["model"]), base_dir=Path(question["folder"]))
+    classes = None if found.classes is None else [_plain(value) for value in found.classes]
+    return {"model": {**asdict(found), "classes": classes}}
+
+
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"audits": usual_others(_data(question), question["trained"])}
 
@@ -181,7 +193,14 @@ def _sensitive_columns(question: Mapping[str, Any]) -> dict[str, Any]:
 
 def _arrived(arrival: Arrival) -> dict[str, Any]:
     columns = {name: [_plain(value) for value in values] for name, values in arrival.columns.items()}
-    return {"columns": columns, "people": arrival.people, "ids": list(arrival.ids), "at": arrival.at}
+    sent = dataclasses.asdict(arrival.sent)
+    return {
+        "columns": columns,
+        "people": arrival.people,
+        "ids": list(arrival.ids),
+        "at": arrival.at,
+        "sent": sent,
+    }
 
 
 def _body(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,6 +244,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "groups": _groups,
     "candidates": _candidates,
     "differences": _differences,
+    "model": _model,
     "usual audits": _usual_audits,
     "check labels": _check_labels,
     "sensitive columns": _sensitive_columns,
@@ -246,3 +266,7 @@ def _no_report() -> Any:
 
 
 _warm()
+with contextlib.suppress(ImportError):  # scikit-learn, too, looks for libraries in /proc when it is loaded
+    import skops.io  # noqa: F401
+with one_thread():
+    pass

@@ -15,7 +15,7 @@ import queue
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from app.readers import READERS
-from app.webhooks import tell, webhook_hosts
+from app.webhooks import Teller, webhook_hosts
 from audits.errors import InputError, RunFailed
 from audits.runs.arrivals import Arrival, file_batches, read_json
 from audits.runs.database import database, is_unreachable
 from audits.runs.inboxes import inbox, take_files
-from audits.runs.monitors import Batch, Monitor, Monitors, Stored
+from audits.runs.monitors import Batch, Known, Monitor, Monitors, Stored
 from audits.runs.scoring import Scorer
 from audits.runs.store import home
 
@@ -81,7 +81,8 @@ class Ingest:
         self._tick_seconds, self._prune_seconds = tick_seconds, prune_seconds
         self._queue: queue.Queue[tuple[Batch, Future[Stored]] | None] = queue.Queue()
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="evenhand-measure")
-        self._calls = ThreadPoolExecutor(1, thread_name_prefix="evenhand-webhook")
+        self._teller = Teller()
+        self._raised = threading.Event()
         self._known: dict[str, tuple[float, Monitor]] = {}
         self._scorer = scorer or Scorer()
         self._stop = threading.Event()
@@ -105,7 +106,7 @@ class Ingest:
 
     def start(self) -> None:
         """Begin to write, and to look after files dropped and retention."""
-        for run in (self._write, self._tend):
+        for run in (self._write, self._tend, self._tell):
             thread = threading.Thread(target=run, name=f"evenhand{run.__name__}", daemon=True)
             thread.start()
             self._threads.append(thread)
@@ -113,11 +114,12 @@ class Ingest:
     def close(self) -> None:
         """Store what waits, then end."""
         self._stop.set()
+        self._raised.set()
         self._queue.put(None)
         for thread in self._threads:
             thread.join(timeout=60)
-        for pool in (self._pool, self._calls):
-            pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._teller.close()
         self._scorer.close()
 
     async def find(self, identity: str, *, now: bool = False) -> Monitor:
@@ -175,6 +177,7 @@ class Ingest:
         head = {
             "batch": stored.place,
             "people": len(batch.scored.flagged),
+            "counted": stored.counted,
             "flagged": int(batch.scored.flagged.sum()),
             "threshold": monitor.bundle.threshold,
             "replayed": stored.replayed,
@@ -194,7 +197,10 @@ class Ingest:
             arrival = READERS().body(monitor.id, body, kind, bundle.reads)
         scored = self._scorer.score(monitor.id, bundle, arrival.columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
-        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind)
+        look = bundle.look(scored)
+        batch = Batch(
+            monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, look=look, sent=arrival.sent
+        )
         values, flagged, scores = (
             each.tolist() for each in (scored.sensitivity, scored.flagged, scored.score)
         )
@@ -206,7 +212,7 @@ class Ingest:
             rows[place]["id"] = identity
         for place, names in scored.unseen.items():
             rows[place]["unseen"] = names
-        return batch, json.dumps(rows), _clock_notes(arrival)
+        return batch, json.dumps(rows), [*_clock_notes(arrival), *(look.notes if look else ())]
 
     def _put(self, batch: Batch) -> Future[Stored]:
         future: Future[Stored] = Future()
@@ -243,13 +249,26 @@ class Ingest:
             for _, future in jobs:
                 future.set_exception(told)
             return
-        for (batch, future), outcome in zip(jobs, found, strict=True):
+        for (_, future), outcome in zip(jobs, found, strict=True):
             if isinstance(outcome, InputError):
                 future.set_exception(outcome)
                 continue
             future.set_result(outcome)
             if outcome.alarms:
-                self._calls.submit(tell, self.monitors, batch.monitor)
+                self._raised.set()
+
+    def learn(self, monitor: Monitor, outcomes: Mapping[str, bool]) -> Known:
+        """Note outcomes by the sender's ids; what is returned is on disk."""
+        known = self.monitors.learn(monitor.id, outcomes)
+        if known.alarms:
+            self._raised.set()
+        return known
+
+    def forget(self, identity: str) -> None:
+        """Read a monitor anew when it is asked for next: its tokens or settings changed."""
+        found = self._known.get(identity)
+        if found is not None:
+            self._known[identity] = (-math.inf, found[1])
 
     def remove(self, identity: str) -> None:
         """Remove a monitor with all that it measured, and the files that were dropped for it.
@@ -292,6 +311,17 @@ class Ingest:
                 alarms += len(stored.alarms)
         return Taken(people, flagged, alarms, again)
 
+    def _tell(self) -> None:
+        """Tell of alarms: at once where one was raised here, else every few seconds."""
+        while not self._stop.is_set():
+            try:
+                told = self._teller.deliver(self.monitors)
+            except Exception:  # noqa: BLE001  (the thread lives on)
+                _log.exception("Alarms could not be told")
+                told = 0
+            self._raised.wait(0.2 if told else self._tick_seconds)
+            self._raised.clear()
+
     def _tend(self) -> None:
         """Take files dropped, and remove what is past retention: the life of the tending thread."""
         pruned = -math.inf
@@ -310,13 +340,10 @@ class Ingest:
     def _tend_one(self, identity: str, prune: bool) -> None:
         try:
             root = home() / "monitors"
-            taken = inbox(root, identity).is_dir() and take_files(
-                self.monitors, identity, root, self._scorer, READERS().file
-            )
+            if inbox(root, identity).is_dir():
+                take_files(self.monitors, identity, root, self._scorer, READERS().file)
             if prune:
                 self.monitors.prune(identity)
-            if taken or prune:
-                self._calls.submit(tell, self.monitors, identity)
         except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
             _log.exception("The monitor %s could not be looked after", identity)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 
+from app.who import secrets, settings
 from audits.errors import InputError
 
 __all__ = ["check_address"]
@@ -21,24 +22,17 @@ def check_address(address: str | None) -> None:
     Raises
     ------
     InputError
-        If that is not this machine alone and ``EVENHAND_OPEN=1`` does not allow it; or if ``EVENHAND_AUTH``
-        asks for a way to sign in that this version does not have.
+        If that is not this machine alone, ``EVENHAND_AUTH`` is off and ``EVENHAND_OPEN=1`` does not allow it;
+        or if what ``EVENHAND_AUTH`` needs is missing.
     """
-    auth = os.environ.get("EVENHAND_AUTH", "off").strip().lower()
-    if auth != "off":
-        raise InputError(
-            "EVENHAND_AUTH",
-            "must be off: this version asks nobody who he is",
-            auth,
-            "put a proxy that does in front of it",
-        )
-    if _is_loopback(address) or os.environ.get("EVENHAND_OPEN") == "1":
+    secrets()
+    if settings().way != "off" or _is_loopback(address) or os.environ.get("EVENHAND_OPEN") == "1":
         return
     raise InputError(
         "server.address",
         "must be this machine's own (127.0.0.1) while anybody who reaches the server is let in",
         address or "all addresses",
-        "put a proxy that asks who it is in front, or set EVENHAND_OPEN=1 to let everybody in",
+        "set EVENHAND_AUTH=oidc or proxy, or EVENHAND_OPEN=1 to let everybody in",
     )
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from app.ingest import Busy, Ingest
+from app.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
 from app.openapi import document
 from audits.errors import InputError, RunFailed
+from audits.runs.arrivals import read_outcomes
+from audits.runs.database import is_full
+from audits.runs.monitor_handling import SCOPES
 from audits.runs.monitors import Monitor
 
 __all__ = ["INGEST", "ROUTES"]
@@ -26,6 +33,7 @@ _KINDS = {
     "application/vnd.apache.arrow.file": "arrow",
 }
 _LONGEST_KEY = 200
+_NO_TOKEN = "The monitor's token is missing or wrong; send it as Authorization: Bearer TOKEN."  # noqa: S105
 _log = logging.getLogger("evenhand")
 _MOST_HEARD = 256_000_000
 
@@ -55,7 +63,7 @@ async def predictions(request: Request) -> Response:
     except Busy:
         return _error(503, "Too many batches wait; send this one again in a moment.", {"Retry-After": "1"})
     except RunFailed as error:
-        return _error(503, f"Nothing was stored: {error} Send it again.", {"Retry-After": "5"})
+        return _unstored(error)
     except ClientDisconnect:
         return Response(status_code=400)
     except Exception:  # noqa: BLE001  (whoever sends must hear, in the form that every fault has)
@@ -64,24 +72,87 @@ async def predictions(request: Request) -> Response:
     return Response(answer.text, media_type="application/json")
 
 
-async def about(request: Request) -> Response:
-    """Tell what a monitor reads, and where it stands."""
+async def outcomes(request: Request) -> Response:
+    """Note outcomes of people whose predictions were stored with an id."""
+
+    async def learn() -> dict[str, Any]:
+        monitor = await _monitor(request)
+        if _kind(request) != "json":
+            raise _Refused(415, "Content-Type must be application/json.")
+        body = await _body(request)
+        known = await run_in_threadpool(lambda: INGEST.learn(monitor, read_outcomes(body)))
+        return dataclasses.asdict(known)
+
+    return await _told(learn)
+
+
+def _answering(question: Question) -> Any:
+    """Return the route of a question."""
+
+    async def answer(request: Request) -> Response:
+        async def ask() -> dict[str, Any]:
+            strange = [name for name in request.query_params if name not in question.query]
+            if strange:
+                known = ", ".join(question.query) or "none"
+                raise _Refused(422, f"The query has an unknown name, {strange[0][:80]}; known: {known}.")
+            monitor = await _monitor(request, question.scope, now=question.path == "")
+            body = await _body(request) if question.method in {"POST", "PATCH"} else b""
+            asked = Asked(INGEST.monitors, monitor, request.path_params, request.query_params, body)
+            found = await run_in_threadpool(question.answer, asked)
+            if question.method != "GET":
+                INGEST.forget(monitor.id)
+            return dict(found)
+
+        return await _told(ask, request.query_params.get("format", "json"))
+
+    return answer
+
+
+async def monitors(request: Request) -> Response:
+    """List the monitors that the token is of."""
+
+    async def ask() -> dict[str, Any]:
+        token = _token(request)
+        found = [
+            await INGEST.find(each) for each in await run_in_threadpool(INGEST.monitors.opened_by, token)
+        ]
+        mine = [each for each in found if each.opens(token, "read")]
+        if not mine:
+            raise _Refused(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
+        return {"monitors": [described(each) for each in mine]}
+
+    return await _told(ask)
+
+
+async def _told(ask: Callable[[], Awaitable[dict[str, Any]]], form: str = "json") -> Response:
+    """Answer, or say what is wrong."""
     try:
-        monitor = await _monitor(request, now=True)
+        if form not in {"json", "csv"}:
+            raise _Refused(422, "format must be json or csv.")
+        found = await ask()
     except _Refused as refused:
         return _error(refused.status, str(refused), refused.headers)
-    bundle = monitor.bundle
-    return JSONResponse(
-        {
-            "id": monitor.id,
-            "name": monitor.name,
-            "reads": list(bundle.reads),
-            "threshold": bundle.threshold,
-            "protected": bundle.about["protected"],
-            "people": monitor.people,
-            "flagged": monitor.flagged,
-        }
-    )
+    except InputError as error:
+        missing = error.where in {"monitor", "alarm", "message", "token"}
+        return _error(404 if missing else 422, str(error))
+    except RunFailed as error:
+        return _unstored(error)
+    except ClientDisconnect:
+        return Response(status_code=400)
+    except Exception:  # noqa: BLE001  (whoever asks must hear, in the form that every fault has)
+        _log.exception("A request about a monitor could not be answered")
+        return _error(500, "The server failed at this request; its log says how.")
+    if form == "csv":
+        return Response(as_csv(found), media_type="text/csv")
+    return JSONResponse(found)
+
+
+def _unstored(error: RunFailed) -> Response:
+    """Say that nothing was stored: for want of room, or for now."""
+    if is_full(error):
+        sentence = "Nothing was stored: the server's disk is full. Send it again when there is room."
+        return _error(507, sentence, {"Retry-After": "60"})
+    return _error(503, f"Nothing was stored: {error} Send it again.", {"Retry-After": "5"})
 
 
 async def openapi(_: Request) -> JSONResponse:
@@ -89,10 +160,14 @@ async def openapi(_: Request) -> JSONResponse:
     return JSONResponse(document(MAX_BODY_MB))
 
 
-async def _monitor(request: Request, *, now: bool = False) -> Monitor:
-    """Return the monitor that the request names and has the token of."""
-    identity = request.path_params["monitor"]
+def _token(request: Request) -> str:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+async def _monitor(request: Request, scope: str = "send", *, now: bool = False) -> Monitor:
+    """Return the monitor that the request names and has a token of that may do what `scope` says."""
+    identity, token = request.path_params["monitor"], _token(request)
     try:
         if len(identity) > 64 or not identity.isalnum():
             raise InputError("monitor", "must be one that exists", identity)
@@ -103,13 +178,11 @@ async def _monitor(request: Request, *, now: bool = False) -> Monitor:
         _log.exception("A monitor could not be found")
         sentence = "Nothing was stored: the database cannot be used. Send it again."
         raise _Refused(503, sentence, {"Retry-After": "5"}) from None
-    if scheme.lower() != "bearer" or not found.opens(token.strip()):
-        raise _Refused(
-            401,
-            "The monitor's token is missing or wrong; send it as Authorization: Bearer TOKEN.",
-            {"WWW-Authenticate": "Bearer"},
-        )
-    return found
+    if found.opens(token, scope):
+        return found
+    if any(found.opens(token, other) for other in SCOPES):
+        raise _Refused(403, f"This token may not {scope}; the monitor has others that may.")
+    raise _Refused(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
 
 
 def _kind(request: Request) -> str:
@@ -168,14 +241,29 @@ class _OtherMethods:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse."""
         sentence = f"The method must be {self._allowed}."
-        await _error(405, sentence, {"Allow": self._allowed})(scope, receive, send)
+        await _error(405, sentence, {"Allow": self._allowed.replace(" or ", ", ")})(scope, receive, send)
 
 
-ROUTES = [
-    Route("/api/v1/openapi.json", openapi, methods=["GET"]),
-    Route("/api/v1/openapi.json", _OtherMethods("GET")),
-    Route("/api/v1/monitors/{monitor}", about, methods=["GET"]),
-    Route("/api/v1/monitors/{monitor}", _OtherMethods("GET")),
-    Route("/api/v1/monitors/{monitor}/predictions", predictions, methods=["POST"]),
-    Route("/api/v1/monitors/{monitor}/predictions", _OtherMethods("POST")),
-]
+_ONE = "/api/v1/monitors/{monitor}"
+
+
+def _routes() -> list[Route]:
+    """Return every route, and behind those of each address one that refuses other methods."""
+    routes = [
+        ("GET", "/api/v1/openapi.json", openapi),
+        ("GET", "/api/v1/monitors", monitors),
+        ("POST", f"{_ONE}/predictions", predictions),
+        ("PATCH", f"{_ONE}/predictions", outcomes),
+        *((each.method, _ONE + each.path, _answering(each)) for each in QUESTIONS),
+    ]
+    # an address with a name in it must not hide the one that is spelled out
+    addresses = sorted({path for _, path, _ in routes}, key=lambda path: path.count("{"))
+    made: list[Route] = []
+    for address in addresses:
+        own = [(method, run) for method, path, run in routes if path == address]
+        made += [Route(address, run, methods=[method]) for method, run in own]
+        made.append(Route(address, _OtherMethods(" or ".join(method for method, _ in own))))
+    return made
+
+
+ROUTES = _routes()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from app import who
 from audits.errors import InputError
 from audits.runs.registry import AUDITS
 
@@ -19,6 +20,8 @@ _FIRST = "groups"  # how the groups compare at all: its page is the overview
 def navigation() -> dict[str, list[st.Page]]:
     """Return the pages under the headings of the navigation; the audits' come from their records."""
     audits = [page_of(name) for name in AUDITS if name != _FIRST]
+    visitor = who.person()
+    server = {"Server": [st.Page("views/admin.py", title="Server")]}
     return {
         "": [
             st.Page("views/data_model.py", title="Data & model", default=True),
@@ -30,6 +33,7 @@ def navigation() -> dict[str, list[st.Page]]:
             st.Page("views/saved.py", title="Report & saved audits"),
             st.Page("views/tour.py", title="Guided demo"),
         ],
+        **(server if visitor is not None and visitor.administers else {}),
     }
 
 

@@ -39,7 +39,9 @@ class Comparison:
     more: int
 
 
-def flipped_people(result: FlipsetResult, part: str, data: AuditData | DataHeld) -> pd.DataFrame:
+def flipped_people(
+    result: FlipsetResult, part: str, data: AuditData | DataHeld, rows: pd.Index | None = None
+) -> pd.DataFrame:
     """Return the people in a flipset, surest flips first: how they were decided, then who they are.
 
     Parameters
@@ -48,8 +50,10 @@ def flipped_people(result: FlipsetResult, part: str, data: AuditData | DataHeld)
         Which flipset.
     data : AuditData or DataHeld
         The data that were audited, for the raw values.
+    rows : Index, optional
+        These source people instead, flipped and not.
     """
-    people = result.people[result.people[part] > 0]
+    people = result.people[result.people[part] > 0] if rows is None else result.people.loc[rows]
     people = people.iloc[np.lexsort((people.index, people["distance"], -people[part]))]
     shown = pd.DataFrame(
         {
@@ -59,6 +63,7 @@ def flipped_people(result: FlipsetResult, part: str, data: AuditData | DataHeld)
             **({"counterpart": people["counterpart"]} if result.invented.empty else {}),
             "counterpart score": people["counterpart_score"],
             "distance": people["distance"],
+            **({"flips again": _again(people)} if "times" in people else {}),
         }
     )
     columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
@@ -67,6 +72,12 @@ def flipped_people(result: FlipsetResult, part: str, data: AuditData | DataHeld)
     joined = pd.concat([shown, raw.rename(columns=clash)], axis=1)
     joined.index.name = "row"
     return joined
+
+
+def _again(people: pd.DataFrame) -> pd.Series:
+    """In how many of 100 repeats each person flips, of those who took part in any."""
+    often = (100 * people["flips_again"] / people["times"].where(people["times"] > 0)).round()
+    return often.map(lambda value: "not drawn" if pd.isna(value) else f"{value:.0f} of 100")
 
 
 def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) -> Comparison:

@@ -19,6 +19,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs import sandbox
 from audits.runs.arrivals import Arrival
 from audits.runs.nursery import Child, LimitReached, Nursery
+from audits.sensitivity.monitor.profile import Sent
 
 __all__ = ["READERS", "Readers"]
 
@@ -220,7 +221,13 @@ class _Gone(RunFailed):
 
 
 def _arrival(told: Mapping[str, Any]) -> Arrival:
-    return Arrival(dict(told["columns"]), int(told["people"]), tuple(told["ids"]), str(told["at"]))
+    return Arrival(
+        dict(told["columns"]),
+        int(told["people"]),
+        tuple(told["ids"]),
+        str(told["at"]),
+        Sent.of(told["sent"]),
+    )
 
 
 class _Late:

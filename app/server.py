@@ -15,11 +15,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # streamlit puts o
 
 # visitors must not have the server ask its own machine: nothing is allowed unless its owner says so
 os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
+# uvicorn would take a sender's word for where he is from if he sits on this machine
+os.environ["FORWARDED_ALLOW_IPS"] = ""
 
-from app import api, monitor_api, work
+from app import api, monitor_api, who, work
 from app.listening import check_address
+from app.logs import set_up
 from app.promptness import answer_at_once, take_turns
 from app.readers import READERS
+from app.tending import Tending
 from audits.errors import InputError
 from audits.runs.store import home, make_private
 
@@ -32,15 +36,26 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     except InputError as error:
         raise SystemExit(f"Evenhand does not start: {error}") from None
     make_private(home())
+    tending = Tending()
+    set_up()
     answer_at_once()
     take_turns()
     work.executor()
     READERS().start()
+    tending.start()
     monitor_api.INGEST.start()
     yield {}
+    tending.close()
     monitor_api.INGEST.close()
     work.close()
     READERS.close()
 
 
-app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan)
+def _secrets() -> dict[str, Any] | None:
+    try:
+        return who.secrets()
+    except InputError as error:
+        raise SystemExit(f"Evenhand does not start: {error}") from None
+
+
+app = st.App("main.py", routes=api.ROUTES, middleware=api.MIDDLEWARE, lifespan=lifespan, secrets=_secrets())

@@ -1,30 +1,39 @@
 """The only owner of ``st.session_state`` and of the query parameters.
 
-The address holds the workspace's token (``w``), the page, and the page's choices, so that a refresh, the
-back button and a colleague's link all come to the same view.
+The address holds the workspace's token (``w``; or ``share``, the secret of a link that only shows it), the
+page, and the page's choices, so that a refresh, the back button and a colleague's link come to the same view.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from app.workspace import Workspace, is_token, new_token, was_issued
+from app import who
+from app.shares import Shares
+from app.workspace import Workspace, is_token, new_token, was_issued, workspaces_of
+from audits.errors import InputError, RunFailed
+from audits.runs.store import home
+from audits.runs.trail import Trail
 
 __all__ = [
     "address",
     "addressed",
     "choice",
+    "exporting",
     "forget",
     "forget_addresses",
     "get",
     "keep",
     "keep_address",
+    "note",
     "put_in_address",
     "remember",
     "set_widget",
+    "where",
     "widget",
     "workspace",
 ]
@@ -33,26 +42,89 @@ T = TypeVar("T")
 
 
 def workspace() -> Workspace:
-    """Return the visitor's workspace: the one in the address if it exists, else a fresh one.
+    """Return the workspace to be shown: the one that a link shows, or the visitor's own.
 
-    A token that nobody was given is not taken over from the address, so that a link cannot plant one.
+    His own is the one in the address if it exists and is his, else a fresh one. A token that nobody was given
+    is not taken over from the address, so that a link cannot plant one.
+
+    Raises
+    ------
+    InputError
+        If the link holds no more.
     """
-    asked, own = st.query_params.get("w"), st.session_state.get("_workspace")
-    if (
-        asked is not None
-        and is_token(asked)
-        and asked != own
-        and (was_issued(asked) or Workspace(asked).exists)
-    ):
-        own = asked
-    own = own or new_token()
-    if st.session_state.get("_workspace") != own:
+    secret = st.query_params.get("share")
+    found = _own_workspace() if secret is None else _shown_by(secret)
+    shown = f"{found.token} {secret or ''}"
+    if st.session_state.get("_shown") != shown:
         for key in [key for key in st.session_state if str(key).startswith("_kept")]:
             del st.session_state[key]
+        st.session_state["_shown"] = shown
+    if st.session_state.get("_opened") != shown and found.exists:
+        st.session_state["_opened"] = shown
+        note("opened", found)
+        found.touch()
+    return found
+
+
+def _shown_by(secret: str) -> Workspace:
+    share = Shares().find(secret)
+    if share is None:
+        raise InputError("this link", "holds no more", advice="ask whoever gave it to you for another")
+    return Workspace(share.workspace, read_only=True)
+
+
+def _own_workspace() -> Workspace:
+    asked, own = st.query_params.get("w"), st.session_state.get("_workspace")
+    visitor = who.person()
+    name = visitor.name if visitor is not None else ""
+    if asked is not None and is_token(asked) and asked != own and _may_open(asked, name):
+        own = asked
+    own = own or next(iter(workspaces_of(name)), None) or new_token()
     st.session_state["_workspace"] = own
     if asked != own:
         st.query_params["w"] = own
-    return Workspace(own)
+    space = Workspace(own, person=name, read_only=visitor is not None and not visitor.audits)
+    if space.exists:
+        space.claim()
+    return space
+
+
+def _may_open(token: str, name: str) -> bool:
+    """Tell whether the workspace is there, or was given out, and is nobody else's."""
+    space = Workspace(token)
+    return space.owner in {"", name} if space.exists else was_issued(token)
+
+
+def note(act: str, space: Workspace, what: str = "") -> None:
+    """Add to the audit log what the visitor does; where that cannot be, the server's log says so."""
+    visitor = who.person()
+    _note(act, visitor.name if visitor else "", space, what)
+
+
+def _note(act: str, name: str, space: Workspace, what: str) -> None:
+    try:
+        Trail(home()).note(act, who=name, workspace=space.token, what=what)
+    except RunFailed:
+        logging.getLogger("evenhand").exception("%s %s is not in the audit log", act, what)
+
+
+def exporting(make: Callable[[], T], what: str) -> Callable[[], T]:
+    """Return what makes the content of a download and notes in the audit log that it was taken away."""
+    visitor, space = who.person(), workspace()
+    name = visitor.name if visitor else ""
+
+    def made() -> T:
+        content = make()
+        _note("exported", name, space, what)
+        return content
+
+    return made
+
+
+def where() -> dict[str, list[str]]:
+    """Return the query parameters that lead to the workspace shown."""
+    secret = st.query_params.get("share")
+    return {"w": [workspace().token]} if secret is None else {"share": [secret]}
 
 
 def remember(key: str, make: Callable[[], T]) -> T:
@@ -80,7 +152,8 @@ def forget(key: str) -> None:
 
 def address(page: str) -> dict[str, list[str]]:
     """Return the query parameters under which `page` was left, or only the workspace."""
-    return {**get(f"address {page}", {}), "w": [workspace().token]}
+    kept = {key: value for key, value in get(f"address {page}", {}).items() if key not in {"w", "share"}}
+    return {**kept, **where()}
 
 
 def keep_address(page: str) -> None:

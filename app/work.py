@@ -22,16 +22,19 @@ from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
 from app.readers import READERS
+from app.shares import Shares
+from app.state import note
 from app.summary import Summary
 from app.workspace import Workspace
 from audits.data import DataSpec, data_spec
 from audits.errors import InputError, RunFailed
+from audits.models.checking import Checked, Feed
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.executors import ProcessExecutor, RunLimits, worker_count
 from audits.runs.handle import Run
 from audits.runs.recent import Recent
 from audits.runs.result import RunResult
-from audits.runs.saved import SavedRuns
+from audits.runs.saved import SavedRuns, keep_run
 from audits.runs.sizes import result_bytes
 from audits.runs.spec import Spec, parse_spec
 from audits.runs.store import RunStore, home
@@ -41,9 +44,11 @@ __all__ = [
     "close",
     "data",
     "delete",
+    "delete_upload",
     "erase",
     "executor",
     "forget",
+    "model",
     "result",
     "standing",
     "start_again",
@@ -93,7 +98,7 @@ def _broken(future: Future[Any]) -> bool:
     return future.done() and (error := future.exception()) is not None and not isinstance(error, InputError)
 
 
-_tables, _frames = _Futures(), _Futures()
+_tables, _frames, _models = _Futures(), _Futures(), _Futures()
 
 
 def executor() -> ProcessExecutor:
@@ -139,9 +144,24 @@ def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld,
     return _frames.get(space.token, key, prepare)
 
 
+def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
+    """Return what a spec's model file is found to be on its data, being opened where these lie."""
+    ask, _, key = _asking(space, spec["data"])
+    section = dict(spec["model"])
+    path = space.folder / section["path"]
+
+    def check() -> Checked:
+        told = ask("model", model=section, folder=str(space.folder), about=path)["model"]
+        lists = {name: None if told[name] is None else tuple(told[name]) for name in ("classes", "scores")}
+        feeds = tuple(Feed(**each) for each in told["feeds"])
+        return Checked(**{**told, **lists, "feeds": feeds, "notes": tuple(told["notes"])})
+
+    return _models.get(space.token, digest_of([key, _stamp(path), section]), check)
+
+
 def forget(space: Workspace) -> None:
     """Drop all that is remembered of a workspace, and end the process that holds its tables."""
-    for kept in (_tables, _frames):
+    for kept in (_tables, _frames, _models):
         kept.forget(space.token)
     for recent in (_results, _parsed):
         recent.forget(space.token)
@@ -165,9 +185,9 @@ def _asking(space: Workspace, section: Mapping[str, Any]) -> tuple[Ask, str, str
     reads = [space.folder] + ([folder] if folder is not None else [])
     size = sum(path.stat().st_size for path in paths if path.is_file())
 
-    def ask(what: str, **more: Any) -> dict[str, Any]:
+    def ask(what: str, about: Path = paths[0], **more: Any) -> dict[str, Any]:
         return READERS().ask(
-            space.token, {"ask": what, **question, **more}, reads=reads, what=paths[0].name, size=size
+            space.token, {"ask": what, **question, **more}, reads=reads, what=about.name, size=size
         )
 
     return ask, table_key, data_key
@@ -213,28 +233,32 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
 
 def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
     """Have `spec` carried out, note it in the workspace, and keep it among the saved audits."""
+    space.check_writable()
+    _check_paths(space, spec)
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
     if run.key and not any(other["id"] == run.id for other in space.runs()):
         space.note_run(record)
         _keep(space, spec, title, run)
+        note("ran", space, run.key)
     return run
 
 
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:
     """Keep a run among the saved audits; where that cannot be, the run goes on and the log says why."""
     try:
-        saved = SavedRuns()
-        saved.follow(saved.begin(spec, space.folder, title=title, owner=space.token, key=run.key), run)
+        keep_run(run, spec, space.folder, title=title, owner=space.token)
     except (InputError, RunFailed):
         logging.getLogger("evenhand").exception("The run %s is not saved", run.id)
 
 
 def delete(space: Workspace, identity: str) -> None:
     """Delete a saved audit: its entry, its files, its result in the store, and what is remembered of it."""
+    space.check_writable()
     saved = SavedRuns()
     found = saved.get(identity, space.token)
     saved.delete(found.id, space.token)
+    note("deleted", space, found.id)
     if any(other.key == found.key for other in saved.list(owner=space.token)):
         return  # the same run is kept under another title
     space.forget_run(found.key)
@@ -242,22 +266,60 @@ def delete(space: Workspace, identity: str) -> None:
     _results.forget(space.token)
 
 
+def delete_upload(space: Workspace, path: Path) -> int:
+    """Delete a file that was brought, and the audits made with it, which hold its rows; return how many."""
+    space.check_writable()
+    written = path.as_posix()
+    saved = SavedRuns()
+    made = [run for run in saved.list(owner=space.token) if written in _files_of(run.spec)]
+    for record in space.runs():
+        if written in _files_of(record["spec"]):
+            executor().forget(space.token, record["key"])
+            space.forget_run(record["key"])
+    for run in made:
+        executor().forget(space.token, run.key)
+        saved.delete(run.id, space.token)
+    draft = space.draft()
+    if draft is not None and written in _files_of(draft["spec"]):
+        space.save_draft(None)
+    space.remove_file(path)
+    forget(space)
+    note("deleted", space, path.parent.name)
+    return len(made)
+
+
+def _files_of(spec: Mapping[str, Any]) -> set[str]:
+    """Return the files that a spec names: tables and models, a second model among an audit's options too."""
+    paths = spec.get("data", {}).get("path") or ()
+    found = {paths} if isinstance(paths, str) else set(paths)
+    models = [spec.get("model") or {}]
+    for each in spec.get("audits", ()):
+        models += [
+            options["against"] for options in each.values() if isinstance(options.get("against"), dict)
+        ]
+    return found | {str(model["path"]) for model in models if model.get("path")}
+
+
 def erase(space: Workspace) -> None:
     """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
     from app.monitor_api import INGEST
 
+    space.check_writable()
+    note("erased", space)
     executor().forget(space.token)
     for monitor in INGEST.monitors.of_owner(space.token):
         INGEST.remove(monitor.id)
     saved = SavedRuns()
     for run in saved.list(owner=space.token):
         saved.delete(run.id, space.token)
+    Shares().forget(space.token)
     forget(space)
     space.forget()
 
 
 def start_again(space: Workspace, identity: str) -> None:
     """Have a saved audit carried out again that did not end well."""
+    space.check_writable()
     saved = SavedRuns()
     found = saved.begin_again(identity, space.token)
     run = executor().submit(found.spec, space.folder, owner=space.token)
@@ -271,6 +333,7 @@ def start_again(space: Workspace, identity: str) -> None:
         }
         space.note_run(record)
     saved.follow(found.id, run)
+    note("ran", space, run.key)
 
 
 def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
@@ -295,6 +358,8 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
 def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
     """Check `spec` and return it with the key of its run."""
     parsed = parse_spec(spec, space.folder)
+    for where, written, path in parsed.paths():
+        _check_inside(space, path, where, written)
     stamps = [_stamp(path) for _, _, path in parsed.paths()]
 
     def make() -> tuple[Spec, str]:
@@ -308,7 +373,31 @@ def _paths(space: Workspace, spec: DataSpec) -> list[Path]:
     written = [spec.path] if isinstance(spec.path, str) else list(spec.path or ())
     if not written:
         raise InputError("data.path", "is missing", advice="choose a file first")
-    return [space.folder / path for path in written]
+    found = [space.folder / path for path in written]
+    for path, name in zip(found, written, strict=True):
+        _check_inside(space, path, "data.path", name)
+    return found
+
+
+def _check_paths(space: Workspace, spec: Mapping[str, Any]) -> None:
+    try:
+        named = parse_spec(spec, space.folder).paths()
+    except InputError:
+        return  # another mistake is the run's to tell
+    for where, written, path in named:
+        _check_inside(space, path, where, written)
+
+
+def _check_inside(space: Workspace, path: Path, where: str, written: str) -> None:
+    """Raise `InputError` unless a file lies in the workspace, or in the folder that the server offers."""
+    offered = server_folder()
+    folders = [space.folder.resolve()] + ([offered] if offered is not None else [])
+    try:
+        real = path.resolve()
+    except (OSError, ValueError):
+        return  # what is wrong with it is told where it is opened
+    if not any(real.is_relative_to(folder) for folder in folders):
+        raise InputError(where, "must be a file of this workspace", written)
 
 
 def _digest(path: Path, where: str, written: str) -> str:

@@ -7,6 +7,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from audits.client import Monitor
     from audits.notebook import Findings, audit
     from audits.runs.checking import check
     from audits.runs.gate import GateFailed
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.notebook",
+    "Monitor": "audits.client",
     "check": "audits.runs.checking",
     "GateFailed": "audits.runs.gate",
 }
 
-__all__ = ["Findings", "GateFailed", "audit", "check"]
+__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check"]
 
 
 def __getattr__(name: str) -> Any:

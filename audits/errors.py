@@ -73,3 +73,12 @@ def how_to_install(package: str) -> str:
 def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def not_counted(where: str) -> InputError:
+    """Return the refusal of what needs every person in a table whose people are only counted."""
+    return InputError(
+        where,
+        "cannot be used with a table whose people are counted batch by batch",
+        advice="leave it out, apply it to the file, or draw a sample",
+    )

@@ -76,7 +76,7 @@ _KEYS: dict[tuple[str, ...], tuple[str, str]] = {
     (
         "favorable_label",
         "favorable_labels",
-        "favourable",
+        "favorable",
         "favorable_classes",
         "favorable_class",
         "pos_label",
@@ -171,8 +171,8 @@ _VALUES = {
     "categorical": ("category", "nominal", "object", "string", "str", "factor"),
     "datetime": ("date", "time", "timestamp"),
     "identifier": ("id", "key", "index"),
-    "favorable": ("better", "good", "higher", "true", "up", "favourable", "positive"),
-    "unfavorable": ("worse", "bad", "lower", "risk", "unfavourable", "negative", "down"),
+    "favorable": ("better", "good", "higher", "true", "up", "favorable", "positive"),
+    "unfavorable": ("worse", "bad", "lower", "risk", "unfavorable", "negative", "down"),
     "held_out": ("test", "validation", "holdout", "heldout", "oos", "outofsample"),
     "in_sample": ("train", "training", "insample"),
 }  # fmt: skip

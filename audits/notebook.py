@@ -221,6 +221,7 @@ def audit(
     higher_is: HigherIs = "favorable",
     made: Made = "unknown",
     weights: Any = None,
+    person: Any = None,
     roles: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, str] | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
@@ -263,8 +264,11 @@ def audit(
         Direction of `scores`.
     made : {"held_out", "in_sample", "unknown"}
         Whether the model was trained on the people of X; stated with its accuracy.
-    weights : str or array (n,), optional
-        How many people a row stands for.
+    weights : str, array (n,) or mapping, optional
+        How many people a row stands for; or, as a spec says it, ``{"column": w, "kind": "sampling"}`` with
+        ``strata`` and ``cluster``: each a column of X or an array.
+    person : str or array (n,), optional
+        Who each row is of, where one person has several: they are no evidence of their own.
     roles, kinds, bins : mapping, optional
         As in a spec's ``data``.
     seed : int
@@ -307,7 +311,8 @@ def audit(
             )  # fmt: skip
         table = _Parts(given)
         label = table.take(y, "y", "label")
-        counts = table.take(weights, "weights", "weights")
+        counts = _weights(table, weights)
+        who = table.take(person, "person", "person")
         groups = _protected(table, protected)
         if isinstance(favorable, Mapping):
             label_part: Any = {"column": table.need(label, "y"), **favorable}
@@ -319,6 +324,7 @@ def audit(
             "favorable": None if isinstance(favorable, Mapping) else favorable,
             "protected": groups,
             "weights": counts,
+            "person": who,
             "roles": roles,
             "kinds": kinds,
             "bins": bins,
@@ -330,7 +336,12 @@ def audit(
                 f"is missing: which value of y is good for the person? y holds {choices(values)}",
                 advice=f"such as favorable={values[-1]!r}" if values else "",
             )  # fmt: skip
-        apart = [name for name in (label, counts) if name is not None]
+        weighing = (
+            [each for key, each in counts.items() if key != "kind"]
+            if isinstance(counts, Mapping)
+            else [counts]
+        )
+        apart = [name for name in (label, who, *weighing) if name is not None]
         if model is None:
             found = _stored(table, predictions, scores, higher_is, made)
             section["features"] = list(features) if features is not None else None
@@ -415,6 +426,21 @@ class _Parts:
         return pd.concat([self.given.frame, *self._outside.values()], axis=1)
 
 
+def _weights(table: _Parts, weights: Any) -> Any:
+    """Return the spec's ``weights``: a column of counts, or a mapping that names columns and a kind."""
+    if not isinstance(weights, Mapping):
+        return table.take(weights, "weights", "weights")
+    known = ("column", "kind", "strata", "cluster")
+    for key in weights:
+        one_of("weights", key, known, what="column, kind, strata or cluster")
+    columns = {
+        key: table.take(each, f"weights.{key}", "weights" if key == "column" else key)
+        for key, each in weights.items()
+        if key != "kind" and each is not None
+    }
+    return {**columns, **({"kind": weights["kind"]} if "kind" in weights else {})}
+
+
 def _protected(table: _Parts, protected: Any) -> list[str]:
     if protected is None:
         columns = choices(table.given.frame.columns)
@@ -484,11 +510,11 @@ def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, 
     if data.cut is not None:
         kind = "number"
         threshold, higher = cut_threshold(0.5 if threshold is None else threshold, data.cut)
-        notes.append(f"Decisions are favourable where the number predicted is {data.cut.side}.")
+        notes.append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
     elif threshold is None:
         threshold = 0.0 if kind == "number" else 0.5
         if kind == "number":
-            notes.append("Decisions are favourable on that side of 0; threshold=… says otherwise.")
+            notes.append("Decisions are favorable on that side of 0; threshold=… says otherwise.")
     return subject_of(
         data,
         model,

@@ -112,12 +112,17 @@ class Audit:
         ``runs(subject, options, *, rng, progress)`` returns the result.
     presents : str or callable
         ``presents(result)`` returns its `Section`.
+    says : str or callable, optional
+        ``says(result)`` returns the first sentence: one idea, at most 30 words, whole people, no method.
+        The result's ``finding``, with numbers and method, stands below it, or instead where this is left out.
     keys : mapping or str, optional
         What others may rely on in its part of results.json, as a JSON schema, beside what every audit states;
         ``"package:file.json"`` where it lies in a file of its package.
-    streams : str or callable, optional
-        ``streams(paths, data, model, threshold, options, *, rng, progress)`` returns the result for a table
-        that is larger than memory.
+    counted : str or callable, optional
+        For an audit that is a sum over people who agree in a few columns, so that a table of any length can
+        be counted batch by batch: ``counted(options, data)`` returns the columns that it reads besides those
+        of the spec's data, each with how it cuts numbers (`audits.data.counted.Asked`), or raises InputError
+        for an option that needs every person.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.
     usual : str or callable, optional
@@ -148,8 +153,9 @@ class Audit:
     result: str | type
     runs: Named
     presents: Named
+    says: Named | None = None
     keys: Mapping[str, Any] | str | None = None
-    streams: Named | None = None
+    counted: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
     designs: bool = False
@@ -177,9 +183,15 @@ class Audit:
         """Run it; see `runs`."""
         return loaded(self.runs)(subject, options, **told)
 
-    def stream(self, *given: Any, **told: Any) -> Any:
-        """Run it on a table larger than memory; see `streams`."""
-        return loaded(self.streams)(*given, **told)
+    def counted_columns(self, options: Any, data: Any) -> Mapping[str, Any]:
+        """Return the columns that it counts people by; see `counted`."""
+        found: Mapping[str, Any] = loaded(self.counted)(options, data)
+        return found
+
+    def sentence(self, result: Any) -> str:
+        """Return what `result` found in one sentence for everybody; see `says`."""
+        found: str = result.finding if self.says is None else loaded(self.says)(result)
+        return found
 
     def section(self, result: Any) -> Section:
         """Return how `result` is presented."""

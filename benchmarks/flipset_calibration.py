@@ -12,13 +12,15 @@ alarm, at most 5 % of studies.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from audits.flipset import AboveChance, FlipsetOptions, flipset
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
-from benchmarks.calibration import Row
+from benchmarks.calibration import Row, Simulation
 from tests.flipset.worlds import subject
 
 SETTINGS = (
@@ -26,16 +28,24 @@ SETTINGS = (
     ("alike", 100, 2),
     ("alike", 100, 8),
     ("alike", 400, 2),
+    ("alike", 1_000, 8),
     ("alike", 2_000, 2),
+    ("proxy", 100, 8),
+    ("proxy", 400, 2),
+    ("proxy", 1_000, 2),
     ("hangs together otherwise", 100, 2),
     ("hangs together otherwise", 400, 2),
     ("hangs together otherwise", 200, 8),
+    ("hangs together otherwise", 1_000, 2),
+    ("hangs together otherwise", 2_000, 8),
     ("shifted", 100, 2),
     ("shifted", 400, 8),
     ("turned", 100, 2),
     ("turned", 200, 8),
+    ("turned", 1_000, 8),
     ("turned one way", 200, 2),
     ("by lot", 200, 1),
+    ("by lot", 1_000, 1),
 )
 
 
@@ -66,23 +76,63 @@ def main() -> None:
         )
 
 
-def rows(worlds: int) -> Iterator[Row]:
-    """Yield the rows of whole audits, for `benchmarks.calibration`."""
-    studies = max(worlds // 10, 20)
-    options = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, seconds=5.0, bootstrap=100)
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    found = []
     for kind, n, d in SETTINGS:
-        found = [flipset(subject(kind, n, d, seed), options, rng=seed) for seed in range(studies)]
         setting = f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}"
-        hits = sum(each.verdict == EVIDENCE for each in found)
-        same = kind in {"alike", "hangs together otherwise"}
-        kind_of_row, nominal = ("false alarms", 0.05) if same else ("power", 0.8)
-        yield Row("flipset", "evidence of a difference", setting, kind_of_row, nominal, hits, studies)
-        above = [each.above_chance.excess for each in found if each.above_chance is not None]
-        ends = [each for each in above if each.value is not None and each.low is not None]
-        truth = float(np.mean([each.value for each in ends]))
-        held = sum((each.low or 0.0) <= truth <= (each.high or 0.0) for each in ends)
-        shown = "flips above chance (their mean over studies)"
-        yield Row("flipset", shown, setting, "coverage", 0.95, held, len(ends))
+        run = partial(_audits, kind, n, d, setting)
+        found.append(Simulation("flipset", setting, run, part=0.02 if n > 500 else 0.1))
+    found.append(Simulation("flipset", _STABLE, _stability, part=0.01))
+    return found
+
+
+_STABLE = "100 a group, 2 features, data sets of five kinds in turn, 20 seeds each"
+
+
+def _stability(numbers: range) -> Iterator[Row]:
+    """How often 19 of 20 seeds give one verdict, in data sets whose p-value is not at the border.
+
+    At the border is a mean p-value within two Monte-Carlo errors of 199 permutations from the level.
+    """
+    options = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, seconds=1.0, bootstrap=100)
+    kinds = ("alike", "hangs together otherwise", "shifted", "turned", "turned one way")
+    agreed = sets = 0
+    for number in numbers:
+        people = subject(kinds[number % len(kinds)], 100, 2, number)
+        found = [flipset(people, options, rng=seed) for seed in range(20)]
+        p = float(np.mean([each.judged.p_value for each in found]))
+        if abs(p - 0.05) > 2 * np.sqrt(0.05 * 0.95 / 199):
+            sets += 1
+            agreed += Counter(each.verdict for each in found).most_common(1)[0][1] >= 19
+    yield Row("flipset", "one verdict in 19 of 20 seeds", _STABLE, "coverage", 0.95, agreed, sets)
+
+
+def _audits(kind: str, n: int, d: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Whole audits, a second for the level of chance each, and how often what lies above it is covered."""
+    options = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, seconds=1.0, bootstrap=100)
+    found = [flipset(subject(kind, n, d, seed), options, rng=seed) for seed in numbers]
+    same = kind in NO_DIFFERENCE
+    kind_of_row, nominal = ("false alarms", 0.05) if same else ("power", 0.8)
+    hits = sum(each.verdict == EVIDENCE for each in found)
+    yield Row("flipset", "evidence of a difference", setting, kind_of_row, nominal, hits, len(found))
+    if kind in PLANTED:
+        wrong = sum(each.verdict == NO_MATERIAL for each in found)
+        shown = "no material difference, where there is one"
+        yield Row("flipset", shown, setting, "false alarms", 0.05, wrong, len(found))
+    ends = [each.above_chance.excess for each in found if each.above_chance is not None]
+    ends = [each for each in ends if each.value is not None and each.low is not None]
+    truth = float(np.mean([each.value for each in ends]))
+    held = sum((each.low or 0.0) <= truth <= (each.high or 0.0) for each in ends)
+    shown = "flips above chance (their mean over studies)"
+    yield Row("flipset", shown, setting, "coverage", 0.95, held, len(ends))
+
+
+NO_DIFFERENCE = ("alike", "hangs together otherwise", "proxy")
+"""Kinds of world in which evidence is a false alarm."""
+
+PLANTED = ("turned", "turned one way", "by lot")
+"""Kinds in which people alike are decided otherwise, a tenth of them or more."""
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,10 +22,10 @@ from audits.groups.by_probability import column_name, compare_probable
 from audits.groups.judging import judge_difference
 from audits.groups.metrics import Counts
 from audits.groups.resampling import bootstrap_intervals
-from audits.stats import wilson
+from audits.stats import EVIDENCE, largest_gap, wilson
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
-from benchmarks.calibration import Row
+from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
 MATERIAL = 0.10
@@ -182,30 +183,121 @@ def by_probability(worlds: int) -> None:
                 )
 
 
-def rows(worlds: int) -> Iterator[Row]:
-    """Yield rows of ratios and verdicts, for `benchmarks.calibration`."""
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    found = []
     for k in GROUPS:
         for n in PEOPLE:
-            rng, full = np.random.default_rng([k, n, 3]), np.full(k, float(n))
-            together = below = wrong = 0
-            for _ in range(worlds):
-                count = rng.binomial(n, 0.4, k).astype(float)
-                ratios, _ = ratios_to_highest(count, full, level=LEVEL)
-                known = [ratio for ratio in ratios if ratio.value is not None]
-                together += all(r.low - 1e-9 <= 1 <= r.high + 1e-9 for r in known)
-                below += any(ratio.high < 0.8 for ratio in known)
-                gaps = [
-                    judge_difference(
-                        (count[j], n), (count[0], n), n, material=MATERIAL, level=LEVEL / (k - 1)
-                    )
-                    for j in range(1, k)
-                ]
-                wrong += any(gap.verdict == "evidence of a difference" for gap in gaps)
-            setting = f"equal rates of .4, {k} groups of {n:,}"
-            yield Row("groups", "impact ratios, all together", setting, "coverage", 0.95, together, worlds)
-            shown = "some impact ratio wholly below 0.8"
-            yield Row("groups", shown, setting, "false alarms", LEVEL, below, worlds)
-            yield Row("groups", "evidence of a difference", setting, "false alarms", LEVEL, wrong, worlds)
+            for setting, words in _RATES.items():
+                run = partial(_ratios, k, n, setting)
+                found.append(Simulation("groups", f"{words}, {k} groups of {n:,}", run))
+    for first, second in ((1, 3), (2, 4), (4, 5)):
+        for n in (20, 100, 400):
+            setting = f"{first * second} groups of about {n:,}, which differ"
+            found.append(Simulation("groups", setting, partial(_pooled_rows, first, second, n), part=0.25))
+    for n in (100, 400, 2000):
+        for sharp in (0.1, 0.3, 1.0):
+            for by_group in (0.0, 0.2):
+                more = "nothing beside" if by_group == 0 else "something beside"
+                setting = f"{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {more} them"
+                run = partial(_probable_rows, n, sharp, by_group)
+                found.append(Simulation("groups", setting, run, part=0.5))
+    return found
+
+
+_RATES = {"none": "equal rates of .4", "one": "rates of .4, of one group .6", "rare": "equal rates of .02"}
+
+
+def _ratios(k: int, n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Impact ratios, their bootstrap, gaps and differences."""
+    rates, full = rates_of(k, setting), np.full(k, float(n))
+    truth, equal = rates / rates.max(), setting != "one"
+    together = below = wrong = gaps = stated = boot = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, k, n, 3])
+        count = rng.binomial(n, rates).astype(float)
+        ratios, _ = ratios_to_highest(count, full, level=LEVEL)
+        together += all(
+            r.value is None or r.low - 1e-9 <= true <= r.high + 1e-9
+            for r, true in zip(ratios, truth, strict=True)
+        )
+        below += any(r.value is not None and r.high < 0.8 for r in ratios)
+        gap = largest_gap(count, full, level=LEVEL)
+        gaps += gap.low - 1e-9 <= rates.max() - rates.min() <= gap.high
+        judged = [
+            judge_difference((count[j], n), (count[-1], n), n, material=MATERIAL, level=LEVEL / (k - 1))
+            for j in range(k - 1)
+        ]
+        wrong += any(one.verdict == EVIDENCE for one in judged[0 if equal else 1 :])
+        if count.any():
+            counts, best = Counts(np.full(k, n), count, None, None, None, None), int(count.argmax())
+            again = bootstrap_intervals(
+                counts, best, rng, draws=200, level=LEVEL, sure=ratios[best].low == 1.0
+            )
+            for found, true in zip(again, truth, strict=True):
+                ratio = found.get("impact_ratio")
+                if ratio is not None and ratio.low is not None:
+                    stated += 1
+                    boot += ratio.low - 1e-9 <= true <= ratio.high + 1e-9
+    words, worlds = f"{_RATES[setting]}, {k} groups of {n:,}", len(numbers)
+    yield Row("groups", "impact ratios, all together", words, "coverage", 0.95, together, worlds)
+    yield Row("groups", "demographic parity difference", words, "coverage", 0.95, gaps, worlds)
+    shown = "evidence of a difference"
+    yield Row("groups", shown, words, "false alarms", LEVEL, wrong, worlds)
+    if equal:
+        shown = "some impact ratio wholly below 0.8"
+        yield Row("groups", shown, words, "false alarms", LEVEL, below, worlds)
+    shown = "impact ratio of one group, bootstrap: stated, and misses"
+    yield Row("groups", shown, words, "false alarms", LEVEL, stated - boot, k * worlds)
+
+
+def _pooled_rows(first: int, second: int, n: int, numbers: range) -> Iterator[Row]:
+    """Partially pooled rates of intersections that differ by main effects and by more."""
+    k = first * second
+    cells = np.array([(a, b) for a in range(first) for b in range(second)])
+    design = np.column_stack(
+        [cells[:, 0] == a for a in range(1, first)] + [cells[:, 1] == b for b in range(1, second)]
+    ).astype(float)
+    held = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, k, n, 2])
+        odds = -0.4 + design @ rng.normal(0, 0.5, design.shape[1]) + rng.normal(0, 0.3, k)
+        truth, size = 1 / (1 + np.exp(-odds)), rng.poisson(n, k) + 1
+        count = rng.binomial(size, truth)
+        own = pooled_shares(count, size, design, rng, level=LEVEL)
+        held += sum(bool(item.low <= true <= item.high) for item, true in zip(own, truth, strict=True))
+    setting = f"{k} groups of about {n:,}, which differ"
+    yield Row("groups", "partially pooled rate", setting, "coverage", 0.95, held, k * len(numbers))
+
+
+def _probable_rows(n: int, sharp: float, by_group: float, numbers: range) -> Iterator[Row]:
+    """Bounds of a difference of two groups known by probability, and the estimate where its terms hold."""
+    chance = np.random.default_rng(0).beta(sharp, sharp, 400_000)
+    p_mean, spread = chance.mean(), (chance * (1 - chance)).mean()
+    truth = -0.2 * ((chance**2).mean() / p_mean - spread / (1 - p_mean))
+    truth -= by_group * spread * (1 / p_mean + 1 / (1 - p_mean))
+    held = estimated = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 4])
+        p = rng.beta(sharp, sharp, n)
+        member = rng.random(n) < p
+        decided = rng.random(n) < 0.6 - 0.2 * p - by_group * (member - p)
+        people = pd.DataFrame({"decision": decided, "people": 1.0})
+        people[column_name("g", "a")], people[column_name("g", "b")] = p, 1 - p
+        found = compare_probable(
+            people, "g", {"a": "", "b": ""}, reference="b", proxy_error=0.0,
+            material=MATERIAL, level=LEVEL, corrected=LEVEL, rng=rng,
+        )  # fmt: skip
+        item = next(group for group in found if group.group == "a")
+        held += bool(item.difference_bounds.low <= truth <= item.difference_bounds.high)
+        estimated += bool(item.difference.low <= truth <= item.difference.high)
+    more = "nothing beside" if by_group == 0 else "something beside"
+    setting = f"{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {more} them"
+    shown = "bounds of a difference, groups known by probability"
+    yield Row("groups", shown, setting, "coverage", 0.95, held, len(numbers))
+    if by_group == 0:
+        shown = "estimate of a difference, groups known by probability"
+        yield Row("groups", shown, setting, "coverage", 0.95, estimated, len(numbers))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from audits.stats.means import mean_test
 from audits.stats.paired import PairedRatio
 from audits.stats.verdicts import EVIDENCE
-from benchmarks.calibration import Row
+from benchmarks.calibration import Row, Simulation
 from benchmarks.loss_ratio_worlds import WORLDS, found_by_search, people, subject_of, told_of, verdicts
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -86,10 +87,10 @@ def nothing(draws: int) -> None:
     """How often attributes that are independent of everything are told, and make evidence."""
     print(f"\n{'attributes independent of everything':44s} told in")
     for world in WORLDS:
-        told = told_of(world, draws)[True] / draws
+        told = told_of(world, range(draws))[True] / draws
         print(f"{world:44s} {told:.3f}", flush=True)
     for world, model in product(WORLDS, ("logistic", "mlp")):
-        found = verdicts(world, model, max(1, draws // 20))
+        found = verdicts(world, model, range(max(1, draws // 20)))
         share = found[EVIDENCE] / found.total()
         print(f"{world:44s} {model:9s} evidence in {share:.3f} of {found.total()} audits", flush=True)
 
@@ -146,16 +147,74 @@ def ratios(replications: int) -> None:
             print(f"{wrong:.2f} wrong, ratio {truth:.2f}".ljust(28) + f" {n:5d}  {found[0]}  {found[1]}")
 
 
-def rows(worlds: int) -> Iterator[Row]:
-    """Yield rows of worlds whose attributes are independent of everything, for `benchmarks.calibration`."""
-    for world in WORLDS:
-        told = told_of(world, worlds)[True]
-        shown = "an attribute counts as told by the features"
-        yield Row("loss_ratio", shown, f"independent, {world}", "false alarms", 0.05, told, worlds)
-        count = max(worlds // 20, 10)
-        hits = verdicts(world, "logistic", count)[EVIDENCE]
-        setting = f"independent, {world}, logistic"
-        yield Row("loss_ratio", "evidence of a difference", setting, "false alarms", 0.05, hits, count)
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    found = []
+    for world, told in WORLDS.items():
+        large = told["n"] > 5000
+        run = partial(_told, world)
+        found.append(Simulation("loss_ratio", f"independent, {world}", run, part=0.1 if large else 0.5))
+        for model in ("logistic", "mlp"):
+            run = partial(_verdicts, world, model)
+            setting = f"independent, {world}, {model}"
+            found.append(Simulation("loss_ratio", setting, run, part=0.03 if large else 0.1))
+    for name in MEANS:
+        for n in (100, 400, 2000):
+            found.append(Simulation("loss_ratio", f"{name}, {n:,} people", partial(_means, name, n)))
+    for shares in RATIOS:
+        for n in (100, 400, 2000):
+            found.append(Simulation("loss_ratio", _ratio_words(shares, n), partial(_ratios, shares, n)))
+    return found
+
+
+def _told(world: str, numbers: range) -> Iterator[Row]:
+    told = told_of(world, numbers)[True]
+    shown = "an attribute counts as told by the features"
+    yield Row("loss_ratio", shown, f"independent, {world}", "false alarms", 0.05, told, len(numbers))
+
+
+def _verdicts(world: str, model: str, numbers: range) -> Iterator[Row]:
+    hits = verdicts(world, model, numbers)[EVIDENCE]
+    setting = f"independent, {world}, {model}"
+    yield Row("loss_ratio", "evidence of a difference", setting, "false alarms", 0.05, hits, len(numbers))
+
+
+def _means(name: str, n: int, numbers: range) -> Iterator[Row]:
+    draw, truth = MEANS[name]
+    tests = [mean_test(draw(np.random.default_rng([number, n, 5]), n)) for number in numbers]
+    covered = rejected = 0
+    for test in tests:
+        interval, bound = test.interval(0.05), test.lower_bound(0.05)
+        covered += (interval.low or -np.inf) <= truth <= (interval.high or np.inf)
+        rejected += bound is not None and bound > truth
+    setting = f"{name}, {n:,} people"
+    yield Row("loss_ratio", "mean ratio", setting, "coverage", 0.95, covered, len(tests), said=_TAILS)
+    shown = "lower bound of the mean ratio above the truth"
+    yield Row("loss_ratio", shown, setting, "false alarms", 0.05, rejected, len(tests), said=_TAILS)
+
+
+_TAILS = "“in simulations of such tails 95 % intervals missed the true mean ratio in about one sample of ten”"
+
+
+def _ratio_words(shares: tuple[float, float, float], n: int) -> str:
+    wrong, new, gone = shares
+    return f"{100 * wrong:.0f} % wrong, true ratio {(wrong - gone + new) / wrong:.2f}, {n:,} people"
+
+
+def _ratios(shares: tuple[float, float, float], n: int, numbers: range) -> Iterator[Row]:
+    wrong, new, gone = shares
+    truth, covered, rejected = (wrong - gone + new) / wrong, 0, 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 6])
+        counts = rng.multinomial(n, [wrong - gone, new, gone, 1 - wrong - new]).astype(float)
+        test = PairedRatio(*counts, method="score")
+        p = test.p_value(truth)
+        covered += p is None or 0.025 <= p <= 0.975
+        rejected += p is not None and p < 0.05
+    setting = _ratio_words(shares, n)
+    yield Row("loss_ratio", "ratio of error rates", setting, "coverage", 0.95, covered, len(numbers))
+    shown = "lower bound of the ratio of error rates above the truth"
+    yield Row("loss_ratio", shown, setting, "false alarms", 0.05, rejected, len(numbers))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,11 @@ def subject_of(frame: pd.DataFrame, attributes: Told, model: str, seed: int) -> 
     return make_subject(build_data(frame, spec), model_spec({"train": model}), test_size=0.5, seed=seed)
 
 
-def verdicts(world: str, model: str, repeats: int, **options: Any) -> Counter[str]:
-    """Count the verdicts over `repeats` draws of a world."""
+def verdicts(world: str, model: str, seeds: Iterable[int], **options: Any) -> Counter[str]:
+    """Count the verdicts over draws of a world, one a seed."""
     told = WORLDS[world]
     found: Counter[str] = Counter()
-    for seed in range(repeats):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         frame = people(told["n"], told["features"], told["attributes"], rng)
         subject = subject_of(frame, told["attributes"], model, seed)
@@ -91,11 +92,11 @@ def found_by_search(subject: Subject, **options: Any) -> tuple[float, float]:
     return float(exact.statistic.value or 0.0), float(blind.statistic.value or 0.0)
 
 
-def told_of(world: str, repeats: int) -> Counter[bool]:
+def told_of(world: str, seeds: Iterable[int]) -> Counter[bool]:
     """Count in how many draws some attribute counts as told: no more of them can be evidence."""
     told = WORLDS[world]
     found: Counter[bool] = Counter()
-    for seed in range(repeats):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         frame = people(told["n"] // 2, told["features"], told["attributes"], rng)
         names = tuple(told["attributes"])

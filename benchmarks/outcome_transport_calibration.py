@@ -25,7 +25,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +45,7 @@ from audits.outcome_transport.matching import OutcomeCost, match_outcomes
 from audits.outcome_transport.resampling import distance_error, distance_null
 from audits.progress import silent
 from audits.stats import EVIDENCE, wilson
-from benchmarks.calibration import Row
+from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
 OUTCOMES = ("unique", "pairs", "fives", "plain", "decisions")
@@ -222,16 +222,39 @@ def main() -> None:
     print(f"{time.perf_counter() - start:.0f} s for {count} worlds a setting")
 
 
-def rows(worlds: int) -> Iterator[Row]:
-    """Yield the rows of the distance's interval, for `benchmarks.calibration`."""
-    count = max(worlds // 5, 20)
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    found = []
     for kind in ("normal", "binary", "fives", "lognormal"):
         for apart in (0.0, 0.1):
-            for sizes in ((100, 100), (500, 500)):
-                held = sum(distance_covers(kind, apart, sizes, "euclidean", seed)[0] for seed in range(count))
-                apart_words = "equal distributions" if apart == 0 else f"{apart} apart"
-                setting = f"{kind}, {apart_words}, {sizes[0]} and {sizes[1]} people"
-                yield Row("outcome_transport", "Wasserstein distance", setting, "coverage", 0.95, held, count)
+            for n in (100, 500, 2000):
+                words = "equal distributions" if apart == 0 else f"{apart} apart"
+                setting = f"{kind}, {words}, {n:,} and {n:,} people"
+                run = partial(_distances, kind, apart, n, setting)
+                found.append(Simulation("outcome_transport", setting, run, part=0.1 if n > 500 else 0.5))
+    for crowd in ("alike", "same_mean"):
+        for outcomes in ("unique", "fives", "decisions"):
+            for n in (200, 1000):
+                setting = f"two policies, groups {crowd.replace('_', ' of the ')}, {outcomes}, {n:,} people"
+                run = partial(_policies, crowd, outcomes, n, setting)
+                found.append(Simulation("outcome_transport", setting, run, part=0.02 if n > 500 else 0.2))
+    return found
+
+
+def _distances(kind: str, apart: float, n: int, setting: str, numbers: range) -> Iterator[Row]:
+    drawn = [distance_covers(kind, apart, (n, n), "euclidean", number) for number in numbers]
+    audit, worlds = "outcome_transport", len(drawn)
+    held = sum(one for one, _ in drawn)
+    yield Row(audit, "Wasserstein distance", setting, "coverage", 0.95, held, worlds)
+    if apart == 0:
+        above = sum(one for _, one in drawn)
+        yield Row(audit, "evidence of a difference", setting, "false alarms", LEVEL, above, worlds)
+
+
+def _policies(crowd: str, outcomes: str, n: int, setting: str, numbers: range) -> Iterator[Row]:
+    hits = sum(said(world(crowd, outcomes, number, n)).evidence for number in numbers)
+    shown = "evidence of a difference"
+    yield Row("outcome_transport", shown, setting, "false alarms", LEVEL, hits, len(numbers))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from audits.rule_sets import RuleSetsOptions, RuleSetsResult
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.packing import Audited
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
-from benchmarks.calibration import Row
+from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
 PLANTED = "sex = f, race = d"
@@ -139,20 +140,42 @@ def power(setting: str, worlds: int) -> None:
     )
 
 
-def rows(worlds: int) -> Iterator[Row]:
-    """Yield rows of whole audits, for `benchmarks.calibration`."""
-    count = max(worlds // 5, 20)
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    found = []
     for n, rate in ((300, 0.4), (2000, 0.4), (2000, 0.05)):
-        options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL)
-        drawn = [world(n, rate, 0.0, options, seed) for seed in range(count)]
         setting = f"no difference, {n:,} people, rate {rate:g}"
-        hits = sum(result.verdict == EVIDENCE for result, _ in drawn)
-        yield Row("rule_sets", "evidence of a difference", setting, "false alarms", LEVEL, hits, count)
-        all_held = sum(held(*each) for each in drawn)
-        yield Row("rule_sets", "every interval of the list", setting, "coverage", 0.95, all_held, count)
-        first = sum(first_held(*each) for each in drawn)
-        shown = "first score, without the luck of being picked"
-        yield Row("rule_sets", shown, setting, "coverage", 0.95, first, count)
+        found.append(Simulation("rule_sets", setting, partial(_no_effect, n, rate, setting), part=0.5))
+    for n, effect in ((1000, 0.2), (4000, 0.2)):
+        setting = f"{n:,} people, one of 40 groups {100 * effect:.0f} points lower"
+        found.append(Simulation("rule_sets", setting, partial(_planted, n, effect, setting), part=0.5))
+    return found
+
+
+def _no_effect(n: int, rate: float, setting: str, numbers: range) -> Iterator[Row]:
+    options, worlds = RuleSetsOptions(permutations=199, samples=0, level=LEVEL), len(numbers)
+    drawn = [world(n, rate, 0.0, options, number) for number in numbers]
+    hits = sum(result.verdict == EVIDENCE for result, _ in drawn)
+    yield Row("rule_sets", "evidence of a difference", setting, "false alarms", LEVEL, hits, worlds)
+    confirmed = sum(result.discovery.confirmed > 0 for result, _ in drawn)
+    yield Row("rule_sets", "a group confirmed on a half", setting, "false alarms", LEVEL, confirmed, worlds)
+    yield from _intervals(drawn, setting)
+
+
+def _planted(n: int, effect: float, setting: str, numbers: range) -> Iterator[Row]:
+    options = RuleSetsOptions(permutations=199, samples=0, level=LEVEL, support=0.04)
+    drawn = [world(n, 0.4, effect, options, 10**6 + number) for number in numbers]
+    hits = sum(result.verdict == EVIDENCE for result, _ in drawn)
+    yield Row("rule_sets", "evidence of a difference", setting, "power", 0.8, hits, len(drawn))
+    yield from _intervals(drawn, setting)
+
+
+def _intervals(drawn: list[tuple[RuleSetsResult, np.ndarray]], setting: str) -> Iterator[Row]:
+    all_held = sum(held(*each) for each in drawn)
+    yield Row("rule_sets", "every interval of the list", setting, "coverage", 0.95, all_held, len(drawn))
+    first = sum(first_held(*each) for each in drawn)
+    shown = "first score, without the luck of being picked"
+    yield Row("rule_sets", shown, setting, "coverage", 0.95, first, len(drawn))
 
 
 if __name__ == "__main__":

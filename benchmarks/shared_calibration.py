@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 
 from audits.runs.across import verdicts_across
-from audits.stats import EVIDENCE, Estimate, judge
+from audits.stats import EVIDENCE, Estimate, judge, wilson
 from audits.stats.design import Design, design_difference, design_share, make_design
+from audits.stats.group_means import group_means
+from audits.stats.intervals import cautious_difference
 from audits.stats.sequential import DriftTest
-from benchmarks.calibration import Row
+from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
 _KINDS = (
@@ -21,29 +24,69 @@ _KINDS = (
 )
 
 
-def rows(worlds: int) -> Iterator[Row]:
-    """Yield a row a setting."""
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    found = []
     for kind in _KINDS:
         for n in (100, 400, 2000):
             for share in (0.5, 0.1):
-                yield from _designed(kind, n, share, worlds)
-    yield _session(max(worlds, 2000))
+                setting = f"{kind}, {n:,} rows, share {share:g}"
+                run = partial(_designed, kind, n, share, setting)
+                found.append(Simulation("all", setting, run, part=0.5))
+    for n in (20, 100, 1000):
+        for share in (0.5, 0.1, 0.02):
+            setting = f"{n:,} people, share {share:g}"
+            found.append(Simulation("all", setting, partial(_shares, n, share, setting)))
+    for n in (100, 1000):
+        for skewed in (False, True):
+            setting = f"groups of {n:,} and {3 * n:,}, {'skewed' if skewed else 'normal'} values, equal means"
+            found.append(Simulation("all", setting, partial(_means, n, skewed, setting), part=0.25))
+    found.append(Simulation("all", _SESSION, _session))
     for shape in ("normal", "six of ten exactly 0"):
-        yield _drift(shape, worlds)
+        setting = f"100 looks at 20 people each, reference of 500, {shape}"
+        found.append(Simulation("all", setting, partial(_drift, shape, setting), part=0.5))
+    return found
 
 
-def _designed(kind: str, n: int, share: float, worlds: int) -> Iterator[Row]:
-    rng = np.random.default_rng([n, round(100 * share)])
+def _designed(kind: str, n: int, share: float, setting: str, numbers: range) -> Iterator[Row]:
     covered = alarms = 0
-    for _ in range(worlds):
+    for number in numbers:
+        rng = np.random.default_rng([number, n, round(100 * share)])
         rows, member, event = _drawn(kind, n, share, rng)
         one, other = (design_share(rows, each, event, level=LEVEL) for each in (member, ~member))
         gap = design_difference(rows, one, other, level=LEVEL)
         covered += bool((one.estimate.low or 0.0) <= share <= (one.estimate.high or 1.0))
         alarms += not (gap.low or -1.0) <= 0 <= (gap.high or 1.0)
-    setting = f"{kind}, {n:,} rows, share {share:g}"
+    worlds = len(numbers)
     yield Row("all", "interval of a share", setting, "coverage", 1 - LEVEL, covered, worlds)
     yield Row("all", "difference of two shares", setting, "false alarms", LEVEL, alarms, worlds)
+
+
+def _shares(n: int, share: float, setting: str, numbers: range) -> Iterator[Row]:
+    """A share, and differences from another group's of as many people."""
+    covered = alarms = 0
+    for number in numbers:
+        a, b = np.random.default_rng([number, n, round(100 * share), 1]).binomial(n, share, 2)
+        one = wilson(float(a), float(n), level=LEVEL)
+        covered += bool((one.low or 0.0) <= share <= (one.high or 1.0))
+        gap = cautious_difference(float(a), float(n), float(b), float(n), level=LEVEL)
+        alarms += not (gap.low or -1.0) <= 0 <= (gap.high or 1.0)
+    worlds = len(numbers)
+    yield Row("all", "share of people", setting, "coverage", 1 - LEVEL, covered, worlds)
+    yield Row("all", "difference of two shares", setting, "false alarms", LEVEL, alarms, worlds)
+
+
+def _means(n: int, skewed: bool, setting: str, numbers: range) -> Iterator[Row]:
+    """Means of groups against everybody else's, as recourse and outcome_transport compare them."""
+    alarms = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 2])
+        values = np.concatenate([rng.exponential(size=(4 * n)) if skewed else rng.normal(size=4 * n)])
+        tested = group_means(
+            values, np.ones(4 * n), np.arange(4 * n) // n // 3, level=LEVEL, permutations=199, rng=rng
+        )
+        alarms += tested is not None and tested.p_value <= LEVEL
+    yield Row("all", "means of groups", setting, "false alarms", LEVEL, alarms, len(numbers))
 
 
 def _drawn(
@@ -59,42 +102,34 @@ def _drawn(
     return make_design(len(own), cluster=own), member, rng.random(len(own)) < chance
 
 
-def _drift(shape: str, worlds: int) -> Row:
+def _drift(shape: str, setting: str, numbers: range) -> Iterator[Row]:
     """A monitor without drift, looked at after each of 100 batches of 20 people."""
-    rng = np.random.default_rng(9)
 
-    def draw(n: int) -> np.ndarray:
-        return (
-            rng.normal(size=n)
-            if shape == "normal"
-            else np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n))
-        )
+    def draw(n: int, rng: np.random.Generator) -> np.ndarray:
+        if shape == "normal":
+            return np.asarray(rng.normal(size=n))
+        return np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n))
 
     alarms = 0
-    for seed in range(worlds):
-        test = DriftTest(draw(500), seed=seed)
+    for number in numbers:
+        rng = np.random.default_rng([number, 9])
+        test = DriftTest(draw(500, rng), seed=number)
         for _ in range(100):
-            test.update(draw(20))
+            test.update(draw(20, rng))
         alarms += test.p_value <= LEVEL  # the smallest so far
-    setting = f"100 looks at 20 people each, reference of 500, {shape}"
-    return Row("all", "drift of a monitor", setting, "false alarms", LEVEL, alarms, worlds)
+    yield Row("all", "drift of a monitor", setting, "false alarms", LEVEL, alarms, len(numbers))
 
 
-def _session(worlds: int) -> Row:
-    rng = np.random.default_rng(8)
+_SESSION = "eight audits of a run, p-values as claimed"
+
+
+def _session(numbers: range) -> Iterator[Row]:
     alarms = 0
-    for _ in range(worlds):
+    for number in numbers:
         results = []
-        for p in rng.uniform(size=8):
+        for p in np.random.default_rng([number, 8]).uniform(size=8):
             judged = judge(Estimate(0.2, 0.1, 0.3, 400, "drawn"), immaterial=(-0.1, 0.1), p_value=p)
             results.append(SimpleNamespace(judged=judged, verdict=judged.verdict))
         alarms += EVIDENCE in verdicts_across(results, [LEVEL] * 8)
-    return Row(
-        "all",
-        "any evidence in a run of eight audits",
-        "p-values as claimed",
-        "false alarms",
-        LEVEL,
-        alarms,
-        worlds,
-    )
+    shown = "any evidence in a run, after Holm over it"
+    yield Row("all", shown, _SESSION, "false alarms", LEVEL, alarms, len(numbers))

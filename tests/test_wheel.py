@@ -45,7 +45,7 @@ def wheel(tmp_path_factory) -> Path:
     source, dist = folder / "source", folder / "dist"
     files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, files.stdout.split("\0")):
-        if name.startswith(("tests/", "benchmarks/", "docs/")) or not (ROOT / name).is_file():
+        if name.startswith(("tests/", "benchmarks/", "docs/", "examples/")) or not (ROOT / name).is_file():
             continue
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((ROOT / name).read_bytes())
@@ -94,7 +94,11 @@ def evenhand(env: Path, folder: Path, *arguments: object) -> subprocess.Complete
 def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {name.split("/")[0] for name in names} == {"audits", f"evenhand-{VERSION}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {
+        "audits",
+        "evenhand.py",
+        f"evenhand-{VERSION}.dist-info",
+    }
     tracked = subprocess.run(
         ["git", "ls-files", "audits", "app", "assets", "sample_data"],
         cwd=ROOT,

@@ -76,7 +76,7 @@ def model_section(
     if way == "predictions" and "label" in (model.get("predictions") or {}):
         return draft
     if "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict):
-        st.text("Decisions are favourable where the number predicted lies on the favourable side.")
+        st.text("Decisions are favorable where the number predicted lies on the favorable side.")
         return {**draft, "spec": {**draft["spec"], "threshold": 0.5}}
     threshold = st.number_input(
         "Threshold",
@@ -85,7 +85,7 @@ def model_section(
         format="%g",
         key=f"threshold-{draft['id']}",
         width=200,
-        help="A decision is favourable from this score on.",
+        help="A decision is favorable from this score on.",
     )
     return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
 
@@ -112,7 +112,7 @@ def _trained(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any
 def _predicts(draft: dict[str, Any]) -> dict[str, Any]:
     """Choose between favourable or not and the label itself."""
     number = isinstance(draft["spec"]["data"].get("label"), dict)
-    words = {None: "favourable or not", "label": "the number itself" if number else "each value of the label"}
+    words = {None: "favorable or not", "label": "the number itself" if number else "each value of the label"}
     kinds = list(words)
     chosen = st.selectbox(
         "It predicts",
@@ -165,19 +165,21 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
     key = f"model-{turn}"
     st.file_uploader(
         "Model file",
+        accept_multiple_files=True,
         key=key,
         max_upload_size=MAX_FILE_MB,
         on_change=_uploaded,
         args=(space, key, turn),
-        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. Pickles and other "
-        "formats that can run code are refused.",
+        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. Of an ONNX "
+        "model whose weights lie in a file of their own, choose both at once. Pickles and other formats that "
+        "can run code are refused.",
     )
     problem = state.get("model problem")
     if problem:
         notices.problem(problem)
     path = draft["spec"]["model"].get("path") or state.get(f"model of {draft['id']}")
     if path:
-        st.text(f"{PurePosixPath(path).name} is loaded and checked when an audit runs, never here.")
+        st.text(f"Chosen: {PurePosixPath(path).name}")
         state.keep(f"model of {draft['id']}", path)
         return {"path": path} | _reading(draft)
     return {"path": ""}
@@ -186,7 +188,7 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
 def _reading(draft: dict[str, Any]) -> dict[str, Any]:
     """Draw what a file may not say itself; return the keys of the spec."""
     old = draft["spec"]["model"]
-    kept = {key: old[key] for key in ("classes",) if key in old}
+    kept: dict[str, Any] = {}
     with st.container(horizontal=True):
         listed = old.get("columns")
         if isinstance(listed, dict):
@@ -201,8 +203,19 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
                 help="Only for a file that reads a matrix without naming its columns: those it was trained "
                 "on, in that order, separated by commas. Named inputs find their columns themselves.",
             )
-            names = [name.strip() for name in words.split(",") if name.strip()]
+            names = _parts(words)
             kept |= {"columns": names} if names else {}
+        classes = st.text_input(
+            "Classes in order",
+            value=", ".join(map(str, old.get("classes") or ())),
+            key=f"model-classes-{draft['id']}",
+            width=260,
+            help="Only for a file that names the label otherwise, such as 0 and 1: the label values in "
+            "the order of its outputs, separated by commas.",
+        )
+        if _parts(classes):
+            unchanged = _parts(classes) == [str(each) for each in old.get("classes") or ()]
+            kept["classes"] = old["classes"] if unchanged else _parts(classes)
         gives = st.selectbox(
             "It gives",
             ["probabilities", "logits"],
@@ -214,19 +227,43 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
     return kept | ({"output": gives} if gives == "logits" else {})
 
 
+def _parts(words: str) -> list[str]:
+    return [part.strip() for part in words.split(",") if part.strip()]
+
+
 def _uploaded(space: Workspace, key: str, turn: int) -> None:
-    file = state.widget(key)
+    files = state.widget(key)
     draft = space.draft()
-    if file is None or draft is None:
+    if not files or draft is None:
         return
     state.keep("models", turn + 1)
     try:
-        path = space.add_file(file.name, file)
+        place = _model_among([file.name for file in files])
+        path = space.add_files([(file.name, file) for file in files])[place]
     except InputError as error:
         state.keep("model problem", str(error))
         return
     state.forget("model problem")
     space.save_draft({**draft, "spec": {**draft["spec"], "model": {"path": str(path)}}})
+
+
+def _model_among(names: Sequence[str]) -> int:
+    """Return which of the files chosen at once is the model: the one ONNX file, the others being its weights.
+
+    Raises
+    ------
+    InputError
+        If several were chosen, and not exactly one of them is an ONNX file.
+    """
+    found = [place for place, name in enumerate(names) if len(names) == 1 or name.lower().endswith(".onnx")]
+    if len(found) != 1:
+        raise InputError(
+            "model",
+            f"must be one file, or one ending in .onnx with the files of its weights, but {len(names)} were "
+            "chosen",
+            advice="choose them again",
+        )
+    return found[0]
 
 
 def _address(draft: dict[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
         list(dict.fromkeys([*item.values, *kept])),
         default=kept,
         key=f"favorable-{draft['id']}-{label}",
-        placeholder="Choose the favourable value",
+        placeholder="Choose the favorable value",
     )
     favorable = data["favorable"] if kept and chosen == kept else _one(chosen)
     return with_data(draft, label=label, favorable=favorable)
@@ -91,7 +91,7 @@ def _favorable_alone(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -
         list(dict.fromkeys([*values, *kept])),
         default=kept,
         key=f"favorable-{draft['id']}-predicted",
-        placeholder="Choose the favourable value",
+        placeholder="Choose the favorable value",
     )
     favorable = draft["spec"]["data"].get("favorable") if kept and chosen == kept else _one(chosen)
     return with_data(draft, favorable=favorable)
@@ -102,7 +102,7 @@ def _cut(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dic
     sign = next((words for words, key in _CUTS.items() if key in old), "at least")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.selectbox(
-            "Favourable is", list(_CUTS), index=list(_CUTS).index(sign), key=f"cut-{draft['id']}", width=130
+            "Favorable is", list(_CUTS), index=list(_CUTS).index(sign), key=f"cut-{draft['id']}", width=130
         )
         bound = st.number_input(
             "this number",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +65,19 @@ def _server_picker(space: Workspace, folder: Path) -> None:
         )
 
 
+def _brought(space: Workspace, files: Iterable[Any]) -> list[Path]:
+    found = [space.add_file(file.name, file) for file in files]
+    for path in found:
+        state.note("brought", space, path.parent.name)
+    return found
+
+
 def _uploaded(space: Workspace, key: str, turn: int) -> None:
     files = state.widget(key)
     if not files:
         return
     state.keep("uploads", turn + 1)  # a fresh uploader lets go of the bytes held in memory
-    _begin(space, lambda: drafts.from_files([space.add_file(file.name, file) for file in files], "upload"))
+    _begin(space, lambda: drafts.from_files(_brought(space, files), "upload"))
 
 
 def _begin(space: Workspace, make: Callable[[], dict[str, Any]]) -> None:

@@ -167,6 +167,28 @@ def _more() -> dict[str, Any]:
         help=stated["seconds"].help,
         **state.choice("patience"),
     )
+    repeats = st.number_input(
+        "Match again, so many times",
+        min_value=int(stated["repeats"].at_least or 0),
+        max_value=int(stated["repeats"].at_most or 0),
+        value=stated["repeats"].default,
+        help=stated["repeats"].help,
+        **state.choice("repeats"),
+    )
+    repeat_maps = st.multiselect(
+        "Match again by",
+        list(_METHODS),
+        format_func=_METHODS.__getitem__,
+        placeholder="The same way",
+        help=stated["repeat_maps"].help,
+        **state.choice("repeat-maps"),
+    )
+    repeat_people = st.toggle(
+        "Draw half of each group each time",
+        value=stated["repeat_people"].default,
+        help=stated["repeat_people"].help,
+        **state.choice("repeat-people"),
+    )
     reverse = st.toggle(
         "Also count the way back",
         value=stated["reverse"].default,
@@ -180,6 +202,9 @@ def _more() -> dict[str, Any]:
         "permutations": int(shuffles),
         "seconds": patience,
         "reverse": reverse,
+        "repeats": int(repeats),
+        "repeat_maps": list(repeat_maps),
+        "repeat_people": repeat_people,
     }
     return {key: value for key, value in chosen.items() if value != stated[key].default}
 

@@ -52,6 +52,7 @@ def _gan(usual: GanOptions) -> dict[str, Any]:
         "early_stopping": st.toggle(
             "Stop early", value=usual.early_stopping, help="On people held out.", **state.choice("gan-stop")
         ),
+        **_network("gan", usual),
     }
 
 
@@ -75,6 +76,41 @@ def _neural(usual: NeuralOptions) -> dict[str, Any]:
                 value=usual.map_steps,
                 step=200,
                 **state.choice("neural-map-steps"),
+            )
+        ),
+        **_network("neural", usual),
+    }
+
+
+def _network(kind: str, usual: GanOptions | NeuralOptions) -> dict[str, Any]:
+    """How either network is trained: people in a batch, size of a step, units in a layer."""
+    return {
+        "batch": int(
+            st.number_input(
+                "People in a batch",
+                min_value=1,
+                max_value=65_536,
+                value=usual.batch,
+                help="FlipTest: 64 for hiring, 4 for its list of arrests, 2 for the law school.",
+                **state.choice(f"{kind}-batch"),
+            )
+        ),
+        "learning_rate": st.number_input(
+            "Learning rate",
+            min_value=1e-7,
+            max_value=1.0,
+            value=usual.learning_rate,
+            step=1e-5,
+            format="%g",
+            **state.choice(f"{kind}-rate"),
+        ),
+        "width": int(
+            st.number_input(
+                "Units in a hidden layer",
+                min_value=1,
+                max_value=4096,
+                value=usual.width,
+                **state.choice(f"{kind}-width"),
             )
         ),
     }

@@ -7,6 +7,8 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
+from app import state
+from app.flipset.bars import Bars, people_in
 from app.held import DataHeld
 from app.people import compare, flipped_people
 from app.widgets import notices
@@ -20,11 +22,18 @@ __all__ = ["people_section"]
 _MARK = "background-color: #E8F1F8"
 
 
-def people_section(result: FlipsetResult, part: Part, data: DataHeld) -> None:
-    """Draw the people of a flipset; a click on a row, or its number chosen, opens the comparison."""
-    size = result.positive.size if part == "positive" else result.negative.size
-    st.subheader(f"People in the {part} flipset ({count(size)})", anchor=False)
-    table = flipped_people(result, part, data)
+def people_section(result: FlipsetResult, part: Part, within: str | None, bars: Bars, data: DataHeld) -> None:
+    """Draw the people of a flipset or of a bar; a row that is chosen opens the comparison."""
+    rows = people_in(result, part, within, bars, data)
+    if bars:
+        _bar_heading(result, part, bars, rows)
+    else:
+        where = "" if within is None else f" within {within}"
+        size = count(result.flipset(part, within)[0].size)
+        st.subheader(
+            notices.label(f"People in the {part} flipset{where} ({size})", longest=120), anchor=False
+        )
+    table = flipped_people(result, part, data, rows)
     if table.empty:
         st.text("Nobody.")
         return
@@ -37,6 +46,22 @@ def people_section(result: FlipsetResult, part: Part, data: DataHeld) -> None:
     )
     if chosen is not None:
         _person(result, chosen, data)
+
+
+def _bar_heading(result: FlipsetResult, part: Part, bars: Bars, rows: pd.Index | None) -> None:
+    people = result.people if rows is None else result.people.loc[rows]
+    flipped = float((people[part] * people["people"]).sum())
+    st.subheader(
+        notices.label("People with " + ", ".join(f"{name}: {bar}" for name, bar in bars), longest=160),
+        anchor=False,
+    )
+    st.text(f"{count(flipped)} of {count(people['people'].sum())} are in the {part} flipset.")
+    st.button("Back to the whole flipset", on_click=_back, key="bar-back")
+
+
+def _back() -> None:
+    for key in ("bar-of", "bar", "bar-of-2", "bar-2"):
+        state.set_widget(key, None)
 
 
 def _person(result: FlipsetResult, row: Hashable, data: DataHeld) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
+from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -16,7 +17,7 @@ from app.widgets.frame import page_text
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.flipset import FlipsetResult
+from audits.flipset import FlipsetResult, words
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import maps as flipset_maps
 from audits.flipset.figures.flipsets import Part
@@ -32,8 +33,8 @@ _PARTS: dict[Part, str] = {
     "positive": "Favorable here, not for the counterpart",
     "negative": "Unfavorable here, favorable for the counterpart",
 }
-_FIRST_FEATURES = 6
-_MOST_FEATURES = 30
+_RANKINGS = {"difference": "how far they differ", "sign": "how consistently"}
+_EVERYONE = "(everyone)"
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -51,10 +52,12 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             _exhibit(exhibits.pop(key))
     for warning in () if distrusted else result.warnings:
         notices.note(warning)
-    part = _part(result)
-    _marginals(result, part)
+    part, within = _part(result)
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    bars = marginals_section(result, part, within, data)
+    _transparency(result, part, within)
     for key in list(exhibits):
-        if key == f"transparency_{part}" or not key.startswith(("marginals_", "transparency_")):
+        if not key.startswith(("marginals_", "transparency_")):
             if key == "fit":
                 _checks(result)
             _exhibit(exhibits[key])
@@ -68,8 +71,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             column_config=number_columns(frame),
             alt="People by the class given to them and to their counterparts",
         )
-    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    people_section(result, part, data)
+    people_section(result, part, within, bars, data)
     fine_print(
         found,
         draft,
@@ -86,16 +88,22 @@ def _exhibit(exhibit: Exhibit) -> None:
     figure_card(name, exhibit.figure(), exhibit.table, wide=exhibit.wide)
 
 
-def _marginals(result: FlipsetResult, part: Part) -> None:
-    """Draw who is in the flipset shown: a few features, or more of them."""
-    flipset = result.positive if part == "positive" else result.negative
-    st.subheader("Where flipped people differ from their group", anchor=False)
-    more = len(flipset.marginals) > _FIRST_FEATURES and st.toggle("Show more features", key="more-features")
-    shown = min(len(flipset.marginals), _MOST_FEATURES) if more else _FIRST_FEATURES
+def _transparency(result: FlipsetResult, part: Part, within: str | None) -> None:
+    """Draw the transparency report in either of its rankings."""
+    st.subheader("How they differ from their counterparts", anchor=False)
+    st.text(f"Transparency report of the {part} flipset: person minus counterpart, by feature.")
+    ranking = st.segmented_control(
+        "Ranked by",
+        list(_RANKINGS),
+        format_func=_RANKINGS.__getitem__,
+        default="difference",
+        **state.choice("ranking"),
+    )
+    by_sign = ranking == "sign"
     figure_card(
-        "flipset-marginals",
-        figures.marginals(result, part, most=shown),
-        lambda: result.marginals_frame(part),
+        f"flipset-transparency-{part}",
+        figures.transparency(result, part, within, by_sign=by_sign),
+        lambda: result.transparency_frame(part, within, by_sign=by_sign),
         wide=True,
     )
 
@@ -131,7 +139,7 @@ def _checks(result: FlipsetResult) -> None:
 
 def _headline(result: FlipsetResult) -> None:
     how = f"{interval_words(result.judged)} · {result.judged.interval.method} · {result.certificate.method}"
-    headline(result.finding, result.verdict, how)
+    headline(words.headline(result), result.verdict, result.finding, how)
 
 
 def show_earlier(result: FlipsetResult) -> None:
@@ -140,14 +148,24 @@ def show_earlier(result: FlipsetResult) -> None:
     earlier_figure(figures.sizes(result))
 
 
-def _part(result: FlipsetResult) -> Part:
+def _part(result: FlipsetResult) -> tuple[Part, str | None]:
     larger: Part = "positive" if result.positive.size > result.negative.size else "negative"
     options = list(_PARTS)
-    return st.selectbox(
-        "Flipset shown",
-        options,
-        index=options.index(larger),
-        format_func=lambda name: _PARTS[name],
-        width=420,
-        **state.choice("part"),
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        part = st.selectbox(
+            "Flipset shown",
+            options,
+            index=options.index(larger),
+            format_func=lambda name: _PARTS[name],
+            width=420,
+            **state.choice("part"),
+        )
+        within = None
+        if result.within:
+            within = st.selectbox(
+                f"Among people with {notices.label(str(result.options['condition_on']))}",
+                [_EVERYONE, *result.within],
+                width=320,
+                **state.choice("within"),
+            )
+    return part, None if within == _EVERYONE else within

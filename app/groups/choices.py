@@ -20,18 +20,20 @@ from audits.runs.registry import AUDITS
 __all__ = ["choose_options"]
 
 _LARGEST = "(the largest)"
+_NUMBERS = {"continuous", "integer"}
 
 
 def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
     """Draw the controls; None while nothing is chosen to compare by."""
     names = list(data.protected)
     chosen = st.multiselect("Compare by", names, default=names, **state.choice("by"))
-    if not chosen:
+    probable = _probable(data)
+    if not chosen and not probable:
         return None
     by: list[Any] = list(chosen)
     if len(chosen) > 1 and st.toggle("And by their intersection", value=True, **state.choice("cross")):
         by.append(list(chosen))
-    options: dict[str, Any] = {"by": by}
+    options: dict[str, Any] = {"by": by, **probable}
     with st.expander("More options"):
         reference = {}
         for name in chosen:
@@ -59,4 +61,40 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         options["material"] = material / 100
     checked = build(GroupsOptions, options, "groups")
     seconds = AUDITS["groups"].expected_seconds(checked, audited_size(draft, summary))
-    return Chosen(options, f"Groups of {', '.join(chosen)}", seconds)
+    compared = [*chosen, *probable.get("by_probability", ())]
+    return Chosen(options, f"Groups of {', '.join(compared)}", seconds)
+
+
+def _probable(data: DataHeld) -> dict[str, Any]:
+    """Draw the controls of groups that are known only by probability; return them as options."""
+    numbers = [
+        name
+        for name in data.frame.columns
+        if data.kinds.get(name) in _NUMBERS and name not in {*data.protected, data.label}
+    ]
+    if not numbers:
+        return {}
+    with st.expander("Membership known only by probability"):
+        columns = st.multiselect(
+            "Columns of probabilities",
+            numbers,
+            help=f"{option_of(GroupsOptions, 'by_probability').help} Each column is one group; nobody is put "
+            "into any.",
+            **state.choice("probable"),
+        )
+        if not columns:
+            return {}
+        attribute = st.text_input("They are groups of", value="group", **state.choice("probable-of")).strip()
+        stated = option_of(GroupsOptions, "proxy_error")
+        error = st.number_input(
+            "They may be wrong by (percentage points)",
+            min_value=0.0,
+            max_value=49.0,
+            value=100 * stated.default,
+            step=1.0,
+            format="%g",
+            help=stated.help,
+            **state.choice("probable-error"),
+        )
+    asked = {"by_probability": {attribute or "group": {name: name for name in columns}}}
+    return asked | ({"proxy_error": error / 100} if error else {})

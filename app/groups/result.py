@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.groups.planning import planning_panel
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -17,7 +18,7 @@ from app.widgets.subject import model_words
 from app.widgets.verdict_cards import verdict_cards
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling
+from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
 from audits.groups import figures as figures
 from audits.groups.metrics import METRICS
 from audits.runs.registry import AUDITS
@@ -34,7 +35,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished comparison, top to bottom."""
     stored: GroupsResult = found.audits[0].result
     if not stored.table:
-        headline(stored.finding, stored.verdict, stored.judged.interval.method)
+        headline(words.headline(stored), stored.verdict, stored.finding, stored.judged.interval.method)
         _probable(stored)
         fine_print(found, draft, "groups")
         return
@@ -71,6 +72,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
+    planning_panel(result)
     fine_print(found, draft, "groups")
 
 
@@ -78,11 +80,11 @@ def _headline(result: GroupsResult, *, changed: bool = False) -> None:
     gap = result.judged.interval
     row, reference, rate = most_telling(result.table)
     if gap != row.differences[rate].estimate:  # the finding is of a group known by probability
-        headline(result.finding, result.verdict, gap.method)
+        headline(words.headline(result), result.verdict, result.finding, gap.method)
         return
-    words = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
-    how = f"{METRICS[rate].words.capitalize()} of {row.group} minus {reference.group}: {words}"
-    headline(result.finding, result.verdict, how)
+    told = f"{number(gap.value)} ({number(gap.low)} to {number(gap.high)}) · {gap.method}"
+    how = f"{METRICS[rate].words.capitalize()} of {row.group} minus {reference.group}: {told}"
+    headline(words.headline(result), result.verdict, result.finding, how)
     if changed:
         notices.note("Moved thresholds: what follows is recomputed here, and is not the saved result.")
 
@@ -96,7 +98,9 @@ def _attribute(result: GroupsResult) -> str:
 
 def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
     """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
-    if found.model["score_kind"] == "label":
+    if found.model["score_kind"] == "label" or not len(
+        result.people
+    ):  # nobody is kept where they are counted
         return result
     sign = -1.0 if found.model["higher_is"] == "unfavorable" else 1.0
     scores = sign * result.people["score"]

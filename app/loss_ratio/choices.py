@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,16 +14,17 @@ from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.stated import stated_number, stated_switch
+from audits.errors import InputError
 from audits.loss_ratio.options import LossRatioOptions, usual_steps
 from audits.options import option_of, options_of
 from audits.records import Size
 from audits.runs.registry import AUDITS
 
-__all__ = ["choose_options"]
+__all__ = ["choose_options", "read_directions", "read_matrix"]
 
 _METRICS = {
     "learned": "what predicts a protected attribute",
-    "expert": "features I name",
+    "expert": "features or directions I name",
     "factor": "what comparable people differ in",
     "explore": "pairs of comparable people",
 }
@@ -49,27 +51,58 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     check_invents(draft)
     data.check_labels()
     metrics = list(_METRICS)
+    usual = data.usual_audits(draft["spec"]["model"].get("train")).get("loss_ratio", {})
     metric = st.selectbox(
         "What should not matter",
         metrics,
+        index=metrics.index(usual.get("metric", "learned")),
         format_func=_METRICS.__getitem__,
         help="People who differ only in this count as alike, and should be treated alike.",
         **state.choice("metric"),
     )
     options: dict[str, Any] = {}
     if metric == "learned":
+        left_out = [name for name in data.protected if name not in usual.get("sensitive", data.protected)]
         chosen = st.multiselect(
             "Attributes",
             data.sensitive_columns(),
-            default=list(data.protected),
+            default=usual.get("sensitive", list(data.protected)),
             help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
             **state.choice("sensitive"),
         )
         options["sensitive"] = chosen
+        if left_out and chosen == usual["sensitive"]:
+            with st.container(key="quiet-left-out"):
+                st.text(
+                    f"{', '.join(left_out)} too would leave nothing that matters: the model reads "
+                    f"{', '.join(data.features)} alone."
+                )
     elif metric == "expert":
         options |= {"metric": metric}
-        chosen = st.multiselect("Features", list(data.features), **state.choice("free"))
-        options["free_features"] = chosen
+        chosen = st.multiselect(
+            "Features",
+            list(data.features),
+            default=usual.get("free_features", []),
+            **state.choice("free"),
+        )
+        options |= {"free_features": chosen} if chosen else {}
+        lines = st.text_area(
+            "And directions, one a line",
+            placeholder="income: 1, savings: -0.5",
+            help="Coefficients by encoded feature (column, or column=value): "
+            + str(option_of(LossRatioOptions, "directions").help),
+            **state.choice("directions"),
+        )
+        rows = st.text_area(
+            "Or the metric itself, a row of numbers a line",
+            help=option_of(LossRatioOptions, "matrix").help,
+            **state.choice("matrix"),
+        )
+        directions, matrix = read_directions(lines), read_matrix(rows)
+        options |= {"directions": directions} if directions else {}
+        options |= {"matrix": matrix} if matrix else {}
+        named = [", ".join(each) for each in directions]
+        chosen = [*chosen, *named, *(["a metric of my own"] if matrix else [])]
     else:
         columns = [
             name for name, kind in summary.kinds.items() if kind in {"categorical", "ordinal", "integer"}
@@ -92,11 +125,64 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
     with st.expander("More options"):
         options |= _more(_predicts_number(draft))
-        if "predict" not in draft["spec"]["model"]:  # the fair baselines learn favourable or not
+        if "predict" not in draft["spec"]["model"]:  # the fair baselines learn favorable or not
             options |= _compared()
     return Chosen(
         options, f"Individual fairness: {', '.join(chosen)}", _seconds(draft, data, summary, options)
     )
+
+
+def read_directions(text: str) -> list[dict[str, float]]:
+    r"""Read directions, one a line: features with their coefficients.
+
+    Raises
+    ------
+    InputError
+        For a part that is not a feature, a colon and a number.
+
+    Examples
+    --------
+    >>> read_directions("income: 1, savings: -0.5\nsex=female: 2")
+    [{'income': 1.0, 'savings': -0.5}, {'sex=female': 2.0}]
+    """
+    found = []
+    for place, line in enumerate(text.splitlines(), 1):
+        parts = [part.rpartition(":") for part in line.split(",") if part.strip()]
+        if parts:
+            what = f"line {place} of the directions"
+            found.append({name.strip(): _coefficient(number, what) for name, _, number in parts})
+    return found
+
+
+def read_matrix(text: str) -> list[list[float]]:
+    r"""Read a matrix, a row a line: numbers separated by spaces, commas or semicolons.
+
+    Raises
+    ------
+    InputError
+        For anything that is no number.
+
+    Examples
+    --------
+    >>> read_matrix("1 0\n0, 2")
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    rows = [line.replace(",", " ").replace(";", " ").split() for line in text.splitlines()]
+    return [
+        [_coefficient(cell, f"row {place} of the metric") for cell in row]
+        for place, row in enumerate(rows, 1)
+        if row
+    ]
+
+
+def _coefficient(text: str, where: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(where, "must hold numbers", text.strip() or "nothing", "write 1 or -0.5")
+    return found
 
 
 def _kept(key: str) -> dict[str, Any]:

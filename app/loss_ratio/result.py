@@ -20,6 +20,7 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
+from audits.loss_ratio.words import headline_at
 from audits.runs.result import RunResult
 
 __all__ = ["show_earlier", "show_result"]
@@ -57,7 +58,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 
 def _headline(result: LossRatioResult, standing: Standing) -> None:
-    headline(standing.finding, standing.verdict, f"{result.statistic.method} · {result.method}")
+    said = headline_at(result, standing.loss.tolerance, standing.judged)
+    headline(said, standing.verdict, standing.finding, f"{result.statistic.method} · {result.method}")
 
 
 def show_earlier(result: LossRatioResult) -> None:

@@ -31,12 +31,12 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
     number_waiting, oldest = waiting
     st.subheader(f"Alarms ({count(number_waiting)} waiting)", anchor=False)
     for alarm in oldest:
-        with st.container(border=True, key=f"alarm-{alarm.person}"):
-            told = f" Webhook {alarm.webhook}." if alarm.webhook else ""
+        with st.container(border=True, key=f"alarm-{alarm.place}"):
+            told = f" Webhook {alarm.told}." if alarm.told else ""
             st.text(f"{_time(alarm.raised)}: {alarm.sentence}{told}")
-            key = f"alarm-note-{identity}-{alarm.person}"
+            key = f"alarm-note-{identity}-{alarm.place}"
             st.text_input("Note", key=key, max_chars=10_000)
-            st.button("Acknowledge", key=f"{key}-done", on_click=_done, args=(identity, alarm.person, key))
+            st.button("Acknowledge", key=f"{key}-done", on_click=_done, args=(identity, alarm.place, key))
     if number_waiting > 1:
         _all_at_once(identity, number_waiting, number_waiting - len(oldest))
     seen = [alarm for alarm in alarms if alarm.acknowledged is not None]
@@ -56,14 +56,15 @@ def _all_at_once(identity: str, waiting: int, later: int) -> None:
         st.button(f"Acknowledge all {count(waiting)}", on_click=_done, args=(identity, None, key))
 
 
-def _done(identity: str, person: int | None, key: str) -> None:
-    """Acknowledge the alarm raised at `person`, or every one that waits."""
+def _done(identity: str, place: int | None, key: str) -> None:
+    """Acknowledge the alarm at `place`, or every one that waits."""
     state.forget("alarm-problem")
     try:
-        if person is None:
+        state.workspace().check_writable()
+        if place is None:
             INGEST.monitors.acknowledge_all(identity, state.widget(key) or "")
         else:
-            INGEST.monitors.acknowledge(identity, person, state.widget(key) or "")
+            INGEST.monitors.acknowledge(identity, place, state.widget(key) or "")
     except (InputError, RunFailed) as error:
         state.keep("alarm-problem", str(error))
 

@@ -66,6 +66,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
     if not made:
         return
     try:
+        space.check_writable()
         result = work.result(space, audits[chosen]).audits[0].result
         monitor, token = INGEST.monitors.create(
             MonitorBundle.of(result, note=note),
@@ -82,6 +83,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
         return
+    state.note("monitor made", space, monitor.id)
     state.keep("new-monitor", (monitor.id, token))
     state.keep("open-monitor", monitor.id)
     st.rerun()

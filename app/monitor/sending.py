@@ -59,7 +59,10 @@ def _take(monitor: Monitor, file: Any) -> tuple[bool, str]:
         path = Path(folder) / name
         path.write_bytes(file.getbuffer())
         try:
+            space = state.workspace()
+            space.check_writable()
             taken = INGEST.take(monitor, path)
+            state.note("measured", space, monitor.id)
         except InputError as error:
             sentence = str(error) if error.where == name else f"{name}: {error}"
             return False, f"{sentence} The file was refused: 0 of its people were stored."
@@ -119,7 +122,7 @@ def remove_or_export(monitor: Monitor, space: Workspace) -> None:
     st.text("The bundle holds all that a service needs to measure people itself, without this server.")
     st.download_button(
         "Bundle (ZIP of JSON and safetensors)",
-        data=lambda: _packed(monitor),
+        data=state.exporting(lambda: _packed(monitor), monitor.id),
         file_name=f"monitor-{monitor.id[:8]}.zip",
         mime="application/zip",
         on_click="ignore",
@@ -134,9 +137,12 @@ def remove_or_export(monitor: Monitor, space: Workspace) -> None:
 def _remove(identity: str, owner: str) -> None:
     state.forget("remove-problem")
     try:
+        space = state.workspace()
+        space.check_writable()
         if any(monitor.id == identity for monitor in INGEST.monitors.of_owner(owner)):
             INGEST.remove(identity)
-    except RunFailed as error:
+            state.note("monitor removed", space, identity)
+    except (InputError, RunFailed) as error:
         state.keep("remove-problem", str(error))
 
 

@@ -54,6 +54,8 @@ def watch(monitor: Monitor, space: Workspace) -> None:
         _live(monitor.id)
 
     live()
+    if space.read_only:
+        return
     give_file(monitor)
     with st.expander("Send predictions", expanded=not monitor.people):
         send(monitor)

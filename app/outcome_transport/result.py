@@ -17,7 +17,7 @@ from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.outcome_transport import OutcomeTransportResult, blue_college
+from audits.outcome_transport import OutcomeTransportResult, blue_college, words
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
@@ -60,8 +60,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _headline(result: OutcomeTransportResult) -> None:
     distance = result.wasserstein
     headline(
-        result.finding,
+        words.headline(result),
         result.verdict,
+        result.finding,
         f"distance {number(distance.value)}{interval_words(distance)} · "
         f"{result.certificate['method']} · outcomes: {result.outcome}",
     )

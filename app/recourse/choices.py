@@ -33,6 +33,7 @@ _FIXED = re.compile(
     r"|disab[a-z]*|prior|previous|past|arrests?|convictions?)(?:[^a-z]|$)"
 )
 _MOST_LISTED = 30
+_MOST_NAMED = 3
 _SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 
 
@@ -57,6 +58,14 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     groups = list(data.protected)
     by = st.multiselect("Groups by", groups, default=groups[:1], **state.choice("recourse-by"))
     roles_section(draft, data)
+    if not actionable and names:
+        listed = ", ".join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
+        st.button(
+            f"Suppose that {notices.label(listed)} could be changed",
+            key="mend-actionable",
+            on_click=state.set_widget,
+            args=("actionable", names),
+        )
     if not actionable or not by:
         return None
     options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}

@@ -13,7 +13,7 @@ from app.widgets.figure_card import figure_card
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.workspace import Workspace
-from audits.recourse import RecourseResult
+from audits.recourse import RecourseResult, words
 from audits.recourse import figures as figures
 from audits.recourse.figures import person_path
 from audits.runs.result import RunResult
@@ -50,7 +50,7 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
 def _headline(result: RecourseResult) -> None:
     p = "" if result.burden_p_value is None else f" · burden p {p_words(result.burden_p_value)}"
     how = f"{count(result.n_rejected)} rejected, {count(result.n_accepted)} accepted{p}"
-    headline(result.finding, result.verdict, how)
+    headline(words.headline(result), result.verdict, result.finding, how)
 
 
 def show_earlier(result: RecourseResult) -> None:

@@ -12,6 +12,7 @@ from app import state
 from app.held import DataHeld
 from app.summary import Summary, audited_size
 from app.widgets.audit_page import Chosen
+from app.widgets.stated import stated_number
 from audits.checks import build
 from audits.errors import InputError
 from audits.mining.texts import TERMS
@@ -25,6 +26,7 @@ __all__ = ["choose_options", "read_terms"]
 _SUPPORTS = [0.01, 0.02, 0.05, 0.1, 0.2]
 _SHAPES = {"runs": "every range of bins", "thresholds": "one-sided thresholds", "bins": "single bins"}
 _ORDERS = {"score": "size of the difference", "evidence": "strength of evidence"}
+_CORRECTIONS = {"max": "the largest of shuffled scores", "holm": "Holm", "bh": "Benjamini and Hochberg"}
 _STATED = {each.name: each for each in options_of(RuleSetsOptions)}
 _MOST_SHUFFLES = 9999  # what a page waits for
 
@@ -155,11 +157,36 @@ def _more(data: DataHeld, on_text: bool) -> dict[str, Any]:
         **state.choice("rule-material"),
     )
     chosen["material"] = round(points / 100, 4)
+    if not on_text:
+        chosen["bins"] = _number("bins", "Bins of a number", "rule-bins")
+    chosen |= {
+        name: _number(name, label, f"rule-{name}")
+        for name, label in (
+            ("samples", "Perturbed people behind a sampled score"),
+            ("error", "Margin at which sampling stops"),
+            ("confidence", "Confidence of that margin"),
+            ("top", "Rows of the leaderboard"),
+            ("overlap", "Groups are one finding from a common share of"),
+            ("leftover", "and below a remaining share of"),
+        )
+    }
+    corrections = list(_STATED["correction"].choices)
+    chosen["correction"] = st.selectbox(
+        "Corrected for many looks by",
+        corrections,
+        format_func=_CORRECTIONS.__getitem__,
+        help=_STATED["correction"].help,
+        **state.choice("correction"),
+    )
     orders = list(_STATED["rank_by"].choices)
     chosen["rank_by"] = st.selectbox(
         "Order by", orders, format_func=_ORDERS.__getitem__, **state.choice("rank-by")
     )  # fmt: skip
     return {key: value for key, value in chosen.items() if value != _STATED[key].default}
+
+
+def _number(name: str, label: str, key: str) -> Any:
+    return stated_number(RuleSetsOptions, name, label, **state.choice(key))
 
 
 def _suggested_support(draft: Mapping[str, Any]) -> float:

@@ -24,6 +24,7 @@ from audits.rule_sets import (
     leaderboard_frame,
     members,
     refine,
+    words,
 )
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.words import without_luck
@@ -72,8 +73,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: RuleSetsResult) -> None:
     headline(
-        result.finding,
+        words.headline(result),
         result.verdict,
+        result.finding,
         f"{result.n_distinct:,} groups of {result.n_frequent:,} frequent rule sets among "
         f"{result.n_candidates:,} · "
         f"{result.inference['words']}, {result.inference['permutations']:,} shuffles · largest score "
@@ -237,7 +239,7 @@ def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> None:
     )
     st.download_button(
         "People (CSV)",
-        data=lambda: csv_bytes(table),
+        data=state.exporting(lambda: csv_bytes(table), "rule-set-people"),
         file_name="rule-set-people.csv",
         mime="text/csv",
         on_click="ignore",

@@ -17,7 +17,7 @@ from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.runs.result import RunResult
-from audits.sensitivity import SensitivityResult
+from audits.sensitivity import SensitivityResult, words
 from audits.sensitivity.exhibits import curves_table
 from audits.sensitivity.figures import people as figures
 from audits.stats.words import count, number, percent_interval
@@ -61,7 +61,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _headline(result: SensitivityResult) -> None:
     how = f"{percent_interval(result.flagged)} flagged · {result.method}"
-    headline(result.finding, result.verdict, how)
+    headline(words.headline(result), result.verdict, result.finding, how)
 
 
 def show_earlier(result: SensitivityResult) -> None:

@@ -7,10 +7,12 @@ import streamlit as st
 from app import state, work
 from app.checking import problems
 from app.data_model.columns import bins_section, columns_section, text_columns
+from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section, says_more
 from app.data_model.reading import preview_section, reading_section
+from app.data_model.recent import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
 from app.drafts import suggest_columns
@@ -28,6 +30,7 @@ if draft is None:
     title("Data & model")
     st.markdown(page_text("welcome"))
     source_problem()
+    recent_section(space)
     st.subheader("Start with an example", anchor=False)
     example_cards(space)
     st.subheader("Or bring your own table", anchor=False)
@@ -77,6 +80,8 @@ if found.summary is not None:
 st.header("Model", anchor=False)
 edited = model_section(space, edited, names, text_columns(edited, profiles), says_more(edited, profiles))
 found.show("model")
+if found.model is not None:
+    checked_section(found.model)
 if edited != draft:
     space.save_draft(edited)
     st.rerun()

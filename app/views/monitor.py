@@ -24,13 +24,15 @@ except RunFailed as error:
 if monitor is not None:
     watch(monitor, space)
 
+if space.read_only:
+    st.stop()
 audits = finished_audits(space)
 with st.expander("New monitor", expanded=monitor is None):
     if audits:
         make_monitor(audits, space)
     else:
         st.text("A monitor is made from a finished audit of prediction sensitivity; there is none yet.")
-        link = {"w": space.token}
-        st.page_link("views/sensitivity.py", label="Audit prediction sensitivity first", query_params=link)
+        link = "Audit prediction sensitivity first"
+        st.page_link("views/sensitivity.py", label=link, query_params=state.where())
 with st.expander("How to read this"):
     st.markdown(page_text("monitor_reading"))

@@ -14,6 +14,7 @@ from app.widgets.saved_runs import (
     erase_section,
     keep_section,
     report_section,
+    share_section,
     standing_section,
 )
 from app.widgets.subject import subject_line
@@ -31,6 +32,7 @@ if draft is not None:
 
 chosen = choose_run(saved, space)
 if chosen is None:
+    share_section(space)
     erase_section(space)
     st.stop()
 
@@ -44,4 +46,5 @@ if result is not None:
     report_section(chosen, result)
     compare_section(saved, space, chosen, result)
 keep_section(saved, space, chosen)
+share_section(space)
 erase_section(space)

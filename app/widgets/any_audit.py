@@ -164,7 +164,7 @@ def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any
     """Draw a finished run, top to bottom."""
     result = found.audits[0].result
     section = record.section(result)
-    _head(result, section.title)
+    _head(record, result, section.title)
     for warning in result.warnings:
         notices.note(warning)
     show_section(section, prefix=f"{record.name}-")
@@ -175,12 +175,12 @@ def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any
 
 def _show_earlier(record: Audit, result: Any) -> None:
     section = record.section(result)
-    _head(result, section.title)
+    _head(record, result, section.title)
     if section.exhibits:
         earlier_figure(section.exhibits[0].figure())
 
 
-def _head(result: Any, title: str) -> None:
+def _head(record: Audit, result: Any, title: str) -> None:
     """Write finding and verdict, with the interval that it follows from where the result states it."""
     interval = result.to_json().get("interval")
     how = title
@@ -189,7 +189,7 @@ def _head(result: Any, title: str) -> None:
             number(interval[end]) if interval.get(end) is not None else "?" for end in ("low", "high")
         )
         how = f"{number(interval['value'])} ({low} to {high}) · {interval.get('method', '')}"
-    headline(result.finding, result.verdict, how)
+    headline(record.sentence(result), result.verdict, result.finding, how)
 
 
 def _people(name: str, result: Any) -> None:

@@ -16,6 +16,7 @@ from app.widgets import notices
 from app.widgets.earlier import earlier_result
 from app.widgets.frame import page_text, title
 from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.stand_in import offer_stand_in, stand_in_note
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
@@ -25,7 +26,7 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.saved import SavedRuns
 
-__all__ = ["Chosen", "audit_page"]
+__all__ = ["Chosen", "audit_page", "run_title"]
 
 _KEY = 12
 
@@ -87,6 +88,7 @@ def audit_page(
         _to_data("Settle it on the data page")
         return
     title(heading, subject_line(draft, summary))
+    stand_in_note(space, draft)
     try:
         with st.sidebar:
             chosen = choose(draft, data, summary)
@@ -100,21 +102,25 @@ def audit_page(
         standing = work.standing(space, spec)
     except InputError as error:
         notices.problem(str(error))
+        if error.where == "model" and "predictions" in draft["spec"]["model"]:
+            offer_stand_in(space, draft, data)
         if error.where.startswith("data."):
             _to_data("Settle it on the data page")
         return
+    name = run_title(draft, chosen.title)
     with bar:
-        run_button(space, spec, chosen.title, standing, chosen.seconds, "run")
+        run_button(space, spec, name, standing, chosen.seconds, "run")
     _other_run(space, heading, standing.key)
     if standing.finished:
-        if not any(record["key"] == standing.key for record in space.runs()):
-            work.submit(space, spec, chosen.title)  # known from elsewhere: it is this workspace's run too
+        known = any(record["key"] == standing.key for record in space.runs())
+        if not known and not space.read_only:
+            work.submit(space, spec, name)  # known from elsewhere: it is this workspace's run too
         state.put_in_address("run", standing.key[:_KEY])
         show(work.result(space, spec), space, draft)
         return
     st.markdown(question)
     with st.container(key="narrow"):  # where the sidebar is folded away
-        run_button(space, spec, chosen.title, standing, chosen.seconds, "run-narrow")
+        run_button(space, spec, name, standing, chosen.seconds, "run-narrow")
     if standing.going and standing.run is not None:
         progress(standing.run, while_running)
     else:
@@ -123,6 +129,14 @@ def audit_page(
         earlier_result(space, spec, audit, show_earlier)
     if below is not None:
         below(space, draft)
+
+
+def run_title(draft: Mapping[str, Any], question: str) -> str:
+    """Return what a run is called in lists: the data, the question and the threshold."""
+    threshold = draft["spec"].get("threshold", 0.5)
+    stored = "label" in (draft["spec"]["model"].get("predictions") or {})
+    at = [] if stored else [f"at {threshold:g}" if isinstance(threshold, (int, float)) else "by group"]
+    return " · ".join([source_name(draft), question, *at])
 
 
 def _other_run(space: Workspace, heading: str, key: str) -> None:
@@ -142,7 +156,7 @@ def _other_run(space: Workspace, heading: str, key: str) -> None:
         )
         return
     notices.note(f"The link was to another run, {found.title!r}; what follows is about what is chosen now.")
-    query = {"w": [space.token], "run": [found.id[:_KEY]]}
+    query = {**state.where(), "run": [found.id[:_KEY]]}
     st.page_link("views/saved.py", label="Open that run", query_params=query)
 
 

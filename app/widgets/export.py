@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from app import state
 from app.widgets.figure_card import csv_bytes
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
@@ -57,7 +58,14 @@ def export_section(found: RunResult, sample: str | None) -> None:
 
 
 def _button(label: str, name: str, mime: str, make: Any) -> None:
-    st.download_button(label, data=make, file_name=name, mime=mime, on_click="ignore", key=f"export-{name}")
+    st.download_button(
+        label,
+        data=state.exporting(make, name),
+        file_name=name,
+        mime=mime,
+        on_click="ignore",
+        key=f"export-{name}",
+    )
 
 
 def _json(found: RunResult) -> bytes:

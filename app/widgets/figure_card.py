@@ -54,7 +54,7 @@ def figure_card(
         shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
         st.download_button(
             "CSV",
-            data=lambda: csv_bytes(table()),
+            data=state.exporting(lambda: csv_bytes(table()), name),
             file_name=f"{name}.csv",
             mime="text/csv",
             on_click="ignore",
@@ -64,7 +64,7 @@ def figure_card(
         )
         st.download_button(
             "HTML",
-            data=lambda: figure.to_html(include_plotlyjs=True, full_html=True).encode(),
+            data=state.exporting(lambda: _page(figure), name),
             file_name=f"{name}.html",
             mime="text/html",
             on_click="ignore",
@@ -107,3 +107,8 @@ def number_columns(frame: pd.DataFrame) -> dict[str, Any]:
         elif frame[name].dtype.kind in "iu":
             shown[name] = st.column_config.NumberColumn(format="localized")
     return shown
+
+
+def _page(figure: go.Figure) -> bytes:
+    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
+    return text.encode()

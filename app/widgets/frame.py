@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import state
+from app import state, who
 from app.widgets import notices
 from audits.errors import InputError, RunFailed
 
@@ -24,7 +24,13 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
     st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=ICON)
     st.html(f"<style>{_STYLE}</style>")
     page = st.navigation(pages, position="hidden")
-    state.workspace()
+    if not _signed_in():
+        st.stop()
+    try:
+        space = state.workspace()
+    except InputError as error:  # a link that holds no more
+        notices.problem(str(error))
+        st.stop()
     with st.sidebar, st.container(key="navigation", gap="xsmall"):
         for heading, listed in pages.items():
             if heading:
@@ -32,6 +38,8 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
             for item in listed:
                 # links of our own: streamlit's would drop the workspace from the address
                 st.page_link(item, query_params=state.address(item.title), width="stretch")
+    if space.read_only:
+        notices.note("You can look at this workspace, and change nothing in it.")
     try:
         page.run()
     except (InputError, RunFailed) as error:
@@ -43,6 +51,25 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
         )
     finally:
         state.keep_address(page.title)
+
+
+def _signed_in() -> bool:
+    """Tell whether the visitor may go on; offer him to sign in where he must, and out where he has."""
+    way = who.settings().way
+    if way == "off":
+        return True
+    visitor = who.person()
+    if visitor is None:
+        st.title("Evenhand", anchor=False)
+        st.text("Sign in to go on.")
+        if way == "oidc":
+            st.button("Sign in", on_click=st.login, type="primary", key="sign-in")
+        return False
+    with st.sidebar, st.container(key="person"):
+        st.text(f"{visitor.name} · {visitor.role}")
+        if way == "oidc":
+            st.button("Sign out", on_click=st.logout, key="sign-out")
+    return True
 
 
 def title(text: str, subject: str = "") -> None:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app.documentation import page_about
+from app.widgets import notices
 from app.widgets.export import export_section
 from app.widgets.frame import page_text
 from audits.runs.documents import dump_yaml
@@ -19,13 +20,18 @@ from audits.stats import EVIDENCE, Verdict
 __all__ = ["earlier_figure", "fine_print", "headline"]
 
 
-def headline(finding: str, verdict: Verdict, how: str) -> None:
-    """Write the finding, its verdict, and how sure it is."""
+def headline(said: str, verdict: Verdict, finding: str, how: str = "") -> None:
+    """Write the first sentence and its verdict; the finding with its numbers folds below."""
     with st.container(key="finding"):
-        st.text(finding)
+        st.text(said)
     with st.container(horizontal=True, vertical_alignment="center", key="verdict"):
         st.badge(verdict, color="primary" if verdict == EVIDENCE else "gray")
-        st.text(how)
+    if finding == said and not how:
+        return
+    with st.expander("In numbers, and how they came"), st.container(key="numbers"):
+        st.text(finding)
+        if how:
+            st.caption(notices.label(how, longest=1000))
 
 
 def earlier_figure(figure: go.Figure) -> None:

@@ -67,7 +67,7 @@ def choose_row(
         )
         st.download_button(
             "People (CSV)",
-            data=lambda: csv_bytes(table),
+            data=state.exporting(lambda: csv_bytes(table), key),
             file_name=f"{key}.csv",
             mime="text/csv",
             on_click="ignore",

@@ -52,7 +52,7 @@ def run_button(
         type="primary",
         width="stretch",
         key=key,
-        disabled=standing.going or standing.finished,
+        disabled=standing.going or standing.finished or space.read_only,
         on_click=_submit,
         args=(space, spec, title),
         help="This audit has been run: its result is shown." if standing.finished else None,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlsplit
 
 import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.shares import LONGEST_DAYS, Share, Shares
 from app.widgets import notices
 from app.widgets.export import portable, zipped_tables
 from app.widgets.figure_card import csv_bytes
@@ -31,8 +35,10 @@ __all__ = [
     "choose_run",
     "compare_section",
     "erase_section",
+    "file_stem",
     "keep_section",
     "report_section",
+    "share_section",
     "standing_section",
 ]
 
@@ -46,6 +52,7 @@ _TEMPLATES = {
     "annex4": "Outline of evidence for Annex IV of the EU AI Act",
 }
 _MOST_CHANGES = 500
+_LONGEST_STEM = 60
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
@@ -125,20 +132,31 @@ def report_section(run: SavedRun, result: RunResult) -> None:
     )
     columns = _law_columns(result) if template == "ll144" else {}
     result = dataclasses.replace(result, spec=portable(result.spec))
-    name = f"audit-{run.id[:8]}" + ("" if template == "full" else f"-{template}")
+    told = file_stem(run)
+    name = told if template == "full" else f"{told}-{template}"
     spec_text = dump_yaml(result.spec)
     with st.container(horizontal=True):
         _download("HTML", f"{name}.html", "text/html", lambda: _html(result, template, spec_text, columns))
         _download("PDF", f"{name}.pdf", "application/pdf", lambda: _pdf(result, template, spec_text, columns))
-        _download("JSON", f"audit-{run.id[:8]}.json", "application/json", lambda: _json(result))
+        _download("JSON", f"{told}.json", "application/json", lambda: _json(result))
         _download(
             "Tables (ZIP of CSV)",
-            f"tables-{run.id[:8]}.zip",
+            f"{told}-tables.zip",
             "application/zip",
             lambda: zipped_tables(result),
         )
-        _download("Model card", f"model-card-{run.id[:8]}.md", "text/markdown", lambda: _card(result))
+        _download("Model card", f"{told}-model-card.md", "text/markdown", lambda: _card(result))
     st.caption("A report is an aid to an assessment, not legal advice.")
+
+
+def file_stem(run: SavedRun) -> str:
+    """Return how the files of a run begin: what it is, the day, and enough of its id to tell it from others.
+
+    Letters and digits of any script stay; everything else becomes a hyphen.
+    """
+    words = re.sub(r"[^\w.]+|[_.]+(?=\W|$)", "-", run.title).strip("-.").lower()
+    day = time.strftime("%Y-%m-%d", time.localtime(run.created))
+    return f"{words[:_LONGEST_STEM].strip('-.') or 'audit'}-{day}-{run.id[:8]}"
 
 
 def _law_columns(result: RunResult) -> Columns:
@@ -189,12 +207,14 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     if len(table):
         st.dataframe(table, hide_index=True, alt="What changed between the two runs")
         _download(
-            "CSV", f"changes-{run.id[:8]}.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
+            "CSV", f"{file_stem(run)}-changes.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
         )
 
 
 def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
     """Draw title, note and deletion."""
+    if space.read_only:
+        return
     with st.expander("Rename, annotate, delete"):
         with st.form(f"keep-{run.id[:12]}"):
             name = st.text_input("Title", run.title, max_chars=200, key=f"title-{run.id[:12]}")
@@ -212,12 +232,71 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
             _button("Delete", "delete", lambda: work.delete(space, run.id))
 
 
+def share_section(space: Workspace) -> None:
+    """Offer links by which others look at this workspace, and list those that hold."""
+    if space.read_only:
+        return
+    shares = Shares()
+    with st.expander("Share"):
+        st.text(
+            "Whoever has the link sees all of this workspace, changes nothing, and until the link expires."
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            days = st.number_input("Days", 1, LONGEST_DAYS, 14, key="share-days", width=120)
+            if st.button("Make a link", key="share-make"):
+                _make_link(shares, space, int(days))
+        for share in shares.of(space):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                by = f" by {share.by}" if share.by else ""
+                st.text(
+                    f"Link {share.id[:8]}, made {_when(share.made)}{by}, holds until {_when(share.expires)}"
+                )
+                st.button(
+                    "Revoke", key=f"revoke-{share.id[:12]}", on_click=_revoke, args=(shares, space, share)
+                )
+
+
+def _make_link(shares: Shares, space: Workspace, days: int) -> None:
+    try:
+        share, secret = shares.make(space, days, space.person)
+    except InputError as error:
+        notices.problem(str(error))
+        return
+    state.note("shared", space, share.id[:8])
+    notices.note("This is the link. It is shown now and kept nowhere: copy it.")
+    parts = urlsplit(st.context.url or "")
+    server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
+    st.code(f"{server}/?share={secret}", language=None)
+
+
+def _revoke(shares: Shares, space: Workspace, share: Share) -> None:
+    shares.revoke(share)
+    state.note("revoked", space, share.id[:8])
+
+
 def erase_section(space: Workspace) -> None:
     """Offer to remove the whole workspace."""
+    if space.read_only:
+        return
+    _uploads(space)
     with st.expander("Delete everything"):
         st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
         if st.checkbox("Delete this workspace for good", key="sure-of-all"):
             _button("Delete everything", "erase", lambda: work.erase(space))
+
+
+def _uploads(space: Workspace) -> None:
+    files = space.files()
+    if not files:
+        return
+    with st.expander(f"Files brought ({len(files)})"):
+        st.text("With a file go the audits made with it: they hold its rows.")
+        for path in files:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(f"{path.name} · {(space.folder / path).stat().st_size / 1e6:,.1f} MB")
+                key = path.parent.name
+                if st.checkbox("Delete for good", key=f"sure-{key}"):
+                    _button("Delete", f"upload-{key}", partial(work.delete_upload, space, path))
 
 
 def _button(label: str, key: str, act: Callable[[], object]) -> None:
@@ -232,7 +311,10 @@ def _button(label: str, key: str, act: Callable[[], object]) -> None:
 
 
 def _download(label: str, name: str, mime: str, make: Callable[[], bytes]) -> None:
-    st.download_button(label, data=make, file_name=name, mime=mime, on_click="ignore", key=f"report-{label}")
+    content = state.exporting(make, name)
+    st.download_button(
+        label, data=content, file_name=name, mime=mime, on_click="ignore", key=f"report-{label}"
+    )
 
 
 def _html(result: RunResult, template: str, spec_text: str, columns: Columns) -> bytes:

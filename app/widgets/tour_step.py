@@ -9,11 +9,11 @@ import streamlit as st
 from app import drafts, state
 from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
+from app.widgets.result_frame import headline
 from app.workspace import Workspace
 from audits.data.samples import CATALOGUE
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats import EVIDENCE
 
 __all__ = ["STEPS", "show_step", "tour_spec"]
 
@@ -51,10 +51,7 @@ def show_step(found: RunResult, step: int) -> None:
     audit = found.audits[step - 1]
     record = AUDITS[audit.name]
     st.markdown(page_text(f"tour_{audit.name}"))
-    with st.container(key="finding"):
-        st.text(audit.result.finding)
-    with st.container(key="verdict"):
-        st.badge(audit.result.verdict, color="primary" if audit.result.verdict == EVIDENCE else "gray")
+    headline(audit.headline, audit.result.verdict, audit.result.finding)
     exhibit = record.section(audit.result).exhibits[0]
     st.text(exhibit.caption)
     figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=True)

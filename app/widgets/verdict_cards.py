@@ -8,10 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from app import work
+from app import state, work
 from app.pages import page_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.runs.across import counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 
@@ -21,23 +22,39 @@ _LETTERS = 260
 
 
 def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str = "groups") -> None:
-    """Draw a card for the latest finished run of each audit on the draft's data and model."""
-    found = [(name, record) for name, record in latest_audits(space, draft).items() if name != leave_out]
+    """Draw a card for the latest finished run of each audit on the draft's data and model.
+
+    Verdicts are those after correction for all of these audits, the one left out among them: they are looked
+    at together.
+    """
+    latest = latest_audits(space, draft)
+    audits = {name: work.result(space, record["spec"]).audits[0] for name, record in latest.items()}
+    told = counted_together(
+        [each.result for each in audits.values()], [each.options for each in audits.values()]
+    )
+    across = dict(zip(audits, told, strict=True))
+    found = [(name, record) for name, record in latest.items() if name != leave_out]
     st.subheader("What the other audits found", anchor=False)
     if not found:
         st.text("No other audit has been run on these data and this model.")
+    elif len(latest) > 1:
+        st.text(
+            f"{len(latest)} audits of these data and this model, the latest of each kind, are counted "
+            "together: verdicts here are corrected for all of them (Holm)."
+        )
+        own = across.get(leave_out)
+        if own is not None and own.note:
+            st.text(f"The one above. {own.note}")
     with st.grid(3, min_column_width=270, border=False):
         for name, record in found:
-            result = work.result(space, record["spec"]).audits[0].result
+            said, now = audits[name].headline, across[name]
             with st.container(border=True, height="stretch", key=f"card-{name}"):
-                st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
-                st.text(
-                    result.finding
-                    if len(result.finding) <= _LETTERS
-                    else result.finding[: _LETTERS - 1] + "…"
-                )
+                st.badge(now.verdict, color="primary" if now.verdict == EVIDENCE else "gray")
+                st.text(said if len(said) <= _LETTERS else said[: _LETTERS - 1] + "…")
+                if now.note:
+                    st.caption(now.note)
                 st.space("stretch")
-                _link(space, name, record["title"])
+                _link(name, record["title"])
 
 
 def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -71,8 +88,8 @@ def title_of(name: str) -> str:
     return AUDITS[name].title if name in AUDITS else name
 
 
-def _link(space: Workspace, name: str, label: str) -> None:
+def _link(name: str, label: str) -> None:
     if name in AUDITS and (page := page_of(name)) is not None:
-        st.page_link(page, label=f"{page.title} →", query_params={"w": space.token})
+        st.page_link(page, label=f"{page.title} →", query_params=state.where())
     else:
         st.text(label)

@@ -24,7 +24,7 @@ __all__ = ["explain"]
 _TOP = {
     "data": "Which table, which rows, which label, which groups.",
     "model": "Where the model comes from, in exactly one way.",
-    "threshold": "Favourable when the favourable score is at least this: one number (0.5), or one for each "
+    "threshold": "Favorable when the favorable score is at least this: one number (0.5), or one for each "
     "value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
     "seed": "Seed of everything random, a whole number (0). The same seed gives the same numbers.",
     "audits": "The list of audits with their options: - groups, - flipset: {source: …, target: …}.",

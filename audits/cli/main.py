@@ -222,10 +222,91 @@ def _parser() -> argparse.ArgumentParser:
     )
     completion.add_argument("shell", choices=["bash", "zsh"])
     completion.set_defaults(command=_completion)
+    _keeping(commands)
+    words = "See to the servers that work on EVENHAND_HOME."
+    _administration(commands.add_parser("admin", help="see to the server", description=words))
     _saved_audits(commands.add_parser("runs", help="saved audits", description="List and keep saved audits."))
     words = "Measure new people as a sensitivity audit did, without a server."
     _monitors(commands.add_parser("monitor", help="measure new people", description=words))
     return parser
+
+
+def _keeping(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    copy = commands.add_parser(
+        "backup",
+        help="copy all that is kept into a file",
+        description="Copy EVENHAND_HOME and the database into a file, while servers go on.",
+    )
+    copy.add_argument("file", metavar="FILE.tar.gz", type=Path)
+    copy.set_defaults(command=_backup)
+    back = commands.add_parser(
+        "restore",
+        help="lay out what `backup` copied",
+        description="Lay out a copy in an empty EVENHAND_HOME and an empty database.",
+    )
+    back.add_argument("file", metavar="FILE.tar.gz", type=Path)
+    back.set_defaults(command=_restore)
+    erase = commands.add_parser(
+        "erase",
+        help="take one person out of all that is kept",
+        description="Take a person's rows out of uploads and monitors; delete audits made with them.",
+    )
+    erase.add_argument("--person", metavar="VALUE", help="what the column that tells people apart holds")
+    erase.add_argument("--column", metavar="NAME", help="that column (default: what specs name as person)")
+    erase.add_argument("--look", action="store_true", help="only say what would be taken out")
+    erase.set_defaults(command=_erase)
+
+
+def _administration(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    status = commands.add_parser("status", help="what runs and waits; memory and disk by workspace")
+    status.add_argument("--json", action="store_true", help="as JSON")
+    status.set_defaults(command=_admin_status)
+    cancel = commands.add_parser("cancel", help="cancel anybody's run")
+    cancel.add_argument("id", metavar="ID")
+    cancel.set_defaults(command=_admin_cancel)
+    log = commands.add_parser("log", help="the audit log, as JSON lines")
+    log.add_argument("--days", metavar="N", type=float, help="only the last N days")
+    log.add_argument("--who", metavar="NAME", default="", help="only what this person did")
+    log.add_argument("--act", metavar="ACT", default="", help="only this, such as exported")
+    log.add_argument("--check", action="store_true", help="only whether any line was changed or taken out")
+    log.set_defaults(command=_admin_log)
+
+
+def _admin_status(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import admin
+
+    return 0, admin.status(as_json=chosen.json)
+
+
+def _admin_cancel(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import admin
+
+    return 0, admin.cancelled(chosen.id)
+
+
+def _admin_log(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import admin
+
+    return 0, admin.logged(chosen.days, chosen.who, chosen.act, check=chosen.check)
+
+
+def _backup(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import keeping
+
+    return 0, keeping.backed_up(chosen.file)
+
+
+def _restore(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import keeping
+
+    return 0, keeping.restored(chosen.file)
+
+
+def _erase(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import keeping
+
+    return 0, keeping.erased(chosen.person, chosen.column, look=chosen.look)
 
 
 def _running(parser: argparse.ArgumentParser) -> None:
@@ -306,6 +387,35 @@ def _monitors(parser: argparse.ArgumentParser) -> None:
     score.add_argument("rows", metavar="ROWS", type=Path, help="CSV, TSV, Parquet, Arrow, XLSX or JSON lines")
     score.add_argument("--out", metavar="FILE", type=Path, help="where to write them (default: printed)")
     score.set_defaults(command=_monitor_score)
+
+    again = commands.add_parser("replay", help="when would a monitor have alarmed on a past table?")
+    again.add_argument("folder", metavar="BUNDLE", type=Path, help="folder that `monitor export` wrote")
+    again.add_argument("rows", metavar="ROWS", type=Path, help="its people, oldest first")
+    again.add_argument("--against", metavar="BUNDLE", type=Path, help="a second bundle to compare with")
+    again.add_argument("--people-between", type=float, default=100_000.0, help="people between false alarms")
+    again.add_argument("--json", action="store_true", help="as JSON")
+    again.set_defaults(command=_monitor_replay)
+
+    send = commands.add_parser("send", help="send a table to a monitor of a server, a nightly batch say")
+    send.add_argument("url", metavar="URL", help="http(s)://server/api/v1/monitors/ID")
+    send.add_argument("rows", metavar="ROWS", type=Path, help="table with the columns that it reads")
+    send.add_argument("--id", metavar="COLUMN", help="column with your own ids")
+    send.add_argument("--score", metavar="COLUMN", help="column with the deployed model's scores")
+    send.set_defaults(command=_monitor_send)
+
+
+def _monitor_replay(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.replayed(
+        chosen.folder, chosen.rows, chosen.against, chosen.people_between, as_json=chosen.json
+    )
+
+
+def _monitor_send(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+
+    return 0, monitor.send(chosen.url, chosen.rows, chosen.id, chosen.score)
 
 
 def _monitor_export(chosen: argparse.Namespace) -> tuple[int, str]:

@@ -50,7 +50,24 @@ def columns_of(model, given):
     return list(schema.input_names()) if schema is not None else None
 
 
-def table(rows, columns):
+def categories_of(model, frame):
+    """Return the columns of a frame of numbers and texts that the model takes as categories of pandas."""
+    if getattr(model, "is_categorical_", None) is not None:  # HistGradientBoosting, matched by name
+        return [name for name, each in zip(frame.columns, model.is_categorical_) if each]
+    if getattr(getattr(model, "booster_", model), "pandas_categorical", None):  # LightGBM, matched by name
+        return [name for name in frame.columns if frame[name].dtype.kind not in "biuf"]
+    booster = model.get_booster() if hasattr(model, "get_booster") else None
+    found = [
+        name
+        for name, kind in zip(frame.columns, getattr(booster, "feature_types", None) or ())
+        if kind == "c"
+    ]
+    if found and not hasattr(booster, "get_categories"):  # XGBoost before 3.1 takes their order for them
+        raise ValueError("this XGBoost does not know its categories by name; train it with 3.1 or later")
+    return found
+
+
+def table(rows, columns, model=None):
     """Return rows as the model reads them: a frame where pandas is there, else a matrix."""
     names = columns or list(rows[0])
     missing = [name for name in names if name not in rows[0]]
@@ -65,7 +82,8 @@ def table(rows, columns):
         import numpy
 
         return numpy.array(cells)
-    return pandas.DataFrame(cells, columns=names)
+    frame = pandas.DataFrame(cells, columns=names)
+    return frame.astype(dict.fromkeys(categories_of(model, frame), "category"))
 
 
 def answers(model, rows):
@@ -81,7 +99,8 @@ def answers(model, rows):
         return found
     found = model.predict(rows) if hasattr(model, "predict") else model(rows)
     found = found.to_numpy() if hasattr(found, "to_numpy") else found
-    return [plain(each[0] if getattr(each, "shape", ()) == (1,) else each) for each in found]
+    rows = [list(each) if getattr(each, "shape", ()) else [each] for each in found]
+    return [plain(row[0]) if len(row) == 1 else [plain(each) for each in row] for row in rows]
 
 
 def plain(value):
@@ -109,7 +128,7 @@ def handler(model, columns):
                 rows = sent.get("instances", sent.get("dataframe_records"))
                 if not isinstance(rows, list) or not rows or not isinstance(rows[0], dict):
                     return self.say(400, 'send {"instances": [{column: value, ...}, ...]}')
-                return self.say(200, {"predictions": answers(model, table(rows, columns))})
+                return self.say(200, {"predictions": answers(model, table(rows, columns, model))})
             except Exception as error:
                 return self.say(400, "%s: %s" % (type(error).__name__, " ".join(str(error).split())[:500]))
 

@@ -1,10 +1,12 @@
-"""``monitor``: a monitor's bundle from a finished run, and rows measured by it, without a server."""
+"""``monitor``: bundles of finished runs, rows measured or replayed by them, and tables sent to a server."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from audits.cli.words import counted
 from audits.errors import InputError, RunFailed
@@ -12,7 +14,9 @@ from audits.errors import InputError, RunFailed
 if TYPE_CHECKING:
     from audits.sensitivity import SensitivityResult
 
-__all__ = ["export", "score"]
+_SEND_SECONDS = 300.0
+
+__all__ = ["export", "replayed", "score", "send"]
 
 
 def export(folder: Path, out: Path, note: str) -> str:
@@ -88,3 +92,76 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
     flagged = f"{int(found.flagged.sum()):,} of {counted(len(frame), 'row')}"
     return f"{flagged} above the threshold. Written to {out}."
+
+
+def replayed(
+    folder: Path, rows: Path, against: Path | None, people_between: float, *, as_json: bool = False
+) -> str:
+    """Run a table through the monitor of the bundle in `folder`; say when it would have alarmed.
+
+    Raises
+    ------
+    InputError
+        If a bundle or the table cannot be read, a column is missing, or a value is wrong.
+    """
+    from audits.data import read_table
+    from audits.runs.monitors import MOST_PEOPLE, Batch
+    from audits.runs.replaying import Replay, compared, replay
+    from audits.sensitivity import MonitorBundle
+
+    frame = read_table(rows).frame
+
+    def of(place: Path) -> Replay:
+        bundle = MonitorBundle.load(place)
+        parts = (frame.iloc[start : start + MOST_PEOPLE] for start in range(0, len(frame), MOST_PEOPLE))
+        measured = (bundle.score(part) for part in parts)
+        batches = (Batch("", each, "", look=bundle.look(each)) for each in measured)
+        return replay(bundle, batches, people_between=people_between)
+
+    found = [of(place) for place in (folder, against) if place is not None]
+    if as_json:
+        told: dict[str, Any] = {"replays": [dataclasses.asdict(each) for each in found]}
+        if len(found) == 2:
+            told["compared"] = compared(*found)
+        return json.dumps(told, indent=1, ensure_ascii=False)
+    lines = found[0].sentences()
+    if len(found) == 2:
+        lines += ["", f"{against}:", *found[1].sentences(), "", "First alarm of each condition, at person:"]
+        for row in compared(*found):
+            at = ["never" if row[name] is None else f"{row[name] + 1:,}" for name in ("first", "second")]
+            lines.append(f"  {row['about']}: {at[0]}; {at[1]}")
+    return "\n".join(lines)
+
+
+def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
+    """Send a table to a monitor of a server, with the token in ``EVENHAND_MONITOR_TOKEN``.
+
+    Raises
+    ------
+    InputError
+        If there is no token, the table cannot be read, or the server refuses rows.
+    RunFailed
+        If the server could not be reached for five minutes.
+    """
+    from audits.client import Monitor
+    from audits.data import read_table
+
+    token = os.environ.get("EVENHAND_MONITOR_TOKEN", "")
+    if not token:
+        raise InputError("EVENHAND_MONITOR_TOKEN", "must hold a token of the monitor that may send")
+    frame = read_table(rows).frame
+    said = {name: column for name, column in (("ids", identity), ("scores", score)) if column is not None}
+    lacking = [column for column in said.values() if column not in frame.columns]
+    if lacking:
+        raise InputError("ROWS", "lacks columns", lacking)
+    beside: dict[str, Any] = {name: frame.pop(column).tolist() for name, column in said.items()}
+    try:
+        client = Monitor(url, token, most_waiting=max(len(frame), 1))
+    except ValueError as error:
+        raise InputError("URL", str(error).removeprefix("url ")) from None
+    client.send(frame, **beside)
+    if not client.close(_SEND_SECONDS):
+        raise RunFailed(f"The monitor could not be told: {client.problem}")
+    if client.refused:
+        raise InputError(rows.name, f"was not stored whole: {client.problem}")
+    return f"{counted(client.sent, 'row')} sent."

@@ -244,12 +244,13 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     right = accuracy_words(model)
     lines += [wrapped(f"Accuracy: {right}.", "  ")] if right else []
     lines += [wrapped(note, "  ") for note in model["notes"]]
-    told = zip(result.audits, result.verdicts_across(), strict=True)
+    told = zip(result.audits, result.across(), strict=True)
     for place, (audit, across) in enumerate(told, start=1):
         found = audit.result
-        lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(found.finding, "   ")]
-        if across != found.verdict:
-            lines.append(wrapped(f"After correction for all {len(result.audits)} audits: {across}.", "   "))
+        lines += ["", f"{place}. {audit.name}: {found.verdict}", wrapped(audit.headline, "   ")]
+        lines += [wrapped(found.finding, "   ")] if found.finding != audit.headline else []
+        if across.note:
+            lines.append(wrapped(across.note, "   "))
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]

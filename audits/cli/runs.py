@@ -47,7 +47,8 @@ def shown(identity: str, *, as_json: bool) -> str:
     lines += [wrapped(f"Note: {run.note}", "  ")] if run.note else []
     lines += [wrapped(run.error, "  ")] if run.error else []
     for place, audit in enumerate(result.audits if result else (), start=1):
-        lines += ["", f"{place}. {audit.name}: {audit.result.verdict}", wrapped(audit.result.finding, "   ")]
+        lines += ["", f"{place}. {audit.name}: {audit.result.verdict}", wrapped(audit.headline, "   ")]
+        lines += [wrapped(audit.result.finding, "   ")] if audit.result.finding != audit.headline else []
     return "\n".join([*lines, "", dump_yaml(run.spec).rstrip()])
 
 

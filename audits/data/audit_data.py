@@ -78,6 +78,9 @@ class AuditData:
     design : Design or None
         Where rows are not one independent person each: sampling weights, strata, clusters, persons with
         several rows. `weights` is then None.
+    gathered : DataFrame or None
+        Where a row stands for all rows of the table that agree in what is audited: what it was gathered from
+        (`audits.data.counted.finish`). `weights` then counts the people.
     """
 
     frame: pd.DataFrame
@@ -102,11 +105,17 @@ class AuditData:
     cut: LabelCut | None = None
     written: Written = field(default_factory=Written)
     design: Design | None = None
+    gathered: pd.DataFrame | None = None
 
     @property
     def n(self) -> int:
         """Rows used."""
         return len(self.frame)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table that are used: as `n`, unless rows that agree were gathered."""
+        return self.n if self.gathered is None else int(self.gathered["rows"].sum())
 
     @property
     def size(self) -> float:
@@ -137,6 +146,7 @@ class AuditData:
             y=None if self.y is None else self.y[chosen],
             weights=None if self.weights is None else self.weights[chosen],
             design=None if self.design is None else self.design.take(chosen),
+            gathered=None if self.gathered is None else self.gathered.iloc[chosen],
             digest=mark.hexdigest(),
         )
 

@@ -12,7 +12,7 @@ import pandas as pd
 from audits.data.audit_data import AuditData
 from audits.data.columns import Markers
 from audits.data.digests import frame_digest, plain_digest
-from audits.data.filters import apply_recodes, kept_rows, known_column, known_columns
+from audits.data.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
 from audits.data.frames import from_pandas, with_columns
 from audits.data.gaps import drop_incomplete, fill_gaps
 from audits.data.given import given_table
@@ -77,27 +77,29 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         sha256 = frame_digest(frame)
         if any(markers.values()):  # a file's bytes tell ? from NA, a frame of missing values does not
             sha256 = plain_digest(sha256, {name: each.plain() for name, each in markers.items()})
-    rows_read = len(frame)
+    gathered = table.gathered if isinstance(table, Table) else None
+    times = None if gathered is None else gathered["rows"]
+    rows_read = len(frame) if times is None else int(times.sum())
     # a recoded column is what the recode makes of it, not what the file has
     written = Written.of(markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
-    frame = _selected(frame, spec, excluded, notes)
-    frame, outcome = drop_unlabelled(frame, spec, excluded)
-    frame = _weighing(frame, spec, excluded)
-    kinds = _kinds(frame, spec, orders, outcome)
+    frame = _selected(frame, spec, excluded, notes, times)
+    frame, outcome = drop_unlabelled(frame, spec, excluded, times)
+    frame = _weighing(frame, spec, excluded, times)
+    kinds = _kinds(frame, spec, orders, outcome, times)
     features = _features(frame, spec, kinds, outcome, notes)
     roles = _roles(frame, spec)
     if spec.missing == "drop":
         frame = drop_incomplete(frame, tuple(dict.fromkeys(features + spec.protected)), excluded)
     _refuse_nobody(frame, excluded)
     groups = protected_groups(frame, spec, most_groups)
-    notes += _group_notes(frame, groups, spec)
+    notes += _group_notes(frame, groups, spec, times)
     y = favorable_rows(frame, outcome)
     _refuse_infinite(frame, features)
     if spec.missing == "impute":
         frame, filled = fill_gaps(frame, features, kinds)
         written = dataclasses.replace(written, filled=filled)
-    design = _design(frame, spec, notes)
+    design = _design(frame, spec, notes, times)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
         frame=frame,
@@ -109,7 +111,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         favorable=outcome.favorable,
         y=y,
         roles=roles,
-        weights=_counts(frame, spec),
+        weights=_counts(frame, spec, times),
         design=design,
         missing=spec.missing,
         rows_read=rows_read,
@@ -122,12 +124,17 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         bins={name: spec.bins[name] for name in spec.protected if name in spec.bins},
         cut=spec.label if isinstance(spec.label, LabelCut) else None,
         written=written,
+        gathered=None if gathered is None else gathered.loc[frame.index],
     )
     return dataclasses.replace(data, digest=_digest(data))
 
 
 def _selected(
-    frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], notes: list[str]
+    frame: pd.DataFrame,
+    spec: DataSpec,
+    excluded: dict[str, int],
+    notes: list[str],
+    times: pd.Series | None,
 ) -> pd.DataFrame:
     """Apply recodes, given kinds and row filters."""
     frame, said = apply_recodes(frame, spec.recode)
@@ -137,7 +144,7 @@ def _selected(
         made[name] = as_kind(frame[name], kind, f"data.kinds.{name}")
     frame = with_columns(frame, made)
     known_columns("data.protected", spec.protected, frame)
-    kept, reasons, more = kept_rows(frame, spec.keep)
+    kept, reasons, more = kept_rows(frame, spec.keep, times)
     excluded.update(reasons)
     notes += said + more
     if not kept.all():
@@ -152,7 +159,9 @@ def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
         raise InputError("data", f"leaves no rows ({why})", advice="check keep, label and missing")
 
 
-def _weighing(frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int]) -> pd.DataFrame:
+def _weighing(
+    frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None
+) -> pd.DataFrame:
     """Return the rows that stand for somebody; weights must be finite and not negative."""
     weighing = spec.weighing
     if weighing is None:
@@ -168,28 +177,31 @@ def _weighing(frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int]) -> 
         raise InputError(f"data.weights: column {name!r}, row {row}", "must be a count of 0 or more", value)
     if not counts.any():
         raise InputError("data.weights", f"must not be 0 everywhere, as column {name!r} is")
-    if counts.sum() > _MOST_PEOPLE:
+    if (counts if times is None else counts * times.loc[frame.index]).sum() > _MOST_PEOPLE:
         raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", name)
     if not counts.all():
-        excluded[f"weight {name!r} is 0"] = int((counts == 0).sum())
+        excluded[f"weight {name!r} is 0"] = rows_of(counts == 0, frame, times)
         frame = frame[counts > 0]
     return frame
 
 
-def _counts(frame: pd.DataFrame, spec: DataSpec) -> np.ndarray | None:
+def _counts(frame: pd.DataFrame, spec: DataSpec, times: pd.Series | None) -> np.ndarray | None:
     """Return how many people each row stands for (n,); None where weights are not counts."""
     weighing = spec.weighing
-    if weighing is None or weighing.kind != "counts":
-        return None
-    counts: np.ndarray = frame[weighing.column].to_numpy(dtype=float)
+    counts: np.ndarray | None = None
+    if weighing is not None and weighing.kind == "counts":
+        counts = frame[weighing.column].to_numpy(dtype=float)
+    if times is not None:
+        counts = times.loc[frame.index].to_numpy(dtype=float) * (1.0 if counts is None else counts)
     return counts
 
 
-def _design(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> Design | None:
+def _design(frame: pd.DataFrame, spec: DataSpec, notes: list[str], times: pd.Series | None) -> Design | None:
     """Return how rows came into the data where they are not one independent person each, or None."""
     weighing = spec.weighing
     sampled = weighing is not None and weighing.kind == "sampling"
-    notes += _doubts(frame, spec)
+    if times is None:
+        notes += _doubts(frame, spec)
     if not sampled and spec.person is None:
         return None
     weights = strata = cluster = None
@@ -255,7 +267,11 @@ def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
 
 
 def _kinds(
-    frame: pd.DataFrame, spec: DataSpec, orders: Mapping[str, tuple[str, ...]], outcome: Outcome
+    frame: pd.DataFrame,
+    spec: DataSpec,
+    orders: Mapping[str, tuple[str, ...]],
+    outcome: Outcome,
+    times: pd.Series | None,
 ) -> dict[str, Kind]:
     kinds: dict[str, Kind] = {}
     for name in frame.columns:
@@ -264,7 +280,8 @@ def _kinds(
         elif name in orders and name not in spec.recode:
             kinds[name] = "ordinal"
         else:
-            kinds[name] = infer_kind(frame[name])
+            rows = None if times is None else rows_of(frame[name].notna().to_numpy(), frame, times)
+            kinds[name] = infer_kind(frame[name], rows)
     if isinstance(spec.label, LabelCut) and outcome.label is not None:
         kinds[outcome.label] = "boolean"
     return kinds
@@ -329,10 +346,12 @@ def _refuse_infinite(frame: pd.DataFrame, features: Sequence[str]) -> None:
                 raise InputError(f"column {name!r}, row {row}", "must be finite", text_of(np.inf), advice)
 
 
-def _group_notes(frame: pd.DataFrame, groups: pd.DataFrame, spec: DataSpec) -> list[str]:
+def _group_notes(
+    frame: pd.DataFrame, groups: pd.DataFrame, spec: DataSpec, times: pd.Series | None
+) -> list[str]:
     notes = []
     for name in groups.columns:
-        absent = int(frame[name].isna().sum())
+        absent = rows_of(frame[name].isna().to_numpy(), frame, times)
         if absent:
             rows = "1 row has" if absent == 1 else f"{absent:,} rows have"
             notes.append(f"{rows} no value for {name!r}: a group of {'its' if absent == 1 else 'their'} own.")

@@ -14,7 +14,7 @@ from audits.data.spec import Keep, Recode
 from audits.data.values import as_text, is_missing, match_level, near, text_of
 from audits.errors import InputError
 
-__all__ = ["apply_recodes", "kept_rows", "known_column", "known_columns"]
+__all__ = ["apply_recodes", "kept_rows", "known_column", "known_columns", "rows_of"]
 
 
 def known_column(where: str, column: str, frame: pd.DataFrame) -> str:
@@ -89,11 +89,14 @@ def _typed(values: Sequence[Any]) -> pd.api.extensions.ExtensionArray:
     return pd.array([None if is_missing(value) else text_of(value) for value in values], dtype="str")
 
 
-def kept_rows(frame: pd.DataFrame, rules: Sequence[Keep]) -> tuple[np.ndarray, dict[str, int], list[str]]:
+def kept_rows(
+    frame: pd.DataFrame, rules: Sequence[Keep], times: pd.Series | None = None
+) -> tuple[np.ndarray, dict[str, int], list[str]]:
     """Return which rows pass all filters (n,), how many each drops by reason, and notes.
 
     A row is counted under the first filter that drops it. One whose value is missing fails every
-    condition but `not_in`, and is counted under a reason of its own.
+    condition but `not_in`, and is counted under a reason of its own. `times` says how many rows a line was
+    gathered from.
     """
     kept = np.ones(len(frame), dtype=bool)
     reasons: dict[str, int] = {}
@@ -105,11 +108,16 @@ def kept_rows(frame: pd.DataFrame, rules: Sequence[Keep]) -> tuple[np.ndarray, d
         passes, reason = _condition(column, rule, where, notes)
         failed_missing = missing & (rule.not_in is None)
         for drops, why in ((~passes & ~missing, reason), (failed_missing, f"{rule.column} is missing")):
-            count = int((kept & drops).sum())
+            count = rows_of(kept & drops, frame, times)
             kept &= ~drops
             if count:
                 reasons[why] = reasons.get(why, 0) + count
     return kept, reasons, notes
+
+
+def rows_of(mask: np.ndarray, frame: pd.DataFrame, times: pd.Series | None) -> int:
+    """Return how many rows the lines of a mask were gathered from; by default one each."""
+    return int(mask.sum()) if times is None else int(times.loc[frame.index[mask]].sum())
 
 
 def _condition(column: pd.Series, rule: Keep, where: str, notes: list[str]) -> tuple[np.ndarray, str]:

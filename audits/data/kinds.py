@@ -41,7 +41,7 @@ def infer_kinds(frame: pd.DataFrame) -> dict[str, Kind]:
     return {str(name): infer_kind(frame[name]) for name in frame.columns}
 
 
-def infer_kind(column: pd.Series) -> Kind:
+def infer_kind(column: pd.Series, rows: int | None = None) -> Kind:
     """Return the kind that a column's values and name suggest.
 
     * boolean: only 0 and 1, or only yes/no, true/false, t/f, y/n;
@@ -51,6 +51,8 @@ def infer_kind(column: pd.Series) -> Kind:
       hashes): more than 100 different ones, over half of all, or 20 all different of 8 letters on;
     * text: phrases of three words or more on average, more than 20 different, over a fifth of all;
     * categorical: everything else, a column without values too. Ordinal is never guessed.
+
+    `rows` says of how many rows the values are, where lines were gathered from several.
     """
     known = column.dropna()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -60,17 +62,17 @@ def infer_kind(column: pd.Series) -> Kind:
     if not len(known):
         return "categorical"
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return _kind_of_numbers(str(column.name), known)
-    return _kind_of_texts(str(column.name), known)
+        return _kind_of_numbers(str(column.name), known, rows or len(known))
+    return _kind_of_texts(str(column.name), known, rows or len(known))
 
 
-def _kind_of_numbers(name: str, known: pd.Series) -> Kind:
+def _kind_of_numbers(name: str, known: pd.Series, rows: int) -> Kind:
     values = known.to_numpy()
     if np.isin(values, (0, 1)).all():
         return "boolean"
     if not (np.isfinite(values).all() and (values == np.floor(values)).all()):
         return "continuous"
-    share = known.nunique() / len(known)
+    share = known.nunique() / rows
     if len(known) > 1 and (
         (share > 0.5 and _named_like_id(name)) or (share == 1 and _UNNAMED.fullmatch(name))
     ):
@@ -78,9 +80,9 @@ def _kind_of_numbers(name: str, known: pd.Series) -> Kind:
     return "integer"
 
 
-def _kind_of_texts(name: str, known: pd.Series) -> Kind:
+def _kind_of_texts(name: str, known: pd.Series, rows: int) -> Kind:
     levels = pd.Series(known.unique(), dtype="str")
-    share = len(levels) / len(known)
+    share = len(levels) / rows
     if len(levels) <= 2 and any(set(levels.str.lower()) <= pair for pair in TRUTH_PAIRS):
         return "boolean"
     if share > 0.5 and len(known) > 1 and _named_like_id(name):

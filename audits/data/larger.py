@@ -1,4 +1,4 @@
-"""Parquet tables too large to be read whole, told by their metadata alone."""
+"""Tables that are better read in batches, told by their metadata alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import pyarrow.parquet as pq
 
 from audits.data.tables import Limits
 
-__all__ = ["beyond_limits", "parquet_files"]
+__all__ = ["COUNTED_FROM", "beyond_limits", "format_of", "parquet_files", "parquet_rows"]
+
+COUNTED_FROM = 1_000_000
+"""Rows from which people of a Parquet table are counted, where counts are all that the audits need."""
+
+
+def format_of(path: Path) -> str:
+    """Return what a file is called by its ending: "Parquet", "Arrow" or ""."""
+    endings = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
+    return endings.get(path.suffix.lower(), "Parquet" if path.is_dir() else "")
 
 
 def parquet_files(paths: Sequence[Path]) -> list[Path]:
@@ -28,6 +37,15 @@ def parquet_files(paths: Sequence[Path]) -> list[Path]:
         else:
             return []
     return found
+
+
+def parquet_rows(paths: Sequence[Path]) -> int | None:
+    """Return the rows of Parquet `paths` by their metadata; None for other files, and damaged ones."""
+    files = parquet_files(paths)
+    try:
+        return sum(pq.read_metadata(file).num_rows for file in files) if files else None
+    except (pa.ArrowException, OSError, ValueError):
+        return None
 
 
 def beyond_limits(paths: Sequence[Path], limits: Limits | None = None) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data.filters import known_column
+from audits.data.filters import known_column, rows_of
 from audits.data.frames import with_columns
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import as_text, find_level, near
@@ -39,7 +39,7 @@ class Outcome:
 
 
 def drop_unlabelled(
-    frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int]
+    frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None = None
 ) -> tuple[pd.DataFrame, Outcome]:
     """Return the rows with a label and what the label is; a cut becomes a column of its own.
 
@@ -51,6 +51,8 @@ def drop_unlabelled(
         Its `label` and `favorable` are used.
     excluded : dict
         Gains the rows without a label.
+    times : Series, optional
+        How many rows a line was gathered from.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def drop_unlabelled(
             "data.label", f"has no values: column {source!r} is empty in all {len(frame):,} rows"
         )
     if missing.any():
-        excluded[f"label {source!r} is missing"] = int(missing.sum())
+        excluded[f"label {source!r} is missing"] = rows_of(missing, frame, times)
         frame = frame[~missing]
     label = source
     if cut:

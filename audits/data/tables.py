@@ -241,8 +241,12 @@ class Table:
         How it was read.
     markers : mapping of str to Markers
         What stands in the cells read as missing, by column.
+    gathered : DataFrame, optional
+        Where a line stands for all rows that agree in what is audited: what it was gathered from, see
+        `audits.data.counted.finish`.
     """
 
     frame: pd.DataFrame
     report: ReadReport
     markers: Mapping[str, Markers] = field(default_factory=dict)
+    gathered: pd.DataFrame | None = None

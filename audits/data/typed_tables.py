@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,14 @@ from audits.data.tables import Limits
 from audits.data.values import text_of
 from audits.errors import InputError
 
-__all__ = ["arrow_from_values", "convert_typed", "read_arrow", "read_parquet", "without_dictionaries"]
+__all__ = [
+    "arrow_from_values",
+    "coded_columns",
+    "convert_typed",
+    "read_arrow",
+    "read_parquet",
+    "without_dictionaries",
+]
 
 _LARGEST_EXACT = 2**53
 _NUMBER_BYTES = 8
@@ -100,6 +108,14 @@ def _check_decoded(name: str, size: int, limits: Limits) -> None:
             f"holds {size / 1e6:,.0f} MB of values; at most {limits.decoded_bytes / 1e6:,.0f} MB are read",
             advice="draw a sample, or leave out columns with long texts",
         )
+
+
+def coded_columns(path: Path) -> list[str]:
+    """Return the columns of texts that a Parquet file holds as numbers of a dictionary."""
+    metadata = pq.read_metadata(path)
+    groups = range(min(metadata.num_row_groups, 1))
+    chunks = [metadata.row_group(i).column(j) for i in groups for j in range(metadata.num_columns)]
+    return sorted({chunk.path_in_schema for chunk in chunks if _is_coded(chunk)})
 
 
 def _is_coded(chunk: pq.ColumnChunkMetaData) -> bool:

@@ -1,6 +1,7 @@
 from .audit import flipset as flipset
 from .options import FlipsetOptions as FlipsetOptions
 from .result import AboveChance as AboveChance
+from .result import Again as Again
 from .result import Causal as Causal
 from .result import Certificate as Certificate
 from .result import Check as Check

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from audits.checks import generator
+from audits.flipset.again import repeat
 from audits.flipset.chance import measure
 from audits.flipset.checking import validate
 from audits.flipset.comparing import check_counterfactuals
@@ -12,7 +13,7 @@ from audits.flipset.inventing import Inventor, map_match
 from audits.flipset.judging import judge_flips
 from audits.flipset.matching import Matched, count_flips, match
 from audits.flipset.options import FlipsetOptions, again_seconds, map_options
-from audits.flipset.packing import Counted, causal_part, flipset_part, pack, tables
+from audits.flipset.packing import Counted, causal_part, flipset_part, pack, strata_parts, tables
 from audits.flipset.people import Compared, compare
 from audits.flipset.result import FlipsetResult
 from audits.flipset.treatment import treated_alike
@@ -80,14 +81,20 @@ def flipset(
         "positive": flipset_part(found, "positive", rng),
         "negative": flipset_part(found, "negative", rng),
         "causal": causal_part(found, rng),
+        "strata": strata_parts(found, rng.spawn(1)[0]),  # so that other draws stay what they were
     }
     progress(0.94, "Checking the counterparts")
     checked = validate(compared, matched, flips, rng)
     progress(0.97, "Writing the people's table")
     written = tables(found, rng)
+    again, often = repeat(compared, matched, rng.spawn(1)[0], part(progress, 0.97, 0.98))
+    if again is not None:
+        written["people"] = written["people"].assign(
+            flips_again=often["flips_again"].array, times=often["times"].array
+        )
     progress(0.98, "Looking for other matchings that are as good")
     judgement = judge_flips(compared, matched, flips, chance, alike, checked)
-    return pack(found, judgement, checked, described, written)
+    return pack(found, judgement, checked, described | {"again": again}, written)
 
 
 def _matching_share(compared: Compared) -> float:

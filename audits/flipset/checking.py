@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
+from scipy.stats import norm
 
 from audits.flipset.matching import Flips, Matched
 from audits.flipset.people import Compared
-from audits.flipset.result import Check, Validation
+from audits.flipset.result import Check, PushedRate, Validation
 from audits.stats.words import number, percent
 from audits.transport import Cost, Coupling
 from audits.transport.blocks import CostBlocks, threads
 from audits.transport.costs import weighted
 from audits.transport.maps import exact_cost, ks_distances, regression_gaps
 
-__all__ = ["KS_LIMIT", "tie_range", "validate"]
+__all__ = ["KS_LIMIT", "rate_allowance", "tie_range", "validate"]
 
 KS_LIMIT = 0.20  # the largest KS distance of any map that the paper reports (Table 3)
 _MSE_LIMIT = 0.5  # all but 3 of the 39 differences of Table 3 lie within
@@ -62,6 +63,7 @@ def validate(
                 rng=rng,
             )
         )
+    pushed = _pushed_rates(compared, matched)
     forward, reverse = _both_ways(flips, compared.sizes)
     found = Validation(
         ks=dict(zip(names, ks.tolist(), strict=True)),
@@ -71,13 +73,72 @@ def validate(
         composition_error=composition if all(part.composition is not None for part in matched) else None,
         forward=forward,
         reverse=reverse,
+        rates=pushed,
     )
     if not learned:
         return found
-    checks = _checks(
-        found, float(compared.sizes[flips.source].sum()), float(compared.sizes[flips.target].sum())
-    )
+    n, m = (float(compared.sizes[side].sum()) for side in (flips.source, flips.target))
+    checks = (*_checks(found, n, m), *_rate_checks(pushed, n, m, compared.options.material))
     return replace(found, checks=checks, trusted=all(check.passed or not check.serious for check in checks))
+
+
+def _pushed_rates(compared: Compared, matched: list[Matched]) -> tuple[PushedRate, ...]:
+    """Favourable rates of the counterparts there, and back where known, beside the groups' own."""
+    decisions, sizes = compared.decisions, compared.sizes
+    rates = []
+    for back in (False, True):
+        got = wanted = total = 0.0
+        for part in matched:
+            counterparts = part.back if back else part.there
+            if counterparts is None:
+                break
+            mean = part.mean_by_source if back else part.mean_by_target
+            people, others = (part.target_size, part.source) if back else (part.source_size, part.target)
+            own = mean(decisions[others].astype(float), sizes[others])
+            made = own if counterparts.invented is None else counterparts.invented.decisions.astype(float)
+            mass = people * counterparts.found
+            got += float(mass @ (counterparts.shares @ made))
+            wanted += float(mass.sum() * (counterparts.weights @ own))
+            total += float(mass.sum())
+        else:
+            names = (compared.chosen.source, compared.chosen.target)
+            if total > 0:
+                rates.append(PushedRate(names[0] if back else names[1], got / total, wanted / total))
+    return tuple(rates)
+
+
+def _rate_checks(rates: tuple[PushedRate, ...], n: float, m: float, material: float) -> tuple[Check, ...]:
+    """Hold the counterparts' favourable rates against their group's own (Proposition 2's consequence).
+
+    By it the net flipset is the difference of the groups' rates; a map whose counterparts are decided
+    otherwise than their group makes another one. Off by more than two samples of one group differ by chance
+    it fails; by half of what is material, too, it cannot be trusted.
+    """
+    found = []
+    for rate in rates:
+        gap = abs(rate.counterparts - rate.group)
+        limit = rate_allowance(rate.group, n, m, len(rates))
+        found.append(
+            _check(
+                f"Counterparts are decided as {rate.name} people are",
+                gap,
+                limit,
+                gap > material / 2,
+                f"its {rate.name} counterparts are decided favorably in {percent(rate.counterparts, n)}, "
+                f"where {rate.name} people are in {percent(rate.group, m)}: the difference of "
+                "the two flipsets is not that of the groups' rates",
+            )
+        )
+    return tuple(found)
+
+
+def rate_allowance(rate: float, n: float, m: float, looks: int) -> float:
+    """How far the rates of two samples of one group differ by chance, 5 % over so many looks.
+
+    Of a rate of 0 or 1 it is what a few people make: nobody seen may still be three of them.
+    """
+    spread = np.sqrt(max(rate * (1 - rate), 3 / min(n, m) * (1 - 3 / max(min(n, m), 4))) * (1 / n + 1 / m))
+    return float(norm.isf(0.025 / looks) * spread)
 
 
 def _both_ways(flips: Flips, sizes: np.ndarray) -> tuple[dict[str, float] | None, dict[str, float] | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from audits.flipset.result import FeatureDifference, Marginal
 from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
 
-__all__ = ["marginals", "report"]
+__all__ = ["marginals", "numbers_of", "report"]
 
 _FEWEST = 10  # people below which a bootstrap interval would pretend to know
 
@@ -143,6 +144,7 @@ def marginals(
         population = np.bincount(codes, sizes, len(labels))
         inside = np.bincount(codes, flips, len(labels))
         cumulative = edges is not None
+        known = len(labels) if edges is None else len(edges) - 1
         distance = float(_distance(inside[None], population, cumulative)[0]) if flips.sum() > 0 else 0.0
         p.append(_chance(distance, population, float(flips.sum()), cumulative, rng))
         found.append(
@@ -150,29 +152,27 @@ def marginals(
                 feature=str(feature),
                 edges=edges,
                 categories=None if cumulative else labels,
-                population=tuple(population.tolist()),
-                flipset=tuple(inside.tolist()),
+                population=tuple(population[:known].tolist()),
+                flipset=tuple(inside[:known].tolist()),
                 distance=distance,
                 adjusted_p=None,
+                missing=None if known == len(labels) else (float(population[known]), float(inside[known])),
             )
         )
     if flips.sum() > 0:
         adjusted = holm(np.array(p))
-        found = [
-            Marginal(**{**vars(item), "adjusted_p": float(q)})
-            for item, q in zip(found, adjusted, strict=True)
-        ]
+        found = [replace(item, adjusted_p=float(q)) for item, q in zip(found, adjusted, strict=True)]
     return tuple(sorted(found, key=lambda item: (-item.distance, item.feature)))
 
 
 def _bins(
     values: pd.Series, sizes: np.ndarray, *, scaled: bool
 ) -> tuple[tuple[str, ...], tuple[float, ...] | None, np.ndarray]:
-    """Labels, edges and the bin of each row; numbers of which some are missing get ranges, no edges."""
+    """Labels, edges and the bin of each row; missing numbers are one bin more than the edges have."""
     if not scaled:
         codes, levels = pd.factorize(values.astype("string").fillna(MISSING), sort=True)
         return tuple(str(level) for level in levels), None, codes
-    numbers = _numbers(values)
+    numbers = numbers_of(values)
     known = np.isfinite(numbers)
     if not known.any():
         return (MISSING,), None, np.zeros(len(numbers), dtype=np.int64)
@@ -181,10 +181,10 @@ def _bins(
     labels = tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges))
     if known.all():
         return labels, tuple(edges.tolist()), codes
-    return (*labels, MISSING), None, np.where(known, codes, len(labels))
+    return (*labels, MISSING), tuple(edges.tolist()), np.where(known, codes, len(labels))
 
 
-def _numbers(values: pd.Series) -> np.ndarray:
+def numbers_of(values: pd.Series) -> np.ndarray:
     """Values as floats, missing ones as NaN; a date is its year with a fraction."""
     if pd.api.types.is_datetime64_any_dtype(values):
         days = (values - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)

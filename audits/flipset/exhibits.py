@@ -14,6 +14,9 @@ from audits.stats.words import count, number, p_words, percent_interval
 __all__ = ["section"]
 
 
+_MOST_STRATA = 6  # shown in a report one by one; results.json and the page have all
+
+
 def section(result: FlipsetResult) -> Section:
     """Arrange a flipset audit."""
     larger: Literal["positive", "negative"]
@@ -43,26 +46,7 @@ def section(result: FlipsetResult) -> Section:
         )
     ]
     for name in (larger, smaller):
-        if getattr(result, name).size <= 0:
-            continue
-        exhibits += [
-            Exhibit(
-                f"marginals_{name}",
-                "Where flipped people differ from their group",
-                f"Who is in the {name} flipset: the features that set it apart most from all source people.",
-                partial(flipsets.marginals, result, name),
-                partial(result.marginals_frame, name),
-                wide=True,
-            ),
-            Exhibit(
-                f"transparency_{name}",
-                "How they differ from their counterparts",
-                f"Transparency report of the {name} flipset: person minus counterpart, by feature.",
-                partial(flipsets.transparency, result, name),
-                partial(result.transparency_frame, name),
-                wide=True,
-            ),
-        ]
+        exhibits += _flipset(result, name)
     if len(result.strata) > 1:
         exhibits.append(
             Exhibit(
@@ -75,6 +59,9 @@ def section(result: FlipsetResult) -> Section:
                 wide=True,
             )
         )
+    for k, within in enumerate(result.within[:_MOST_STRATA]):
+        for name in (larger, smaller):
+            exhibits += _flipset(result, name, within, f"_{k}")
     if result.same_values:
         exhibits.append(
             Exhibit(
@@ -116,6 +103,18 @@ def section(result: FlipsetResult) -> Section:
                 "How far each feature of the counterparts lies from the target group's (KS distance).",
                 lambda: maps.fit(result),
                 result.fit_frame,
+                wide=True,
+            )
+        )
+    if result.again is not None:
+        exhibits.append(
+            Exhibit(
+                "again",
+                "Matched again",
+                "Flipsets of every repeat, and how often people flip: those to the right flip whoever else "
+                "is in the data.",
+                lambda: maps.again(result),
+                result.again_frame,
                 wide=True,
             )
         )
@@ -161,6 +160,34 @@ def section(result: FlipsetResult) -> Section:
         exhibits=tuple(exhibits),
         facts=facts,
     )
+
+
+def _flipset(
+    result: FlipsetResult, name: Literal["positive", "negative"], within: str | None = None, mark: str = ""
+) -> list[Exhibit]:
+    """Who is in one flipset and how they differ from their counterparts, of everyone or within a stratum."""
+    if result.flipset(name, within)[0].size <= 0:
+        return []
+    where = "" if within is None else f" within {within}"
+    return [
+        Exhibit(
+            f"marginals_{name}{mark}",
+            f"Where flipped people differ from their group{where}",
+            f"Who is in the {name} flipset{where}: the features that set it apart most from all source "
+            "people" + (" there." if where else "."),
+            partial(flipsets.marginals, result, name, within),
+            partial(result.marginals_frame, name, within),
+            wide=True,
+        ),
+        Exhibit(
+            f"transparency_{name}{mark}",
+            f"How they differ from their counterparts{where}",
+            f"Transparency report of the {name} flipset{where}: person minus counterpart, by feature.",
+            partial(flipsets.transparency, result, name, within),
+            partial(result.transparency_frame, name, within),
+            wide=True,
+        ),
+    ]
 
 
 def _score_words(change: ScoreChange) -> str:

@@ -25,13 +25,17 @@ from audits.stats import (
 )
 from audits.stats.intervals import cautious_difference, fisher_mid_p, percent_level
 
-__all__ = ["Judgement", "by_chance", "judge_flips"]
+__all__ = ["Judgement", "by_chance", "differing", "judge_flips"]
 
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _OTHER_FEATURES = (
     "the flips come from features that hang together differently in the groups; neither rates nor single "
-    "features differ for sure, and people alike in the features are decided alike as far as can be told"
+    "features that decisions go with differ for sure, and people alike in the features are decided alike as "
+    "far as can be told"
 )
+
+
+_CANCELS = "no material difference in the whole, but strata differ, which may cancel in it"
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,9 @@ def judge_flips(
     """Hold the flips above chance against none.
 
     Two differences are evidence: flips above chance between groups whose rates differ (by Proposition 2 the
-    net flipset) or one of whose features does (a proxy, as hair in the paper's section 5.1), and people alike
-    in the features who are decided differently. They share the level. Flips above chance with none of these
-    come from features that only hang together differently.
+    net flipset) or one of whose features does that decisions go with (a proxy, as hair in the paper's section
+    5.1), and people alike in the features who are decided differently. They share the level. Flips above
+    chance with none of these come from features that only hang together differently.
     """
     options = compared.options
     strata = _strata(compared, matched, flips)
@@ -95,6 +99,8 @@ def judge_flips(
         above = replace(above, verdict=INSUFFICIENT, reason=reason)
     elif above.verdict == NO_MATERIAL and not _would_be_seen(alike, level):
         above = _not_cleared(above, alike, level, chance)
+    elif above.verdict == NO_MATERIAL and differing(strata, options.level):
+        above = replace(above, verdict=INSUFFICIENT, reason=_CANCELS)
     judged = above
     if alike.p_value is not None and alike.share is not None and above.verdict != EVIDENCE:
         given = judge(
@@ -116,6 +122,16 @@ def judge_flips(
         feature=feature,
     )
     return Judgement(net, strata, _noise(chance), found, judged, options.level)
+
+
+def differing(strata: tuple[Stratum, ...], level: float) -> list[Stratum]:
+    """Strata in which the groups' rates differ, corrected for how many there are; the largest first."""
+    found = [
+        item
+        for item in strata
+        if len(strata) > 1 and item.adjusted_p is not None and item.adjusted_p <= level
+    ]
+    return sorted(found, key=lambda item: -abs(item.net.value or 0.0))
 
 
 def by_chance(chance: Chance | None, direction: int, n: float, level: float) -> Estimate | None:
@@ -216,27 +232,36 @@ def _rates(compared: Compared, part: Matched) -> tuple[float, float, float]:
 
 
 def _equal_features(compared: Compared, matched: list[Matched]) -> tuple[float, str]:
-    """Smallest p-value of a feature's being distributed alike in both groups, corrected, and that feature.
+    """Smallest p-value of a feature's being none that differs and counts, corrected, and that feature.
 
-    Kolmogorov and Smirnov's test, which few distinct values make cautious; Bonferroni over features and
-    strata.
+    One counts that differs between the groups and goes with decisions within a group: both tests, of
+    Kolmogorov and Smirnov, have to reject. A feature that differs and that no decision goes with makes no
+    flips. Few distinct values make the tests cautious; Bonferroni over features and strata.
     """
     best, name, looks = 1.0, "", 0
     for part in matched:
-        n, m = (float(compared.sizes[side].sum()) for side in (part.source, part.target))
         for axis in compared.encoded.axes:
             looks += 1
-            column = compared.encoded.values[:, axis.index]
-            gap = _largest_gap(
-                column[part.source],
-                compared.sizes[part.source],
-                column[part.target],
-                compared.sizes[part.target],
+            column, sizes = compared.encoded.values[:, axis.index], compared.sizes
+            differs = _unlike(column, sizes, part.source, part.target)
+            favored = np.asarray(compared.decisions, dtype=bool)
+            goes = (
+                _unlike(column, sizes, side[favored[side]], side[~favored[side]])
+                for side in (part.source, part.target)
             )
-            p = float(kstwobign.sf(np.sqrt(n * m / (n + m)) * gap))
+            p = max(differs, min(1.0, 2 * min(goes)))
             if p < best:
                 best, name = p, axis.name
     return min(1.0, looks * best), name
+
+
+def _unlike(column: np.ndarray, sizes: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """P-value of rows `first` and `second` having values from one distribution."""
+    n, m = float(sizes[first].sum()), float(sizes[second].sum())
+    if min(n, m) <= 0:
+        return 1.0
+    gap = _largest_gap(column[first], sizes[first], column[second], sizes[second])
+    return float(kstwobign.sf(np.sqrt(n * m / (n + m)) * gap))
 
 
 def _largest_gap(first: np.ndarray, people: np.ndarray, second: np.ndarray, others: np.ndarray) -> float:

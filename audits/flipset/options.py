@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from audits.checks import build
@@ -89,6 +89,20 @@ class FlipsetOptions:
     bootstrap: Annotated[
         int, option("Draws behind the transparency report's intervals.", ge=100, le=10_000)
     ] = 500
+    repeats: Annotated[
+        int,
+        option(
+            "How often half of each group is matched again, with another seed: who still flips then?",
+            ge=0,
+            le=1000,
+        ),
+    ] = 0
+    repeat_maps: Annotated[
+        list[Transport], option("Maps that the repeats take in turn; by default the audit's own.")
+    ] = field(default_factory=list)
+    repeat_people: Annotated[
+        bool, option("Draw halves of the groups; otherwise the repeats differ by seed and map alone.")
+    ] = True
     max_people: Annotated[
         int | None,
         option(
@@ -118,7 +132,7 @@ def map_options(options: FlipsetOptions) -> Any:
     if "cost" in given:
         raise InputError("flipset.map.cost", "is set by flipset.cost", given["cost"], "leave it out here")
     kind = OPTIONS[options.transport]
-    if "cost" in {field.name for field in fields(kind)}:
+    if "cost" in {each.name for each in fields(kind)}:
         given["cost"] = options.cost
     return build(kind, given, "flipset.map")
 
@@ -160,10 +174,32 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
         options, n, m, size.width, invents=options.transport != "exact"
     )
     start += min(chance, options.seconds)
+    start += _repeat_seconds(options, n, m, size.width)
     if options.transport != "exact":
         return start + map_seconds(options, n, m, size.width)
     matching = _AFTERWARDS * estimated_seconds(n, m, size.width)
     return start + (matching if options.max_people else min(_AFTERWARDS * MOST_SECONDS, matching))
+
+
+def _repeat_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
+    """About how many seconds the repeats take."""
+    if options.repeat_people:
+        n, m = max(1, n // 2), max(1, m // 2)
+    kinds = options.repeat_maps or [options.transport]
+    each = [
+        estimated_seconds(n, m, width)
+        if kind == "exact"
+        else map_seconds(
+            replace(
+                options, transport=kind, reverse=False, map=options.map if kind == options.transport else None
+            ),
+            n,
+            m,
+            width,
+        )
+        for kind in kinds
+    ]
+    return options.repeats * sum(each) / len(each)
 
 
 def _people(which: dict[str, Any], size: Size) -> int:

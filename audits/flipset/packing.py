@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,14 +23,25 @@ from audits.flipset.comparing import (
 from audits.flipset.describing import marginals, report
 from audits.flipset.inventing import Inventor
 from audits.flipset.judging import Judgement, by_chance
-from audits.flipset.matching import Flips, Matched, count_flips
+from audits.flipset.matching import FlipLinks, Flips, Matched, count_flips
 from audits.flipset.people import Compared
-from audits.flipset.result import Causal, Certificate, FlipsetPart, FlipsetResult, Reverse, Validation
+from audits.flipset.result import (
+    Causal,
+    Certificate,
+    FlipsetPart,
+    FlipsetResult,
+    Reverse,
+    Stratum,
+    Validation,
+)
 from audits.flipset.tables import arrows, boundary, people_tables
-from audits.flipset.words import distrust, finding, tie_words, unmatched_words, warnings_for
+from audits.flipset.words import again_words, distrust, finding, tie_words, unmatched_words, warnings_for
 from audits.stats import Estimate, wilson
 
-__all__ = ["Counted", "causal_part", "flipset_part", "pack", "tables"]
+__all__ = ["Counted", "causal_part", "flipset_part", "pack", "strata_parts", "tables"]
+
+Side = Literal["positive", "negative"]
+SIDES: tuple[Side, Side] = ("positive", "negative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,24 +54,53 @@ class Counted:
     chance: Chance | None
 
 
-def flipset_part(
-    found: Counted, name: Literal["positive", "negative"], rng: np.random.Generator
-) -> FlipsetPart:
+def flipset_part(found: Counted, name: Side, rng: np.random.Generator) -> FlipsetPart:
     """Describe one flipset: its size, who is in it, and how they differ from their counterparts."""
-    compared, flips = found.compared, found.flips
-    encoded, level = compared.encoded, compared.options.level
-    ours = compared.sizes[flips.source]
-    flipped = getattr(flips, name) * ours
-    size, n = float(flipped.sum()), float(ours.sum())
+    links: list[FlipLinks] = getattr(found.flips, f"{name}_links")
+    part = _described(found, name, slice(None), links, found.compared.options.level, rng)
+    n = float(found.compared.sizes[found.flips.source].sum())
+    chance = by_chance(found.chance, 0 if name == "positive" else 1, n, found.compared.options.level)
+    return replace(part, expected_by_chance=chance)
+
+
+def _described(
+    found: Counted, name: Side, rows: slice, links: list[FlipLinks], level: float, rng: np.random.Generator
+) -> FlipsetPart:
+    """Describe the flipset among some of the source people, `rows` of them."""
+    compared, source = found.compared, found.flips.source[rows]
+    encoded, ours = compared.encoded, compared.sizes[source]
+    flipped = getattr(found.flips, name)[rows] * ours
+    size = float(flipped.sum())
     return FlipsetPart(
         size=size,
-        share=given_matching(size, n, level),
-        expected_by_chance=by_chance(found.chance, 0 if name == "positive" else 1, n, level),
-        transparency=report(
-            getattr(flips, f"{name}_links"), encoded.axes, rng, draws=compared.options.bootstrap, level=level
-        ),
-        marginals=marginals(compared.raw.iloc[flips.source], encoded.scaled, flipped, ours, rng),
+        share=given_matching(size, float(ours.sum()), level),
+        expected_by_chance=None,
+        transparency=report(links, encoded.axes, rng, draws=compared.options.bootstrap, level=level),
+        marginals=marginals(compared.raw.iloc[source], encoded.scaled, flipped, ours, rng),
     )
+
+
+def strata_parts(found: Counted, rng: np.random.Generator) -> list[dict[str, FlipsetPart]]:
+    """Describe both flipsets within each stratum, corrected for how many there are; empty for one."""
+    many = len(found.matched)
+    if many < 2:
+        return []
+    ends = np.cumsum([0, *(len(part.source) for part in found.matched)])
+    level = found.compared.options.level / many
+    parts: list[dict[str, FlipsetPart]] = []
+    for k, (start, stop) in enumerate(itertools.pairwise(ends)):
+        parts.append({})
+        for name in SIDES:
+            links = [getattr(found.flips, f"{name}_links")[k]]
+            part = _described(found, name, slice(start, stop), links, level, rng)
+            corrected = tuple(
+                item
+                if item.adjusted_p is None
+                else replace(item, adjusted_p=min(1.0, many * item.adjusted_p))
+                for item in part.marginals
+            )
+            parts[-1][name] = replace(part, marginals=corrected)
+    return parts
 
 
 def given_matching(size: float, n: float, level: float) -> Estimate:
@@ -105,7 +146,7 @@ def pack(
     Parameters
     ----------
     described : dict
-        ``positive``, ``negative`` and ``causal``.
+        ``positive``, ``negative`` and ``causal``; ``strata``: both flipsets of each; ``again``.
     written : dict
         The tables.
     """
@@ -131,6 +172,7 @@ def pack(
             *distrust(checked),
             *chosen.warnings,
             *tie_words(ties, options.transport),
+            *again_words(described["again"]),
             *unmatched_words(unmatched, chosen.source, n),
             *warnings_for(judgement, options, n, decisions[flips.source], decisions[flips.target]),
         ),
@@ -146,7 +188,7 @@ def pack(
         target_rate=wilson(float(theirs @ decisions[flips.target]), m, level=options.level),
         noise=judgement.noise,
         above_chance=judgement.above,
-        strata=judgement.strata,
+        strata=_strata(judgement, described.pop("strata")),
         reverse=_reverse(flips, theirs, m, options.level) if options.reverse else None,
         validation=checked,
         certificate=_certificate(found.matched, n),
@@ -164,6 +206,15 @@ def pack(
         unmatched=unmatched,
         **described,
         **written,
+    )
+
+
+def _strata(judgement: Judgement, parts: list[dict[str, FlipsetPart]]) -> tuple[Stratum, ...]:
+    if not parts:
+        return judgement.strata
+    return tuple(
+        replace(item, positive=both["positive"], negative=both["negative"])
+        for item, both in zip(judgement.strata, parts, strict=True)
     )
 
 

@@ -37,6 +37,7 @@ AUDIT = Audit(
     result="audits.flipset.result:FlipsetResult",
     runs="audits.flipset.audit:flipset",
     keys="audits.flipset:keys.json",
+    says="audits.flipset.words:headline",
     presents="audits.flipset.exhibits:section",
     seconds=seconds,
     usual=_usual,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from audits.data.values import MISSING
 from audits.results import head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [
     "AboveChance",
+    "Again",
     "Causal",
     "Certificate",
     "Check",
@@ -26,6 +30,7 @@ __all__ = [
     "ScoreChange",
     "Stratum",
     "Validation",
+    "ranked",
 ]
 
 
@@ -55,6 +60,13 @@ class FeatureDifference:
     deviation: float
 
 
+def ranked(report: Sequence[FeatureDifference], *, by_sign: bool = False) -> list[FeatureDifference]:
+    """Return a transparency report in one of Definition 2's two rankings: how far, or how consistently."""
+    if not by_sign:
+        return list(report)
+    return sorted(report, key=lambda item: (-abs(item.mean_sign.value or 0.0), item.feature))
+
+
 @dataclass(frozen=True)
 class Marginal:
     """One feature's distribution in a flipset beside that of all source people.
@@ -67,9 +79,11 @@ class Marginal:
         Values of a categorical feature.
     population, flipset : tuple of float
         People per bin or value.
+    missing : tuple of float, optional
+        Everyone, and the people of the flipset, in whom a numeric feature is missing; None where nobody's is.
     distance : float
-        Largest gap of the two cumulative distributions over the bins (numeric), or half the summed
-        difference of shares (categorical), in [0, 1].
+        Largest gap of the two cumulative distributions over the bins (numeric; missing ones are a last bin),
+        or half the summed difference of shares (categorical), in [0, 1].
     adjusted_p : float or None
         Holm-adjusted chance that as many people drawn at random differ as much; None for an empty flipset.
     """
@@ -81,6 +95,16 @@ class Marginal:
     flipset: tuple[float, ...]
     distance: float
     adjusted_p: float | None
+    missing: tuple[float, float] | None = None
+
+    @property
+    def bars(self) -> tuple[tuple[str, float, float], ...]:
+        """Each bar: its value or range, everyone in it, and those of the flipset; missing ones come last."""
+        labels = self.categories or tuple(
+            f"{low:g} to {high:g}" for low, high in itertools.pairwise(self.edges or ())
+        )
+        last = () if self.missing is None else ((MISSING, *self.missing),)
+        return (*zip(labels, self.population, self.flipset, strict=True), *last)
 
 
 @dataclass(frozen=True)
@@ -107,6 +131,15 @@ class Check:
 
 
 @dataclass(frozen=True)
+class PushedRate:
+    """Favourable rate of a group's counterparts beside that of the group itself."""
+
+    name: str
+    counterparts: float
+    group: float
+
+
+@dataclass(frozen=True)
 class Validation:
     """Target people beside the counterparts that source people got.
 
@@ -127,6 +160,8 @@ class Validation:
         What a map was held against; none for exact transport, whose proof is its certificate.
     trusted : bool
         Whether no serious check failed.
+    rates : tuple of PushedRate
+        Favourable rates of counterparts and of their group; alike for an exact coupling (Proposition 2).
     """
 
     ks: dict[str, float]
@@ -138,6 +173,7 @@ class Validation:
     reverse: dict[str, float] | None
     checks: tuple[Check, ...] = ()
     trusted: bool = True
+    rates: tuple[PushedRate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -225,6 +261,39 @@ class AboveChance:
 
 
 @dataclass(frozen=True)
+class Again:
+    """How flipsets spread when people are matched again.
+
+    Attributes
+    ----------
+    halves : bool
+        Whether each repeat drew half of each group; otherwise seed and map alone differ.
+    positive, negative : Estimate
+        Mean share of source people over the repeats, and the middle 90 % of it: no confidence interval.
+    ks : Estimate
+        Likewise of the largest KS distance of a feature.
+    nearly_always, nearly_never : float
+        People of `people` who flip in at least 90 %, and in at most 10 %, of the repeats they took part in.
+    histogram : dict
+        ``edges`` of shares of repeats, and ``people`` in each.
+    runs : tuple of dict
+        One a repeat: map, positive, negative, ks.
+    """
+
+    repeats: int
+    maps: tuple[str, ...]
+    halves: bool
+    positive: Estimate
+    negative: Estimate
+    ks: Estimate
+    nearly_always: float
+    nearly_never: float
+    people: float
+    histogram: dict[str, list[float]]
+    runs: tuple[dict[str, str | float], ...]
+
+
+@dataclass(frozen=True)
 class Causal:
     """Flipsets of the true counterfactuals, and the share of people of whom transport says the same."""
 
@@ -256,7 +325,9 @@ class Stratum:
     """The part of the audit within one value of the conditioning column.
 
     `net` is the source's favourable share minus the target's within it, by Proposition 2 also the positive
-    minus the negative flipset; `adjusted_p` of equal rates in it, Holm-adjusted over the strata.
+    minus the negative flipset; `adjusted_p` of equal rates in it, Holm-adjusted over the strata. `positive`
+    and `negative` describe its flipsets as those of the whole are described (Figures 10 and 11), at the level
+    divided by the number of strata; None where there is but one.
     """
 
     value: str
@@ -268,6 +339,8 @@ class Stratum:
     cost: float
     slack: float | None
     adjusted_p: float | None = None
+    positive: FlipsetPart | None = None
+    negative: FlipsetPart | None = None
 
 
 @dataclass(frozen=True)
@@ -338,6 +411,8 @@ class FlipsetResult:
         For models of three classes or more: people by their own class and the counterparts'; empty else.
     training : tuple of dict
         Training curves of the maps there and back: map, iteration, losses, transport cost, KS distance.
+    again : Again or None
+        Who still flips when people are matched again; None where that was not asked for.
     unmatched : Estimate or None
         Share of source people whom unbalanced transport leaves without a counterpart: they cannot flip.
     """
@@ -378,6 +453,7 @@ class FlipsetResult:
     training: tuple[dict[str, str | float | None], ...] = ()
     unmatched: Estimate | None = None
     above_chance: AboveChance | None = None
+    again: Again | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -440,9 +516,33 @@ class FlipsetResult:
             }
         )
 
-    def transparency_frame(self, part: str = "negative") -> pd.DataFrame:
-        """Return the transparency report of ``"positive"`` or ``"negative"`` as a table."""
-        report = (self.positive if part == "positive" else self.negative).transparency
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The strata whose flipsets are described on their own, the largest difference of rates first."""
+        told = [item for item in self.strata if item.positive is not None]
+        return tuple(item.value for item in sorted(told, key=lambda item: -abs(item.net.value or 0.0)))
+
+    def flipset(self, part: str, within: str | None = None) -> tuple[FlipsetPart, float]:
+        """Return the ``"positive"`` or ``"negative"`` flipset, and the source people it is a part of.
+
+        Parameters
+        ----------
+        within : str, optional
+            One of `within`; everyone by default.
+        """
+        if within is None:
+            return (self.positive if part == "positive" else self.negative), self.n_source
+        one = next(item for item in self.strata if item.value == within)
+        found = one.positive if part == "positive" else one.negative
+        if found is None:  # a result of an earlier version
+            raise KeyError(within)
+        return found, one.n_source
+
+    def transparency_frame(
+        self, part: str = "negative", within: str | None = None, *, by_sign: bool = False
+    ) -> pd.DataFrame:
+        """Return the transparency report of ``"positive"`` or ``"negative"``, in either of its rankings."""
+        report = ranked(self.flipset(part, within)[0].transparency, by_sign=by_sign)
         return pd.DataFrame(
             [
                 {
@@ -469,14 +569,10 @@ class FlipsetResult:
             ],
         )
 
-    def marginals_frame(self, part: str = "negative") -> pd.DataFrame:
+    def marginals_frame(self, part: str = "negative", within: str | None = None) -> pd.DataFrame:
         """Return the marginals of ``"positive"`` or ``"negative"`` as a table, one row a bin or value."""
         rows = []
-        for item in (self.positive if part == "positive" else self.negative).marginals:
-            labels = item.categories or tuple(
-                f"{low:g} to {high:g}"
-                for low, high in zip(item.edges or (), (item.edges or ())[1:], strict=False)
-            )
+        for item in self.flipset(part, within)[0].marginals:
             rows += [
                 {
                     "feature": item.feature,
@@ -486,7 +582,7 @@ class FlipsetResult:
                     "distance": item.distance,
                     "adjusted p": item.adjusted_p,
                 }
-                for label, everyone, inside in zip(labels, item.population, item.flipset, strict=True)
+                for label, everyone, inside in item.bars
             ]
         return pd.DataFrame(
             rows, columns=["feature", "value", "people", "in the flipset", "distance", "adjusted p"]
@@ -568,6 +664,11 @@ class FlipsetResult:
             list(self.training),
             columns=["map", "iteration", "critic_loss", "generator_loss", "transport_cost", "ks"],
         )
+
+    def again_frame(self) -> pd.DataFrame:
+        """Return the flipsets of every repeat as a table."""
+        runs = [] if self.again is None else list(self.again.runs)
+        return pd.DataFrame(runs, columns=["map", "positive", "negative", "ks"])
 
     def to_frame(self) -> pd.DataFrame:
         """Return both flipsets' sizes and shares as a table."""

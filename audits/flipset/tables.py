@@ -67,6 +67,8 @@ def people_tables(compared: Compared, matched: list[Matched], flips: Flips) -> d
         },
         index=rows[flips.source],
     )
+    if len(matched) > 1:
+        frame["within"] = np.repeat([part.value for part in matched], [len(part.source) for part in matched])
     nobody = np.full(len(flips.target), np.nan)
     counterparts = pd.DataFrame(
         {

@@ -6,17 +6,19 @@ import math
 
 import numpy as np
 
-from audits.flipset.judging import Judgement
+from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.people import Compared
-from audits.flipset.result import FlipsetPart, Validation
+from audits.flipset.result import Again, FlipsetPart, FlipsetResult, Validation
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import count, p_words, percent, percent_interval
+from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval
 
 __all__ = [
     "DISTRUST",
+    "again_words",
     "distrust",
     "finding",
+    "headline",
     "interval_words",
     "points",
     "tie_words",
@@ -25,7 +27,41 @@ __all__ = [
 ]
 
 _MOST_NAMED = 3
+_NOBODY = 1e-6
 DISTRUST = "This map cannot be trusted: "
+
+
+def headline(result: FlipsetResult) -> str:
+    """Say how many people flip, how many the other way, and whether chance alone does that."""
+    more, less, gets, others = result.negative, result.positive, "do not get", "do"
+    if math.floor(result.positive.size + 0.5) > math.floor(result.negative.size + 0.5):
+        more, less, gets, others = result.positive, result.negative, "get", "do not"
+    if more.size < _NOBODY:
+        who = f"{count(result.n_source)} {people_in(result.source)}"
+        return f"None of {who} flip: they are decided as similar {people_in(result.target)} are."
+    some, back = out_of(more.size, result.n_source), out_of(less.size, result.n_source).split(" of ")[0]
+    return (
+        f"{_first(some)} {people_in(result.source)} {gets} the favorable decision while similar "
+        f"{people_in(result.target)} {others}; {back} the other way: {_standing(result)}."
+    )
+
+
+def _standing(result: FlipsetResult) -> str:
+    """Say in a few words how the verdict reads."""
+    judged = result.judged
+    if judged.verdict == EVIDENCE:
+        if not judged.interval.method.startswith("above"):
+            return "people alike are decided differently"
+        return "more than by chance" if judged.material else "more than by chance, but little more"
+    if judged.verdict == NO_MATERIAL:
+        return "hardly more than by chance"
+    if result.noise is None:
+        return "chance was not measured"
+    return "that may be chance"
+
+
+def _first(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def finding(
@@ -112,16 +148,10 @@ def _conditional(judgement: Judgement) -> list[str]:
 def _strata(judgement: Judgement, compared: Compared) -> list[str]:
     """Name the strata in which the groups' rates differ, where people were matched within strata."""
     options = compared.options
-    if len(judgement.strata) < 2:
-        return []
-    found = [
-        item
-        for item in judgement.strata
-        if item.adjusted_p is not None and item.adjusted_p <= options.level and item.net.value is not None
-    ]
+    found = differing(judgement.strata, options.level)
     if not found:
         return []
-    named = sorted(found, key=lambda item: -abs(item.net.value or 0.0))[:_MOST_NAMED]
+    named = found[:_MOST_NAMED]
     words = "; ".join(
         f"{item.value} {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
         for item in named
@@ -180,6 +210,21 @@ def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ..
         f"Several matchings are equally good: the positive flipset has between {_people(ties[0])} "
         f"and {_people(ties[1])} people in them, and the negative one moves along. The difference of the two "
         "is the same in all.",
+    )
+
+
+def again_words(again: Again | None) -> tuple[str, ...]:
+    """Say how many people flip whoever else is in the data."""
+    if again is None:
+        return ()
+    how = "half of each group at a time" if again.halves else "everyone, with other seeds"
+    maps = "" if len(again.maps) < 2 else f", by {', '.join(again.maps)} in turn"
+    low, high = (percent(end, again.people) for end in (again.negative.low, again.negative.high))
+    less, more = (percent(end, again.people) for end in (again.positive.low, again.positive.high))
+    return (
+        f"Matched again {again.repeats} times ({how}{maps}), {count(again.nearly_always)} of "
+        f"{count(again.people)} people flip in at least 9 of 10 of their repeats. The positive flipset lies "
+        f"between {less} and {more} in nine repeats of ten, the negative one between {low} and {high}.",
     )
 
 

@@ -9,25 +9,24 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import checked, generator, one_of
-from audits.data import group_name
+from audits.data import AuditData
 from audits.errors import InputError
 from audits.groups.by_probability import (
-    ASSUMPTION,
     ProbableGroup,
     compare_probable,
     judged_of,
     probability_columns,
 )
 from audits.groups.comparison import Sorted, compare, sort_people
-from audits.groups.judging import judge_audit, most_telling
+from audits.groups.judging import judge_audit
 from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult, Spread
+from audits.groups.words import finding_known, finding_probable
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, worst_of
+from audits.stats import Judged, worst_of
 from audits.stats.design import make_design
-from audits.stats.words import count, number, percent
 
 __all__ = ["LABEL", "groups", "groups_from_people", "with_sign"]
 
@@ -35,9 +34,8 @@ LABEL = "favorable label"
 
 
 _BY_DESIGN = (
-    "Rows are not one independent person each: numbers of people beside rates are effective ones, and the "
-    "bootstrap "
-    "is left out."
+    "Rows are not one independent person each: numbers of people are effective ones, of as many independent "
+    "people as would tell as much, and the bootstrap is left out."
 )
 
 
@@ -81,6 +79,13 @@ def groups(
         index=data.frame.index,
     )
     if data.design is not None:
+        if options.by_probability:
+            raise InputError(
+                "groups.by_probability",
+                "takes each row as one independent person, and these have sampling weights, clusters or "
+                "several rows a person: its bounds would be too narrow",
+                advice="leave it out",
+            )
         weights = data.design.weights
         people["people"] = weights * (data.n / weights.sum())
         people["cluster"] = data.design.cluster
@@ -90,8 +95,25 @@ def groups(
     people = people.join(data.groups.add_prefix("group: "))
     people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
-    result = groups_from_people(people, data.protected, options, subject.outcome, data.n, seed)
+    if data.gathered is not None:
+        people = people.join(_gathered(data, subject.higher_is))
+    result = groups_from_people(people, data.protected, options, subject.outcome, data.rows, seed)
+    if data.gathered is not None:
+        rows = {"audited": data.rows, "used": data.rows, "left_out": {}}
+        result = dataclasses.replace(result, people=people.iloc[:0], rows=rows)
     return with_sign(result, subject.higher_is)
+
+
+def _gathered(data: AuditData, higher_is: str) -> pd.DataFrame:
+    """Return what is known of the scores behind a row that stands for several people."""
+    assert data.gathered is not None and data.weights is not None  # noqa: S101, PT018 - so `build_data` has it
+    each = pd.Series(data.weights, data.gathered.index) / data.gathered["rows"]
+    if "low" not in data.gathered:  # predicted labels: all of a row are alike
+        return pd.DataFrame({"squares": 0.0 * each})
+    low, high = data.gathered["low"], data.gathered["high"]
+    if higher_is == "unfavorable":
+        low, high = -high, -low
+    return pd.DataFrame({"squares": each * data.gathered["squares"], "low": low, "high": high})
 
 
 def with_sign(result: GroupsResult, higher_is: str) -> GroupsResult:
@@ -117,10 +139,11 @@ def groups_from_people(
     rng = np.random.default_rng(seed)
     pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     attributes = _attributes(protected, options)
-    score = people["score"].to_numpy(dtype=float)
     # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
-    low, high = (-1.0, 0.0) if score.max() <= 0 and score.min() < 0 else (0.0, 1.0)
-    edges = np.linspace(min(score.min(), low), max(score.max(), high), 21)
+    least = float((people["low"] if "low" in people else people["score"]).min())
+    most = float((people["high"] if "high" in people else people["score"]).max())
+    low, high = (-1.0, 0.0) if most <= 0 and least < 0 else (0.0, 1.0)
+    edges = np.linspace(min(least, low), max(most, high), 21)
     y = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
     design = None
     if "cluster" in people:
@@ -208,91 +231,18 @@ def _judged(
     parts: list[tuple[Judged, str]] = []
     if any(not row.is_reference for row in table):
         known = judge_audit(table, options.material, looks)
-        parts.append((known, _finding(table, outcome, known, options.material, looks)))
+        parts.append((known, finding_known(table, outcome, known, options.material, looks)))
     for group in probable:
         if not group.is_reference:
             reference = next(g for g in probable if g.is_reference and g.attribute == group.attribute)
             parts.append(
                 (
                     judged_of(group, options.material, looks),
-                    _finding_probable(group, reference, options, looks),
+                    finding_probable(group, reference, options, looks),
                 )
             )
     worst = worst_of(judged for judged, _ in parts)
     return next(part for part in parts if part[0] is worst)
-
-
-def _finding_probable(
-    group: ProbableGroup, reference: ProbableGroup, options: GroupsOptions, looks: int
-) -> str:
-    """Say what the probabilities leave possible, and what they make of it on terms."""
-    assert group.difference is not None and group.difference_bounds is not None  # noqa: S101, PT018
-    low, high = (number(100 * (end or 0.0)) for end in (group.bounds.low, group.bounds.high))
-    text = (
-        f"Between {low} and {high} % of about {count(group.n)} {group.group} people are decided favorably, "
-        f"as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
-        f"{percent(group.selection_rate.value, group.n)}, against "
-        f"{percent(reference.selection_rate.value, reference.n)} of {reference.group} people."
-    )
-    ends = (group.difference_bounds.low, group.difference_bounds.high)
-    least, most = (number(100 * (end or 0.0)).replace("-", "−") for end in ends)
-    compared = f", corrected for {looks} comparisons" if looks > 1 else ""
-    text += f" The difference lies between {least} and {most} points{compared}."
-    if group.verdict == NO_MATERIAL:
-        return f"{text} That is within {100 * options.material:.3g} points for sure."
-    return text if not group.reason else f"{text} More people would not settle it: {group.reason}."
-
-
-def _finding(table: Sequence[GroupRow], outcome: str, judged: Judged, material: float, looks: int) -> str:
-    """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
-    row, reference, rate = most_telling(table)
-    gap = row.differences[rate].estimate
-    first, second = (row, reference) if (gap.value or 0.0) <= 0 else (reference, row)
-    text = f"{_share_of(first, rate)} are decided favorably ({outcome}), against {_share_of(second, rate)}."
-    if gap.value is not None:
-        compared = f", corrected for {looks} comparisons" if looks > 1 else ""
-        text += f" {row.group} minus {reference.group}: {points(gap)}{compared}."
-    others = [item for item in table if not item.is_reference]
-    if judged.verdict == EVIDENCE:
-        small = "" if judged.material else f" It is smaller than the {100 * material:.3g} that matter."
-        seen = sum(item.verdict == EVIDENCE for item in others)
-        if len(others) == 1:
-            return text + small
-        differ = "differs from its" if seen == 1 else "differ from their"
-        return f"{text}{small} {seen} of {len(others)} groups {differ} reference."
-    if judged.verdict == NO_MATERIAL:
-        every = "" if len(others) == 1 else f" All {len(others)} groups lie"
-        return f"{text}{every or ' It lies'} within {100 * material:.3g} points of the reference for sure."
-    if judged.reason:
-        return f"{text} More people would not settle it: {judged.reason}."
-    if judged.people_needed is None:
-        return text
-    settle = "an interval short enough to settle it"
-    return f"{text} About {judged.people_needed:,} such people, not {count(row.n)}, would give {settle}."
-
-
-def _share_of(row: GroupRow, rate: str) -> str:
-    estimate = row.metric(rate)
-    assert estimate is not None  # noqa: S101  (judged rates are always counted)
-    name = row.group if " × " in row.attribute else group_name({row.attribute: row.group})
-    return (
-        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {name} people"
-        f"{METRICS[rate].about} ({percent(estimate.value, estimate.n)})"
-    )
-
-
-def points(gap: Estimate) -> str:
-    """Word a difference of shares with its interval, in percentage points.
-
-    Examples
-    --------
-    >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95 %"))
-    '−27.0 points (−39.0 to −14.0)'
-    """
-    value, low, high = (
-        number(None if end is None else 100 * end).replace("-", "−") for end in (gap.value, gap.low, gap.high)
-    )
-    return f"{value} points ({low} to {high})"
 
 
 def _warnings(split: list[Sorted], y: np.ndarray | None) -> list[str]:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from audits.checks import one_of
 from audits.errors import InputError
@@ -169,7 +169,7 @@ def compare_probable(
             least = _Bound(low.value - bounds[first][1].value, low.influence - bounds[first][1].influence)
             most = _Bound(high.value - bounds[first][0].value, high.influence - bounds[first][0].influence)
             bound = _interval(least, most, size, corrected, -1.0)
-            p_value = 2 * float(norm.sf(max(0.0, *_distances(least, most, size))))
+            p_value = 2 * float(ndtr(-max(0.0, *_distances(least, most, size))))
             judged = judge(bound, immaterial=(-material, material), level=corrected, reason=_OPEN)
         found.append(
             ProbableGroup(
@@ -244,7 +244,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray, size: np.ndarray) -> _Bound:
 
 def _interval(low: _Bound, high: _Bound, size: np.ndarray, level: float, floor: float = 0.0) -> Estimate:
     """Ends that hold what lies between both bounds: each is moved out for its sampling error."""
-    z, n = float(norm.isf(level / 2)), float(size.sum())
+    z, n = -float(ndtri(level / 2)), float(size.sum())
     ends = [low.value - z * _error(low, size), high.value + z * _error(high, size)]
     value = float(np.clip((low.value + high.value) / 2, floor, 1.0))
     method = (

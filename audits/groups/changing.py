@@ -41,8 +41,14 @@ def at_threshold(
     Raises
     ------
     InputError
-        If a group has no threshold, or the attribute is not protected.
+        If a group has no threshold, the attribute is not protected, or people were counted and no row kept.
     """
+    if not len(result.people):
+        raise InputError(
+            "threshold",
+            "cannot be moved: people were counted, and no row was kept",
+            advice="set it in the spec and run again",
+        )
     people = result.people.copy(deep=False)
     names = _protected(people)
     groups = people[[f"group: {name}" for name in names]].set_axis(names, axis="columns")
@@ -74,6 +80,8 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
         If the two were not made on the same rows in the same groups.
     """
     ours, theirs = first.people, second.people
+    if not len(ours):
+        raise InputError("the two results", "have no rows to compare: people were counted")
     same = [column for column in ours.columns if column not in {"score", "decision"}]
     if not ours.index.equals(theirs.index) or set(same) != set(theirs.columns) - {"score", "decision"}:
         raise InputError(

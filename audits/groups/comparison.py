@@ -47,6 +47,7 @@ class Sorted:
     score_counts: np.ndarray  # (k, bins)
     decision: np.ndarray
     design: Design | None = None
+    squares: np.ndarray | None = None  # of the distances from a row's score, where it is a mean
 
 
 def sort_people(
@@ -81,6 +82,7 @@ def sort_people(
         score_counts=np.bincount(group * (len(edges) - 1) + bins, sizes, k * (len(edges) - 1)).reshape(k, -1),
         decision=people["decision"].to_numpy(dtype=bool),
         design=design,
+        squares=people["squares"].to_numpy(dtype=float) if "squares" in people else None,
     )
 
 
@@ -146,7 +148,8 @@ def compare(
     pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     rows = []
     for j in range(k):
-        people = float(item.counts.n[j])
+        # under a design so many people as the group's rows are worth
+        people = float((item.counts.n if item.design is None else shares["selection_rate"][1])[j])
         differences = {
             name: judge_difference(
                 (float(shares[name][0][j]), float(shares[name][1][j])),
@@ -239,7 +242,10 @@ def _mean_score(item: Sorted, j: int, level: float) -> Estimate:
         return Estimate(mean, None, None, n, "no interval for one person")
     if item.design is not None:
         return _mean_by_design(item.design, mine, item.score, level)
-    spread = float(np.sqrt(weight @ (score - mean) ** 2 / (n - 1) / n))
+    squares = float(weight @ (score - mean) ** 2)
+    if item.squares is not None:
+        squares += float(item.squares[mine].sum())
+    spread = float(np.sqrt(squares / (n - 1) / n))
     reach = float(-stdtrit(n - 1, level / 2)) * spread
     return Estimate(mean, mean - reach, mean + reach, n, method)
 
@@ -250,6 +256,9 @@ def _mean_by_design(design: Design, mine: np.ndarray, score: np.ndarray, level: 
     n = float(mine.sum())
     if freedom < 1:
         return Estimate(mean, None, None, n, "no interval for one cluster")
+    if error > 0:  # so many people of a simple random sample would tell as much
+        spread = float(np.average((score[mine] - mean) ** 2, weights=design.weights[mine]))
+        n = min(n, spread / error**2)
     reach = float(-stdtrit(freedom, level / 2)) * error
     return Estimate(mean, mean - reach, mean + reach, n, method)
 

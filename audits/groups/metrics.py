@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from audits.checks import one_of
 from audits.errors import InputError
@@ -312,5 +312,5 @@ def _by_jackknife(metric: Metric, cells: np.ndarray, level: float) -> Estimate:
     times = cells[there]
     mean = float(times @ without / times.sum())
     spread = math.sqrt((n - 1) / n * float(times @ (without - mean) ** 2))
-    reach = float(student.isf(level / 2, n - 1)) * spread
+    reach = -float(stdtrit(n - 1, level / 2)) * spread
     return Estimate(here, here - reach, here + reach, n, method)

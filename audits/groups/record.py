@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from audits.errors import not_counted
 from audits.groups.options import GroupsOptions
 from audits.records import Audit, Size
 
 if TYPE_CHECKING:
-    from audits.data import AuditData
+    from audits.data import AuditData, DataSpec
+    from audits.data.counted import Asked
 
 __all__ = ["AUDIT"]
 
@@ -25,6 +27,13 @@ def _seconds(options: GroupsOptions, size: Size) -> float:
     return 1.0 + _TRAINING.get(size.trained or "", 0.0) + 4e-4 * options.bootstrap
 
 
+def _counted(options: GroupsOptions, _data: DataSpec) -> dict[str, Asked]:
+    """Groups are the protected attributes, which the data name."""
+    if options.by_probability:
+        raise not_counted("groups.by_probability")
+    return {}
+
+
 AUDIT = Audit(
     name="groups",
     title="Overview",
@@ -37,7 +46,9 @@ AUDIT = Audit(
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups",
     keys="audits.groups:keys.json",
+    says="audits.groups.words:headline",
     presents="audits.groups.exhibits:section",
+    counted=_counted,
     seconds=_seconds,
     usual=_usual,
     decided="audits.groups.changing:decided",

@@ -46,7 +46,7 @@ def compare_models(
     if target_of(subject, subject.data, None).kind != "favorable":
         raise InputError(
             "compare",
-            "is for models of favourable or not, as the fair baselines are, but this one predicts the label "
+            "is for models of favorable or not, as the fair baselines are, but this one predicts the label "
             "itself",
             list(options.compare),
             "leave it out, or leave out model.predict",

@@ -22,7 +22,7 @@ from audits.errors import InputError, RunFailed
 from audits.loss_ratio.flow import Flow, Loss, gradient_flow, probability_losses
 from audits.loss_ratio.metrics import FairMetric, Metrics
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, black_box_flow, scorings
+from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Found, black_box_flow, scorings
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
 from audits.models.labels import NumberModel, class_codes, label_numbers
@@ -194,6 +194,7 @@ class Moved:
     exact: bool
     shorter: np.ndarray | None = None
     tried: int = 0
+    kept_inside: bool = False
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -350,23 +351,33 @@ def _by_scoring(
     data = subject.data.take(used)
     target = target_of(subject, data, options.loss)
 
-    found = []
-    for rows, metric, report in _parts(metrics, used, progress):
-        theirs = data.take(rows)
-        own = target_of(subject, theirs, options.loss)
-        found.append(
-            black_box_flow(
-                lambda frame, own=own: own.losses(own.raw(frame)),  # type: ignore[misc]
-                theirs.frame,
-                subject.space,
-                metric,
-                regularizer=options.regularizer,
-                steps=steps,
-                step_size=options.step_size,
-                within_range=options.within_range,
-                progress=report,
+    def search(within_range: bool) -> list[Found]:
+        found = []
+        for rows, metric, report in _parts(metrics, used, progress):
+            theirs = data.take(rows)
+            own = target_of(subject, theirs, options.loss)
+            found.append(
+                black_box_flow(
+                    lambda frame, own=own: own.losses(own.raw(frame)),  # type: ignore[misc]
+                    theirs.frame,
+                    subject.space,
+                    metric,
+                    regularizer=options.regularizer,
+                    steps=steps,
+                    step_size=options.step_size,
+                    within_range=within_range,
+                    progress=report,
+                )
             )
-        )
+        return found
+
+    kept_inside = False
+    try:
+        found = search(options.within_range)
+    except InputError as error:
+        if options.within_range or error.where != "model":
+            raise
+        found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
     place = metrics.place[used]
     flow = _joined([each.flow for each in found], place)
     after = pd.concat([each.after for each in found]).iloc[np.argsort(np.argsort(place, kind="stable"))]
@@ -374,7 +385,9 @@ def _by_scoring(
     answers = target.answers(target.raw(data.frame)), target.answers(target.raw(after))
     x = subject.space.encode(data.frame) * category_units(subject.space)
     tried = min(steps, SEARCH_STEPS)
-    return Moved(used, left_out, x, flow, target, *answers, steps, ESTIMATE, False, shorter, tried)
+    return Moved(
+        used, left_out, x, flow, target, *answers, steps, ESTIMATE, False, shorter, tried, kept_inside
+    )
 
 
 def _parts(

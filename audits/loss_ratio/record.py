@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from audits.loss_ratio.options import LossRatioOptions
 from audits.records import Audit, Size
 
-if TYPE_CHECKING:
-    from audits.data import AuditData
-
 __all__ = ["AUDIT"]
-
-
-def _usual(data: AuditData) -> dict[str, Any] | None:
-    if not data.protected or not data.features or data.y is None:
-        return None
-    return {"sensitive": list(data.protected)}
 
 
 _TRAINING = {  # seconds for 20,000 rows
@@ -56,8 +45,9 @@ AUDIT = Audit(
     result="audits.loss_ratio.result:LossRatioResult",
     runs="audits.loss_ratio.audit:loss_ratio",
     keys="audits.loss_ratio:keys.json",
+    says="audits.loss_ratio.words:headline",
     presents="audits.loss_ratio.exhibits:section",
-    usual=_usual,
+    usual="audits.loss_ratio.usual:usual_options",
     seconds=_seconds,
     asks_anew=True,
 )

@@ -12,14 +12,53 @@ from audits.loss_ratio.judging import Grounds
 from audits.loss_ratio.metrics import Metrics
 from audits.loss_ratio.moving import Moved
 from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.result import LossRatioResult
 from audits.loss_ratio.testing import Tests
 from audits.models import Subject
+from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, people, percent
 
-__all__ = ["grounds_of", "outside_of", "warnings_for"]
+__all__ = ["grounds_of", "headline", "headline_at", "outside_of", "warnings_for"]
 
 _FEW_ERRORS = 10
+_TRACE = 0.01  # of a feature's unit vector
 _HEAVY = 0.5  # share of the variance
+
+
+def headline(result: LossRatioResult) -> str:
+    """Say what changing only what should not matter does to errors, and whether that is accepted."""
+    return headline_at(result, result.tolerance, result.judged)
+
+
+def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> str:
+    """Say the same of another tolerance."""
+    if result.words.nothing:
+        return "Nothing that the model reads tells the chosen attributes, so there is nothing to change."
+    ratio = judged.interval if judged.interval.value is not None else result.statistic
+    if ratio.value is None or ratio.low is None:
+        return (
+            f"{people(ratio.n)} are too few to tell whether changing what should not matter changes errors."
+        )
+    changed = f"Changing only {_what(result)} makes the model's error {number(ratio.value)} times as large"
+    limit = f"the {number(tolerance)} times that are accepted"
+    if judged.verdict == EVIDENCE:
+        return f"{changed}: more than {limit}."
+    if judged.verdict == NO_MATERIAL:
+        return f"{changed}: not beyond {limit}."
+    return f"{changed}: whether that is beyond {limit} is open."
+
+
+def _what(result: LossRatioResult) -> str:
+    """Name what people are changed in, with its strongest example among columns not named already."""
+    options = result.options
+    if options["metric"] != "learned":
+        return "what should not matter"
+    told = [each.attribute for each in result.metric.told if each.told or each.itself]
+    names = told or list(options["sensitive"] or ())
+    traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
+    example = max(traces, key=lambda each: each.loading).column if traces else ""
+    such = f", such as {example}," if example else ""
+    return f"what stands in for {' or '.join(names[:2]) if names else 'protected status'}{such}"
 
 
 def grounds_of(subject: Subject, metrics: Metrics, moved: Moved, options: LossRatioOptions) -> Grounds:
@@ -83,7 +122,12 @@ def warnings_for(
             f"A random {len(moved.used):,} of {subject.data.n:,} people were moved: "
             f"{', '.join(moved.left_out)}."
         )
-    if options.within_range:
+    if moved.kept_inside:
+        found.append(
+            "The model gives no score to people beyond the observed ranges, so people were kept within them: "
+            "another unfair map than the paper's."
+        )
+    elif options.within_range:
         found.append("People were kept within the observed ranges: another unfair map than the paper's.")
     outside = outside_of(subject, moved)
     if outside > 0.05:

@@ -95,7 +95,7 @@ def _read(
             name, codes, sorted(levels, key=lambda v: (v == MISSING, ranks[v])), levels, options, protected
         )
     if kind in _NUMBERS and pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
-        return _from_numbers(name, raw, kind, chosen, options, protected)
+        return _from_numbers(data, name, raw, kind, chosen, options, protected)
     if kind == "datetime" and pd.api.types.is_datetime64_any_dtype(raw):
         return _from_dates(name, raw, chosen, options, protected)
     if chosen is not None:
@@ -179,6 +179,7 @@ def ranges(edges: Sequence[float], *, below: bool, above: bool) -> tuple[list[st
 
 
 def _from_numbers(
+    data: AuditData,
     name: str,
     raw: pd.Series,
     kind: str,
@@ -204,7 +205,8 @@ def _from_numbers(
             name, codes, levels, ends, missing=bool(gone.any()), shape=options.intervals, protected=protected
         )
     else:
-        edges = number_edges(known, count, options.binning, whole=kind == "integer")
+        times = None if data.gathered is None else data.gathered["rows"].to_numpy()[~gone]
+        edges = number_edges(known, count, options.binning, whole=kind == "integer", times=times)
     codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
     codes = np.where(gone, len(edges) - 1, codes)
     texts = [f"{edge:.12g}" for edge in edges]
@@ -280,11 +282,17 @@ def _given_edges(name: str, edges: tuple[float, ...], known: np.ndarray) -> np.n
     return found
 
 
-def number_edges(known: np.ndarray, count: int, binning: str, *, whole: bool) -> np.ndarray:
-    """Edges of equal width or with equal shares of people; rounded up to integers they cut integers alike."""
+def number_edges(
+    known: np.ndarray, count: int, binning: str, *, whole: bool, times: np.ndarray | None = None
+) -> np.ndarray:
+    """Edges of equal width or with equal shares of rows; rounded up to integers they cut integers alike.
+
+    `times` says how many rows each number stands for.
+    """
     low, high = float(known.min()), float(known.max())
     if binning == "quantile":
-        edges = np.quantile(known, np.linspace(0, 1, count + 1))
+        shares = np.linspace(0, 1, count + 1)
+        edges = np.quantile(known, shares) if times is None else _quantiles(known, times, shares)
     else:
         edges = np.linspace(low, high, count + 1)
     if whole:
@@ -294,3 +302,15 @@ def number_edges(known: np.ndarray, count: int, binning: str, *, whole: bool) ->
         digits = int(np.ceil(-np.log10((high - low) / count))) + 3
         edges = np.concatenate([[low], np.round(edges[1:-1], digits), [high]])
     return np.unique(edges)
+
+
+def _quantiles(values: np.ndarray, times: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return what `np.quantile` does of values that occur so many times each."""
+    order = np.argsort(values, kind="stable")
+    upto = np.cumsum(times[order])
+    place = shares * (upto[-1] - 1)
+    low, high = (
+        values[order][np.searchsorted(upto, end(place), side="right")] for end in (np.floor, np.ceil)
+    )
+    found: np.ndarray = low + (high - low) * (place - np.floor(place))
+    return found

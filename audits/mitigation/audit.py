@@ -29,11 +29,12 @@ from audits.mitigation.judging import judge_step, level_of_a_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
 from audits.mitigation.treated import Groups, Treated, find_worst, group_kind
+from audits.mitigation.words import finding
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
-from audits.stats import Judged, wilson
+from audits.stats import wilson
 from audits.stats.intervals import cautious_difference
-from audits.stats.words import count, number, percent
+from audits.stats.words import number
 
 __all__ = ["mitigation", "mitigation_audit"]
 
@@ -260,43 +261,11 @@ def _pack(
     return MitigationResult(
         options=dataclasses.asdict(options),
         judged=judged,
-        finding=_finding(noun, group, first, last, judged, len(steps)),
+        finding=finding(noun, group.words, first, last, judged, len(steps)),
         warnings=tuple(warnings),
         rows={"audited": subject.data.n, "used": subject.data.n, "left_out": {}},
         rule_set=group.words,
         direction=group.direction,
         steps=steps,
         chosen=chosen,
-    )
-
-
-def _finding(noun: str, group: Treated, first: Step, last: Step, judged: Judged, looks: int) -> str:
-    def gap(step: Step) -> str:
-        ends = step.difference.value, step.difference.low, step.difference.high
-        value, low, high = (number(None if end is None else 100 * end) for end in ends)
-        return f"{value} ({low} to {high})"
-
-    people = first.difference.n
-    begin = (
-        f"On {count(people)} held-out {noun}, the favorable share of {group.words} "
-        f"({count(first.favorable_in.n)}) differs from the others' by"
-    )
-    accuracy = f"{percent(first.accuracy.value, people)}"
-    corrected = f", corrected for {looks} models" if looks > 1 else ""
-    needed = (
-        f" About {judged.people_needed:,} {noun} would give an interval short enough to settle it."
-        if judged.people_needed is not None
-        else ""
-    )
-    if last.added == 0:
-        return (
-            f"{begin} {gap(first)} points{corrected}; no samples made it smaller without losing accuracy "
-            f"({accuracy}).{needed}"
-        )
-    return (
-        f"{begin} {gap(first)} points; after training with {count(last.added)} samples against the trend, "
-        f"by {gap(last)}{corrected}. "
-        f"Accuracy {accuracy} before, {percent(last.accuracy.value, people)} after; the largest difference "
-        "of any group "
-        f"{number(100 * first.worst_score)} points before, {number(100 * last.worst_score)} after.{needed}"
     )

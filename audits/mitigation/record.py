@@ -28,6 +28,7 @@ AUDIT = Audit(
     options=MitigationOptions,
     result="audits.mitigation.result:MitigationResult",
     runs="audits.runs.mitigating:mitigation_with_others",
+    says="audits.mitigation.words:headline",
     presents="audits.mitigation.exhibits:section",
     seconds=_seconds,
 )

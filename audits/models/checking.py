@@ -55,8 +55,6 @@ class Checked:
         Label values in the order of its outputs; None where it gives a number or one chance.
     scores : tuple of float
         Favourable scores of the first five people.
-    exact : bool
-        Whether it has exact gradients for these people.
     notes : tuple of str
         How inputs and outputs were read, in sentences.
     """
@@ -67,7 +65,6 @@ class Checked:
     feeds: tuple[Feed, ...]
     classes: tuple[object, ...] | None
     scores: tuple[float, ...]
-    exact: bool
     notes: tuple[str, ...]
 
 
@@ -101,7 +98,6 @@ def check_model(data: AuditData, spec: ModelSpec, *, base_dir: Path = Path()) ->
         feeds_of(subject),
         None if model.classes is None else tuple(model.classes),
         tuple(subject.scores[:_PEOPLE].tolist()),
-        subject.differentiable is not None,
         subject.notes,
     )
 

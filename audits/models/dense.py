@@ -1,4 +1,4 @@
-"""Small networks of linear layers and ReLUs as plain arrays: outputs and input gradients in NumPy.
+"""Small networks of linear layers with bends between them as arrays: outputs and gradients in NumPy.
 
 What a service needs to score people and to say how a score would move, without loading torch. The input
 gradient is one forward and one backward pass over the rows, whatever the number of features.
@@ -7,18 +7,22 @@ gradient is one forward and one backward pass over the rows, whatever the number
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from scipy.special import expit
 
 from audits.errors import InputError
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Dense", "Ramps", "dense_of"]
+__all__ = ["BENDS", "Dense", "Ramps", "dense_of"]
 
 _ON_A_LEVEL = 1e-9
+
+Bend = Literal["relu", "tanh", "sigmoid"]
+BENDS: tuple[Bend, ...] = get_args(Bend)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +58,14 @@ class Ramps:
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """A network: linear layers with ReLUs between them.
+    """A network: linear layers with ReLUs, or tanh or sigmoid units, between them.
 
     Attributes
     ----------
     weights : tuple of arrays (inputs, outputs)
     biases : tuple of arrays (outputs,)
+    bends : tuple of {"relu", "tanh", "sigmoid"}
+        Of each hidden layer; empty: ReLUs everywhere.
     ramps : Ramps, optional
         Extra inputs of the first layer.
 
@@ -76,6 +82,7 @@ class Dense:
     weights: tuple[np.ndarray, ...]
     biases: tuple[np.ndarray, ...]
     ramps: Ramps | None = None
+    bends: tuple[Bend, ...] = ()
 
     @property
     def inputs(self) -> int:
@@ -103,6 +110,9 @@ class Dense:
             made = replace(made, ramps=replace(self.ramps, **parts))
         return made
 
+    def _bend_of(self, layer: int) -> Bend:
+        return self.bends[layer] if self.bends else "relu"
+
     def outputs(self, z: np.ndarray) -> np.ndarray:
         """Return the outputs (n, k) at points (n, d)."""
         return self.forward(z)[0]
@@ -111,10 +121,10 @@ class Dense:
         """Return the outputs (n, k), and what `backward` needs: the points and the hidden values."""
         x = z if self.ramps is None else self.ramps.append(z)
         hidden = [z]
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+        for layer, (weight, bias) in enumerate(zip(self.weights[:-1], self.biases[:-1], strict=True)):
             x = x @ weight
             x += bias
-            np.maximum(x, 0, out=x)
+            _bend(x, self._bend_of(layer))
             hidden.append(x)
         return x @ self.weights[-1] + self.biases[-1], tuple(hidden)
 
@@ -134,8 +144,25 @@ class Dense:
             # with one output an outer product; a product of matrices that thin would be slower
             gradient = gradient * weight.T if gradient.shape[1] == 1 else gradient @ weight.T
             if layer:
-                gradient *= hidden[layer] > 0
+                gradient *= _slope(hidden[layer], self._bend_of(layer - 1))
         return gradient if self.ramps is None else self.ramps.fold(gradient, hidden[0])
+
+
+def _bend(x: np.ndarray, bend: Bend) -> None:
+    """Bend the values of a layer in place."""
+    if bend == "relu":
+        np.maximum(x, 0, out=x)
+    elif bend == "tanh":
+        np.tanh(x, out=x)
+    else:
+        expit(x, out=x)
+
+
+def _slope(bent: np.ndarray, bend: Bend) -> np.ndarray:
+    """Return the slope of a bend, from the values that it gave."""
+    if bend == "relu":
+        return bent > 0
+    return 1.0 - bent * bent if bend == "tanh" else bent * (1.0 - bent)
 
 
 def dense_of(module: torch.nn.Module) -> Dense:
@@ -144,7 +171,7 @@ def dense_of(module: torch.nn.Module) -> Dense:
     Raises
     ------
     InputError
-        If it holds anything but linear layers, ReLUs between them, and ramps in front.
+        If it holds anything but linear layers, ReLUs, tanh or sigmoid units between them, and ramps in front.
     """
     from torch import nn
 
@@ -154,7 +181,9 @@ def dense_of(module: torch.nn.Module) -> Dense:
         ramps = _ramps(layers.pop(0))
     weights: list[np.ndarray] = []
     biases: list[np.ndarray] = []
-    bent = True  # whether a ReLU lies between this layer and the last linear one
+    bends: list[Bend] = []
+    known: dict[type, Bend] = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid"}
+    bent = True  # whether a bend lies between this layer and the last linear one
     for layer in layers:
         if isinstance(layer, nn.Linear):
             weight = layer.weight.detach().cpu().double().numpy().T
@@ -165,16 +194,20 @@ def dense_of(module: torch.nn.Module) -> Dense:
             else:  # two linear layers in a row are one
                 weights[-1], biases[-1] = weights[-1] @ weight, biases[-1] @ weight + bias
             bent = False
-        elif isinstance(layer, nn.ReLU) and not bent:
+        elif type(layer) in known and not bent:
+            bends.append(known[type(layer)])
             bent = True
         else:
             bent = True
             break
     if bent:
         raise InputError(
-            "model", "must be linear layers with ReLUs between them", [_name(each) for each in layers]
+            "model",
+            "must be linear layers with ReLU, tanh or sigmoid units between them",
+            [_name(each) for each in layers],
         )
-    return Dense(tuple(weights), tuple(biases), ramps)
+    plain = all(each == "relu" for each in bends)
+    return Dense(tuple(weights), tuple(biases), ramps, () if plain else tuple(bends))
 
 
 def _name(layer: object) -> str:

@@ -170,7 +170,7 @@ def load_endpoint(
             found = None
             notes.append(
                 "The data have no label: what the service answers is taken to be the probability of the "
-                "favourable outcome."
+                "favorable outcome."
             )
         else:
             found = name_classes(width, classes, stated, data, service.name)

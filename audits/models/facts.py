@@ -48,7 +48,7 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         "threshold": subject.threshold,
         "rule": subject.rule,
         "trained_on": None if subject.training is None else subject.training.n,
-        "audited": subject.data.n,
+        "audited": subject.data.rows,
         "notes": list(subject.notes),
         "quality": _quality(subject),
     }

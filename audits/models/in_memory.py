@@ -261,7 +261,7 @@ def in_memory_model(
         width = 2 if first.ndim == 1 or first.shape[1] == 1 else first.shape[1]
         if width == 2 and classes is None and stated is None and data.label is None:
             notes.append(
-                "There is no y: what the model gives is taken as the probability of the favourable outcome."
+                "There is no y: what the model gives is taken as the probability of the favorable outcome."
             )
         else:
             found = name_classes(width, classes, stated, data, name)

@@ -38,7 +38,7 @@ def label_numbers(data: AuditData) -> np.ndarray:
     if data.cut is None:
         raise InputError(
             "data.label",
-            "must be a number cut into favourable and not, for a model that predicts a number",
+            "must be a number cut into favorable and not, for a model that predicts a number",
             data.label,
             "write label: {column: …, at_least: …}",
         )

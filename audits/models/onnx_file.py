@@ -20,7 +20,7 @@ from onnx.helper import tensor_dtype_to_np_dtype as numpy_dtype
 from audits.checks import choices
 from audits.data import Limits
 from audits.errors import InputError
-from audits.models.onnx_work import check_work
+from audits.models.onnx_work import check_count, check_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -151,6 +151,7 @@ def parse_onnx(content: bytes, name: str) -> onnx.ModelProto:
         raise InputError(
             name, "is not a whole ONNX model", advice="it is damaged, cut short or in another format"
         )
+    check_count(model, name)
     own = {(function.domain, function.name) for function in model.functions}
     for part in _messages(model):
         kind = part.DESCRIPTOR.name

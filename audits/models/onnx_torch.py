@@ -2,8 +2,8 @@
 
 Steps that turn a cell into numbers and have no slope (a one-hot encoding, a filled-in value) stay with
 onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. Where the
-network is linear layers with ReLUs between them it becomes exactly that, whatever steps the exporter made
-of it; otherwise a module that carries out the same steps in float64. Nothing here is trusted by itself: see
+network is linear layers with ReLUs, tanh or sigmoid units between them it becomes exactly that, whatever
+steps the exporter made of it; otherwise a module that carries out the same steps in float64. Nothing here is trusted by itself: see
 `audits.models.exact`, which holds scores against the runtime's.
 """
 
@@ -458,8 +458,10 @@ class _Part:
         return Steps()
 
     def _plain_layers(self, widths: tuple[int, ...]) -> torch.nn.Module | None:
-        """Return the network as linear layers with ReLUs between them, None if it is none."""
+        """Return the network as linear layers with bends between them, None if it is none."""
         from torch import nn
+
+        bends = {"Relu": nn.ReLU, "Tanh": nn.Tanh, "Sigmoid": nn.Sigmoid}
 
         layers: list[nn.Module] = []
         wanted = self.tensor
@@ -473,13 +475,14 @@ class _Part:
             if len(ends) != 1:
                 return None
             (bent,) = ends
-            before = self.graph.made_by[bent].input[0]
-            layers += [self._line((bent,), (self._width(before, widths),), wanted), nn.ReLU()]
+            node = self.graph.made_by[bent]
+            before = node.input[0]
+            layers += [self._line((bent,), (self._width(before, widths),), wanted), bends[node.op_type]()]
             wanted = before
         return None
 
     def _affine_in(self, tensor: str) -> set[str] | None:
-        """Return the cuts and outputs of ReLUs that a tensor is an affine function of; None if it is none."""
+        """Return the cuts and outputs of bends that a tensor is an affine function of; None if it is none."""
         constants = self.graph.constants
         waiting, ends, seen = [tensor], set(), set()
         while waiting:
@@ -488,7 +491,7 @@ class _Part:
                 continue
             seen.add(name)
             node = self.graph.made_by.get(name.removesuffix(_SCORES))
-            if name in self.cuts or node is None or node.op_type == "Relu":
+            if name in self.cuts or node is None or node.op_type in {"Relu", "Tanh", "Sigmoid"}:
                 ends.add(name)
             elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
                 waiting += list(node.input)

@@ -19,7 +19,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["check_work"]
+__all__ = ["check_count", "check_work"]
 
 _MOST_NODES = 50_000
 _MOST_LEVELS = 10
@@ -39,10 +39,10 @@ def check_work(model: onnx.ModelProto, name: str) -> None:
     name : str
         The file's name, for messages.
     """
+    check_count(model, name)
     graphs = list(_graphs(model, name))
     nodes = sum(len(graph.node) for graph in graphs) + sum(len(each.node) for each in model.functions)
-    if nodes > _MOST_NODES:
-        raise InputError(name, f"must have at most {_MOST_NODES:,} nodes, but has {nodes:,}")
+    _check_nodes(nodes, name)
     known: dict[str, tuple[int, ...]] = {}
     for graph in graphs:
         for sparse in graph.sparse_initializer:
@@ -63,6 +63,16 @@ def check_work(model: onnx.ModelProto, name: str) -> None:
     for graph in graphs:
         for node in graph.node:
             _check_node(node, known, name)
+
+
+def check_count(model: onnx.ModelProto, name: str) -> None:
+    """Raise `InputError` for more nodes than any model needs, without looking at any of them."""
+    _check_nodes(len(model.graph.node) + sum(len(each.node) for each in model.functions), name)
+
+
+def _check_nodes(nodes: int, name: str) -> None:
+    if nodes > _MOST_NODES:
+        raise InputError(name, f"must have at most {_MOST_NODES:,} nodes, but has {nodes:,}")
 
 
 def _check_node(node: onnx.NodeProto, known: Mapping[str, tuple[int, ...]], name: str) -> None:

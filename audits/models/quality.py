@@ -8,9 +8,9 @@ from scipy.special import ndtri
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
 
-__all__ = ["accuracy", "area_under_curve", "log_loss"]
+__all__ = ["accuracy", "area_under_curve", "log_loss", "outscoring"]
 
-_STEP = 1e-12
+_STEP = 1e-9
 
 
 def accuracy(decisions: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Estimate:
@@ -47,26 +47,43 @@ def area_under_curve(
     """
     method = f"Newcombe score {percent_level(level)}"
     m, n = float(weights[y].sum()), float(weights[~y].sum())
-    if m <= 0 or n <= 0:
+    area = outscoring(scores, y, weights)
+    if area is None:
         return Estimate(None, None, None, m + n, method)
+    low, high = _score_ends(area, m, n, float(-ndtri(level / 2)))
+    return Estimate(area, low, high, m + n, method)
+
+
+def _score_ends(area: float, m: float, n: float, z: float) -> tuple[float, float]:
+    """Where the squared distance to `area` is z² times the variance that the end itself would have.
+
+    With (2 - t)(1 + t) multiplied out that is a quartic in t. Areas above one half are mirrored: the root
+    that belongs to 0 is then a coefficient that vanishes, and not a root beside the one looked for.
+    """
+    if area > 0.5:
+        low, high = _score_ends(1.0 - area, m, n, z)
+        return 1.0 - high, 1.0 - low
+    half = (m + n) / 2
+    product = np.array([-1.0, 1.0, 2.0])  # (2 - t)(1 + t)
+    distance = np.polymul(m * n * np.array([1.0, -2.0 * area, area * area]), product)
+    spread = np.polysub((2 * half - 1) * product, [3 * half - 3])
+    roots = np.roots(np.polysub(distance, np.polymul([-z * z, z * z, 0.0], spread)))
+    real = np.real(roots[np.abs(np.imag(roots)) < _STEP])
+    low = float(real[(real >= 0) & (real < area)].max(initial=0.0))
+    return low, float(real[real > area].min(initial=1.0))
+
+
+def outscoring(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float | None:
+    """Return the area of `area_under_curve` alone, in [0, 1]; None where everybody has the same label."""
+    m, n = float(weights[y].sum()), float(weights[~y].sum())
+    if m <= 0 or n <= 0:
+        return None
     order = np.argsort(scores[~y], kind="stable")
     others = scores[~y][order]
     mass = np.concatenate([[0.0], np.cumsum(weights[~y][order])])
     below = mass[np.searchsorted(others, scores[y], "left")]
     not_above = mass[np.searchsorted(others, scores[y], "right")]
-    area = float(np.clip((weights[y] * (below + not_above)).sum() / (2 * m * n), 0.0, 1.0))
-    z, half = float(-ndtri(level / 2)), (m + n) / 2
-
-    def beyond(theta: float) -> float:  # below 0 while theta is inside the interval
-        spread = 2 * half - 1 - (3 * half - 3) / ((2 - theta) * (1 + theta))
-        return (theta - area) ** 2 - z * z * theta * (1 - theta) * max(spread, 0.0) / (m * n)
-
-    # at an area of 0 or 1 the equation has a second root there, which is not the end of the interval
-    from scipy.optimize import brentq  # late: few need it
-
-    low = 0.0 if area == 0 else float(brentq(beyond, 0.0, min(area, 1 - _STEP)))
-    high = 1.0 if area == 1 else float(brentq(beyond, max(area, _STEP), 1.0))
-    return Estimate(area, low, high, m + n, method)
+    return float(np.clip((weights[y] * (below + not_above)).sum() / (2 * m * n), 0.0, 1.0))
 
 
 def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: float = 0.05) -> Estimate:

@@ -182,13 +182,15 @@ class ModelSpec:
             raise InputError(
                 f"{where}.predict",
                 f"is for {choices(PREDICT_LABELS)}, model files and endpoints; {self.train!r} learns "
-                "favourable or not",
+                "favorable or not",
                 advice="leave it out",
             )
         if self.predict is not None and self.predictions is not None:
             raise InputError(
                 f"{where}.predict", "has no meaning for a column of predictions", advice="leave it out"
             )
+        if self.path is not None and not self.path.strip():
+            raise InputError(f"{where}.path", "must name a model file", self.path)
         if self.path is not None and (Path(self.path).suffix or is_mlflow(self.path)):
             check_format(self.path, f"{where}.path")
         if self.predictions is not None:

@@ -40,7 +40,7 @@ from audits.models.protocol import (
     label_values,
     row_weights,
 )
-from audits.models.quality import area_under_curve
+from audits.models.quality import area_under_curve, outscoring
 from audits.models.spec import ModelSpec, Predictions, Train, model_path
 from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
 from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
@@ -169,10 +169,10 @@ class Subject:
     def rule(self) -> str:
         """The decision rule in words: "favourable where the score is at least 0.5"."""
         if self.score_kind == "label":
-            return "favourable where the predicted label is"
-        what = "probability of the favourable outcome" if self.score_kind == "probability" else "score"
+            return "favorable where the predicted label is"
+        what = "probability of the favorable outcome" if self.score_kind == "probability" else "score"
         relation = "below" if self.higher_is == "unfavorable" else "at least"
-        return f"favourable where the {what} is {relation} {threshold_words(self.threshold)}"
+        return f"favorable where the {what} is {relation} {threshold_words(self.threshold)}"
 
 
 def make_subject(
@@ -279,7 +279,7 @@ def make_subject(
 
         kind = "number"
         threshold, higher_is = cut_threshold(threshold, data.cut)
-        notes.append(f"Decisions are favourable where the number predicted is {data.cut.side}.")
+        notes.append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
     progress(0.9, "scoring everyone")
     subject = subject_of(
         data,
@@ -422,7 +422,7 @@ def _gap_remarks(subject: Subject) -> list[str]:
         others = "" if gaps.all() else f" ({subject.decisions[~gaps].mean():.0%} of the others do)"
         remarks.append(
             f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, "
-            f"for which it has no rule, and {got:,} of them get the favourable decision{others}. Set "
+            f"for which it has no rule, and {got:,} of them get the favorable decision{others}. Set "
             "data.missing to 'drop' to leave them out, or bring the model together with the step that fills "
             "in what is missing."
         )
@@ -438,7 +438,7 @@ def _remarks(subject: Subject) -> list[str]:
         if subject.higher_is == "unfavorable":
             low, high = -high, -low
         remarks.append(
-            f"Everyone gets the {'favourable' if decisions.all() else 'unfavourable'} decision: the rule is "
+            f"Everyone gets the {'favorable' if decisions.all() else 'unfavorable'} decision: the rule is "
             f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
         )
     remarks += _gap_remarks(subject)
@@ -447,12 +447,13 @@ def _remarks(subject: Subject) -> list[str]:
             "The predictions are of people whom the model was trained on: accuracies and error rates are "
             "better here than on new people, and may differ less between groups."
         )
-    if data.y is not None:
+    ranked = None if data.y is None else outscoring(scores, data.y, row_weights(data))
+    if data.y is not None and ranked is not None and ranked < 0.5:
         area = area_under_curve(scores, data.y, row_weights(data))
         if area.high is not None and area.high < 0.5:
             remarks.append(
                 f"The scores rank people the wrong way round (area under the curve {area.value:.2f}): people "
-                "with a favourable label tend to score lower. Check data.favorable and "
+                "with a favorable label tend to score lower. Check data.favorable and "
                 + ("model.predictions.higher_is." if not subject.model.invents else "model.classes.")
             )
     return remarks

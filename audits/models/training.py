@@ -54,7 +54,7 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
         )
     good, bad = int(data.y.sum()), int((~data.y).sum())
     if min(good, bad) == 0:
-        kind = "favourable" if good else "unfavourable"
+        kind = "favorable" if good else "unfavorable"
         raise InputError(
             "data.label",
             f"must take both outcomes to train a model, but all {data.n:,} people have the {kind} one",
@@ -64,7 +64,7 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
         raise InputError(
             "data",
             f"must hold at least {FEWEST_OF_AN_OUTCOME} people with each outcome to train a model and judge "
-            f"it on others, but {good:,} have the favourable and {bad:,} the unfavourable one",
+            f"it on others, but {good:,} have the favorable and {bad:,} the unfavorable one",
             advice="bring more rows, or a trained model",
         )
 
@@ -76,7 +76,7 @@ def check_parts(training: AuditData, held_out: AuditData) -> None:
         raise InputError(
             "data.test_size",
             f"must leave at least {FEWEST_TO_LEARN} people with each outcome to train on, but of "
-            f"{training.n:,} people {int(y.sum()):,} have the favourable one ({held_out.n:,} are held out)",
+            f"{training.n:,} people {int(y.sum()):,} have the favorable one ({held_out.n:,} are held out)",
             advice="choose a smaller data.test_size, or bring more rows",
         )
 

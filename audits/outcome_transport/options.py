@@ -24,7 +24,7 @@ class Policy:
     ] = None
     label: Annotated[
         str | None,
-        option("Column with decisions, or that `train` learns; the data's favorable values are favourable."),
+        option("Column with decisions, or that `train` learns; the data's favorable values are favorable."),
     ] = None
     train: Annotated[
         Trained | None,

@@ -174,7 +174,7 @@ def _another_model(subject: Subject, policy: Policy, kind: str) -> tuple[Outcome
     cut = subject.threshold
     if subject.score_kind != "probability":
         cut = 0.5
-        warnings.append(f"The {model.name} decides favourably from a probability of 0.5 on.")
+        warnings.append(f"The {model.name} decides favorably from a probability of 0.5 on.")
     other = dataclasses.replace(
         subject,
         model=model,
@@ -210,7 +210,7 @@ def _trained_on(
     cut, warnings = subject.threshold, []
     if subject.score_kind != "probability":
         cut = 0.5
-        warnings.append(f"The {train} model decides favourably from a probability of 0.5 on.")
+        warnings.append(f"The {train} model decides favorably from a probability of 0.5 on.")
     if subject.training is not None:
         parts = [(_labelled(subject.training, column), np.arange(data.n))]
     else:

@@ -39,6 +39,7 @@ AUDIT = Audit(
     result="audits.outcome_transport.result:OutcomeTransportResult",
     runs="audits.outcome_transport.audit:outcome_transport",
     keys="audits.outcome_transport:keys.json",
+    says="audits.outcome_transport.words:headline",
     presents="audits.outcome_transport.exhibits:section",
     seconds=_seconds,
     usual=_usual,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from audits.outcome_transport.comparison import Comparison
@@ -9,9 +11,52 @@ from audits.outcome_transport.judging import Findings
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import OutcomeTransportResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
-from audits.stats.words import count, number, p_words, percent
+from audits.stats.words import count, number, out_of, p_words, people_in, percent
 
-__all__ = ["closing", "finding", "interval_words", "warnings_for"]
+__all__ = ["closing", "finding", "headline", "interval_words", "warnings_for"]
+
+_FAVORABLE = re.compile(r"(?:^|, )favorable(?: label)?$")
+
+
+def headline(result: OutcomeTransportResult) -> str:
+    """Say how many have the favorable outcome on both sides, and which group fares otherwise, if any."""
+    text = _both_sides(result)
+    judged = result.judged
+    if result.comparison != "two policies":
+        told = {EVIDENCE: "The outcomes differ", NO_MATERIAL: "The outcomes hardly differ"}
+        return f"{text}{told.get(judged.verdict, 'These data cannot tell whether the outcomes differ')}."
+    rows = [row for row in result.bias if row.level == "group" and row.difference == judged]
+    if not rows:
+        return f"{text}These data cannot tell whether any group is treated more unevenly than the others."
+    who = people_in(rows[0].group)
+    if judged.verdict == EVIDENCE:
+        uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
+        return f"{text}{_first(who)} are treated {uneven} than the others."
+    if judged.verdict == NO_MATERIAL:
+        return f"{text}{_first(who)} are treated about as evenly as the others."
+    return f"{text}These data cannot tell whether {who} are treated more unevenly than the others."
+
+
+def _first(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _both_sides(result: OutcomeTransportResult) -> str:
+    """Count the favorable outcomes of both sides, where outcomes are favorable or not."""
+    flows = result.flows
+    ours, theirs = (
+        [people for name, people in zip(names, sizes, strict=True) if _FAVORABLE.search(name)]
+        for names, sizes in ((flows.rows, flows.row_people), (flows.columns, flows.column_people))
+    )
+    if len(ours) in (0, len(flows.rows)) or len(theirs) in (0, len(flows.columns)):
+        return ""
+    first, second = out_of(sum(ours), result.n_source), out_of(sum(theirs), result.n_target)
+    if result.comparison != "two policies":
+        sides = f"{people_in(result.source)} and {second} {people_in(result.target)}"
+        return f"{_first(first)} {sides} have the favorable outcome. "
+    if result.source.startswith("label "):
+        return f"{_first(second)} are decided favorably, where {first.split(' of ')[0]} turned out so. "
+    return f"Favorable: {first} against {second}. "
 
 
 def finding(

@@ -39,6 +39,7 @@ AUDIT = Audit(
     result="audits.recourse.result:RecourseResult",
     runs="audits.recourse.audit:recourse",
     keys="audits.recourse:keys.json",
+    says="audits.recourse.words:headline",
     presents="audits.recourse.exhibits:section",
     seconds=_seconds,
     usual=_usual,

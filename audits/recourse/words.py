@@ -6,9 +6,32 @@ from itertools import pairwise
 
 from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
-from audits.stats.words import count, number, p_words, percent, percent_interval
+from audits.stats.words import count, number, out_of, p_words, people_in, percent, percent_interval
 
-__all__ = ["recourse_finding", "recourse_warnings"]
+__all__ = ["headline", "recourse_finding", "recourse_warnings"]
+
+
+def headline(result: RecourseResult) -> str:
+    """Say how many could turn the decision, and whether one group can less or has further to go."""
+    done = result.by_alpha[-1]
+    share = out_of((done.reclassified.value or 0.0) * result.n_rejected, result.n_rejected)
+    way = "with" if done.alpha == 1 else f"{100 * done.alpha:.3g} % of the way to"
+    begin = f"{share[:1].upper()}{share[1:]} rejected people would be accepted {way} their accepted"
+    return f"{begin} counterparts' values in what they can change{_apart(result)}."
+
+
+def _apart(result: RecourseResult) -> str:
+    judged, value = result.judged, result.judged.interval.value
+    row = next((r for r in result.by_group if judged in (r.accepted_judged, r.burden_judged)), None)
+    if row is None or value is None:
+        return ""
+    if judged.verdict == EVIDENCE:
+        if row.accepted_judged == judged:
+            return f"; fewer of {people_in(row.group)}" if value < 0 else f"; more of {people_in(row.group)}"
+        return f"; {people_in(row.group)} have {'further' if value > 0 else 'less far'} to go"
+    if judged.verdict == NO_MATERIAL:
+        return "; no group has much further to go"
+    return "; whether one group has further to go is open"
 
 
 def recourse_finding(result: RecourseResult) -> str:

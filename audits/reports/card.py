@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from audits.reports.blocks import Grid, grid
-from audits.reports.contents import AID, FINDS, RunLike, sections
+from audits.reports.contents import AID, FINDS, RunLike, said, sections
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
 
@@ -59,12 +59,13 @@ def render_card(run: RunLike) -> str:
         "Worst first. Numbers in brackets are intervals.",
         "",
     ]
-    for audit, section in sections(run):
+    for audit, section, across in sections(run):
         lines += [
             f"### {_plain(section.title)}",
             "",
-            f"**{audit.result.verdict}.** {_plain(audit.result.finding)}",
+            f"**{across.verdict}.** {_plain(f'{said(audit)} {across.note}'.rstrip())}",
             "",
+            *([_plain(audit.result.finding), ""] if audit.result.finding != said(audit) else []),
         ]
         lines += [f"* {_plain(warning)}" for warning in audit.result.warnings]
         lines += [""] if audit.result.warnings else []

@@ -23,6 +23,7 @@ from audits.reports.blocks import (
     grid,
     shortened,
 )
+from audits.runs.across import Across, counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, VERDICTS
 from audits.stats.words import count
@@ -61,7 +62,8 @@ _ASSUMPTIONS = (
     "where they are not, intervals are too narrow or about someone else.",
     "Intervals state sampling error alone. They do not cover wrong labels, missing people, or features that "
     "were measured worse for one group than for another.",
-    "A verdict is corrected for the comparisons within its audit, not for audits run on other days.",
+    "A verdict is corrected for the comparisons within its audit and, by Holm, for all audits of this run; "
+    "what it would be alone stands beside it where it is another. Audits run on other days are not counted.",
 )
 
 
@@ -91,8 +93,8 @@ class RunLike(Protocol):
     def audits(self) -> tuple[AuditOfRun, ...]: ...  # noqa: D102
 
 
-Ordered = list[tuple[AuditOfRun, Section]]
-"""Audits with their sections, worst first."""
+Ordered = list[tuple[AuditOfRun, Section, Across]]
+"""Audits, their sections and what correction for all of them leaves of their verdicts, worst first."""
 
 
 def full(run: RunLike, spec_text: str = "") -> Document:
@@ -104,8 +106,8 @@ def full(run: RunLike, spec_text: str = "") -> Document:
         *findings(ordered),
         Text(FINDS, "quiet"),
     ]
-    for place, (audit, section) in enumerate(ordered, start=1):
-        blocks += _audit(place, audit, section)
+    for place, (audit, section, across) in enumerate(ordered, start=1):
+        blocks += _audit(place, audit, section, across)
     blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, _ASSUMPTIONS)]
     blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
@@ -144,22 +146,36 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
 
 def _verdict_words(run: RunLike) -> str:
     """Say what each verdict means; the one that only earlier versions gave, where it is stated."""
-    stated = {audit.result.verdict for audit in run.audits}
+    stated = {each.verdict for each in _across(run)}
     return " ".join(f"“{name}”: {told}" for name, told in _MEANS.items() if name in {*VERDICTS, *stated})
 
 
 def findings(ordered: Ordered) -> tuple[Finding, ...]:
     """Return the findings of `sections`, in their order, with the anchors of the full report."""
     return tuple(
-        Finding(audit.result.verdict, section.title, audit.result.finding, f"audit-{place}")
-        for place, (audit, section) in enumerate(ordered, start=1)
+        Finding(across.verdict, section.title, _told(said(audit), across), f"audit-{place}")
+        for place, (audit, section, across) in enumerate(ordered, start=1)
     )
+
+
+def said(audit: AuditOfRun) -> str:
+    """Return what an audit found in one sentence for everybody."""
+    return AUDITS[audit.name].sentence(audit.result)
+
+
+def _told(sentence: str, across: Across) -> str:
+    return f"{sentence} {across.note}".rstrip()
+
+
+def _across(run: RunLike) -> list[Across]:
+    return counted_together([each.result for each in run.audits], [each.options for each in run.audits])
 
 
 def sections(run: RunLike) -> Ordered:
     """Return audits with their sections, worst first."""
-    ordered = sorted(run.audits, key=lambda audit: _WORST_FIRST.index(audit.result.verdict))
-    return [(audit, AUDITS[audit.name].section(audit.result)) for audit in ordered]
+    told = zip(run.audits, _across(run), strict=True)
+    ordered = sorted(told, key=lambda each: _WORST_FIRST.index(each[1].verdict))
+    return [(audit, AUDITS[audit.name].section(audit.result), across) for audit, across in ordered]
 
 
 def head(run: RunLike) -> str:
@@ -194,12 +210,13 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
     ]
 
 
-def _audit(place: int, audit: AuditOfRun, section: Section) -> list[Block]:
+def _audit(place: int, audit: AuditOfRun, section: Section, across: Across) -> list[Block]:
     result = audit.result
     blocks: list[Block] = [
         Heading(section.title, 2, f"audit-{place}"),
         Text(AUDITS[audit.name].question, "quiet"),
-        Finding(result.verdict, "", result.finding),
+        Finding(across.verdict, "", _told(said(audit), across)),
+        *([Text(result.finding)] if result.finding != said(audit) else []),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),
     ]
@@ -234,14 +251,14 @@ def _settings(run: RunLike, ordered: Ordered) -> list[Block]:
     blocks: list[Block] = [
         Facts((("Seed", str(run.spec.get("seed", 0))), ("Threshold", _plain(run.spec.get("threshold", 0.5)))))
     ]
-    for audit, section in ordered:
+    for audit, section, _ in ordered:
         options = yaml.safe_dump({audit.name: audit.options}, sort_keys=False, allow_unicode=True, width=100)
         blocks += [Heading(section.title, 3), Code(options.rstrip())]
     return blocks
 
 
 def _tally(run: RunLike) -> str:
-    verdicts = [audit.result.verdict for audit in run.audits]
+    verdicts = [each.verdict for each in _across(run)]
     return "; ".join(f"{verdicts.count(name)} × {name}" for name in _WORST_FIRST if name in verdicts)
 
 

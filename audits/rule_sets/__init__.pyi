@@ -3,7 +3,6 @@ from .audit import rule_sets as rule_sets
 from .comparisons import Comparison as Comparison
 from .options import RuleSetsOptions as RuleSetsOptions
 from .parquet import rule_sets_parquet as rule_sets_parquet
-from .parquet import rule_sets_streamed as rule_sets_streamed
 from .ranking import group_neighbours as group_neighbours
 from .ranking import members as members
 from .ranking import profile as profile

@@ -110,10 +110,12 @@ def rule_sets(
         return sample_texts(subject, vocabulary, groups, options, rng=streams[3], progress=told)
 
     audited = Audited(
-        rows=data.n,
+        rows=data.rows,
         outcome=subject.outcome,
         invents=subject.model.invents,
-        people=people_table(subject, cells),
+        people=people_table(subject, cells)
+        if data.gathered is None
+        else people_table(subject, cells).iloc[:0],
     )
     return audit_cells(audited, attributes, cells, options, notes, streams, sampler, progress)
 

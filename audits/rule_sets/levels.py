@@ -16,11 +16,10 @@ from audits.data.groups import bin_names
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError
 from audits.mining.attributes import Attribute, End, category, interval
-from audits.mining.reading import MOST_LEVELS, MOST_SUBSET_LEVELS, number_edges, ranges
+from audits.mining.reading import MOST_LEVELS, MOST_SUBSET_LEVELS, number_edges
 
 __all__ = ["Levels", "Ruled"]
 
-_NUMBERS = ("continuous", "integer", "ordinal")
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
@@ -32,22 +31,16 @@ class Ruled:
     ----------
     bins : int or tuple of float
         Bins of equal width of a number, or their edges.
-    ranges : tuple of float, optional
-        The data's own bins of a protected number, which come first.
     subsets : bool
         Rules on a category: its subsets, or its single values.
     intervals : {"runs", "thresholds", "bins"}
         Rules on bins.
-    kind : str, optional
-        Kind of the column, such as "integer" or "categorical"; by type and values if left out.
     """
 
     name: str
     bins: int | tuple[float, ...] = 10
-    ranges: tuple[float, ...] | None = None
     subsets: bool = True
     intervals: str = "runs"
-    kind: str | None = None
     protected: bool = True
 
 
@@ -64,13 +57,13 @@ class Levels:
     def __init__(self, ruled: Ruled, kind: pa.DataType) -> None:
         self.ruled, self.name = ruled, ruled.name
         numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        self.number = numeric and ruled.kind in {None, *_NUMBERS}
-        self.whole = numeric and ruled.kind != "continuous"  # until a fraction is met
-        if not numeric and (ruled.ranges or isinstance(ruled.bins, tuple)):
+        self.number = numeric
+        self.whole = numeric  # until a fraction is met
+        if not numeric and isinstance(ruled.bins, tuple):
             raise InputError(f"bins of {self.name!r}", "can only cut a column of numbers", str(kind))
         self.low, self.high, self.missing = np.inf, -np.inf, False
         # numbers with no more values than bins are not cut
-        self.few = not self.number or (ruled.ranges is None and isinstance(ruled.bins, int))
+        self.few = not self.number or isinstance(ruled.bins, int)
         self.values: set[Any] = set()
         self.levels: list[str] = []
 
@@ -125,12 +118,6 @@ class Levels:
         return len(self.levels)
 
     def _settle_edges(self) -> None:
-        if self.ruled.ranges is not None:
-            below, above = self.low < self.ruled.ranges[0], self.high > self.ruled.ranges[-1]
-            self.edges = np.array(self.ruled.ranges, dtype=float)
-            self.levels, self.ends = ranges(self.ruled.ranges, below=below, above=above)
-            self.first = 0 if below else 1
-            return
         if isinstance(self.ruled.bins, tuple):
             self.edges = np.array(self.ruled.bins, dtype=float)
             if self.low < self.edges[0] or self.high > self.edges[-1]:
@@ -154,11 +141,7 @@ class Levels:
         gone = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
         values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
         found = np.searchsorted(self.edges, values, side="right")
-        if self.ruled.ranges is not None:
-            found[values == self.edges[-1]] = len(self.edges) - 1
-            found = found - self.first
-        else:
-            found = np.clip(found - 1, 0, len(self.edges) - 2)
+        found = np.clip(found - 1, 0, len(self.edges) - 2)
         return np.where(gone, len(self.ends), found)
 
     def _places(self, column: pa.Array) -> np.ndarray:

@@ -3,7 +3,7 @@
 One pass finds the levels of each attribute, one counts: a part of the rows gives a part of the counts, and
 counts add up.
 
-`rule_sets_parquet` is for a notebook; `rule_sets_streamed` does what a spec says.
+For a notebook; the table of a spec is counted by `audits.runs.large`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from audits.checks import checked, generator, one_of
-from audits.data import DataSpec
-from audits.data.values import text_of
-from audits.errors import InputError
+from audits.errors import InputError, not_counted
 from audits.mining.attributes import Attribute
 from audits.mining.cells import Cells
-from audits.models import ModelSpec
-from audits.models.protocol import class_text
 from audits.progress import Progress, part, silent
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.levels import Levels, Ruled
@@ -35,10 +31,8 @@ from audits.rule_sets.result import RuleSetsResult
 __all__ = [
     "Decided",
     "count_parquet",
-    "decided_by",
     "open_parquet",
     "rule_sets_parquet",
-    "rule_sets_streamed",
     "true_or_false",
 ]
 
@@ -77,89 +71,32 @@ def rule_sets_parquet(
         no group as large as the support, or an option that needs all rows at once.
     """
     options = replace(checked(RuleSetsOptions, options, "rule_sets"), samples=0)
-    nothing = DataSpec()
-    _check_streamed(nothing, 0.0, options)
-    ruled = _all_ruled(options.protected or (), nothing, options)
+    _check_streamed(options)
+    ruled = [_ruled(name, options, protected=True) for name in options.protected or ()]
+    ruled += [_ruled(name, options, protected=False) for name in options.context]
     attributes, cells = count_parquet(
         open_parquet([Path(path)]), ruled, true_or_false(favorable), progress=part(progress, 0.0, 0.5)
     )
     return _audit(attributes, cells, options, favorable, rng, progress)
 
 
-def rule_sets_streamed(
-    paths: Sequence[Path],
-    data: DataSpec,
-    model: ModelSpec,
-    threshold: float | dict[str, dict[str, float]],
-    options: RuleSetsOptions,
-    *,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress = silent,
-) -> RuleSetsResult:
-    """Run the rule-set audit of a spec whose Parquet data hold the predictions, batch by batch.
-
-    Parameters
-    ----------
-    paths : sequence of path
-        Files or folders of ``data.path``.
-    data, model, threshold
-        As the spec has them; ``model.predictions`` names the column.
-
-    Raises
-    ------
-    InputError
-        What needs all rows at once, such as a filter or quantiles; and as `rule_sets_parquet`.
-    """
-    _check_streamed(data, threshold, options)
-    names = data.protected if options.protected is None else options.protected
-    if not names:
-        raise InputError(
-            "rule_sets.protected", "must name at least one attribute", advice="name one in data.protected"
-        )
-    ruled = _all_ruled(names, data, options)
-    decided, outcome = decided_by(model, data, float(threshold))  # type: ignore[arg-type]
-    attributes, cells = count_parquet(open_parquet(paths), ruled, decided, progress=part(progress, 0.0, 0.5))
-    return _audit(attributes, cells, options, outcome, rng, progress)
-
-
-def _check_streamed(data: DataSpec, threshold: object, options: RuleSetsOptions) -> None:
+def _check_streamed(options: RuleSetsOptions) -> None:
     """Refuse what would need every row at once, or would be passed over in silence."""
-    given = {
-        "data.keep": bool(data.keep),
-        "data.recode": bool(data.recode),
-        "data.label": data.label is not None,
-        "data.weights": data.weights is not None,
-        "data.person": data.person is not None,
-        "data.missing": data.missing == "drop",
-        "data.read": data.read.missing is not None or data.read.names is not None,
-        "threshold by group": not isinstance(threshold, int | float),
+    for where, there in {
         "rule_sets.text": options.text is not None,
         "rule_sets.binning: quantile": options.binning == "quantile",
-    }
-    for where, there in given.items():
+    }.items():
         if there:
-            raise InputError(
-                where,
-                "cannot be used with a table too large to be read whole",
-                advice="leave it out, apply it to the file, or draw a sample",
-            )
+            raise not_counted(where)
 
 
-def _all_ruled(names: Sequence[str], data: DataSpec, options: RuleSetsOptions) -> list[Ruled]:
-    ruled = [_ruled(name, data, options, protected=True) for name in names]
-    return ruled + [_ruled(name, data, options, protected=False) for name in options.context]
-
-
-def _ruled(name: str, data: DataSpec, options: RuleSetsOptions, *, protected: bool) -> Ruled:
-    own = isinstance(options.bins, dict) and name in options.bins
+def _ruled(name: str, options: RuleSetsOptions, *, protected: bool) -> Ruled:
     chosen = options.bins.get(name) if isinstance(options.bins, dict) else options.bins
     return Ruled(
         name=name,
         bins=10 if chosen is None else chosen,
-        ranges=data.bins.get(name) if protected and not own else None,
         subsets=options.categories == "subsets",
         intervals=options.intervals,
-        kind=data.kinds.get(name),
         protected=protected,
     )
 
@@ -192,68 +129,6 @@ def _audit(
         lambda *_: None,
         part(progress, 0.5, 1.0),
     )
-
-
-def decided_by(model: ModelSpec, data: DataSpec, threshold: float) -> tuple[Decided, str]:
-    """Return how a batch is decided, and the favourable outcome in words.
-
-    Raises
-    ------
-    InputError
-        If the spec names no column of predictions, or not which predicted label is favourable.
-    """
-    predictions = model.predictions
-    if predictions is None:
-        raise InputError("model.predictions", "must name the column of scores or predicted labels")
-    if predictions.label is None:
-        column, worse = str(predictions.score), predictions.higher_is == "unfavorable"
-        return _by_score(column, threshold, worse), "favorable"
-    if data.favorable is None:
-        raise InputError(
-            "data.favorable", "is missing", advice="say which predicted label is good for the person"
-        )
-    favorable = data.favorable if isinstance(data.favorable, tuple) else (data.favorable,)
-    words = " or ".join(map(text_of, favorable))
-    return _by_label(predictions.label, favorable), f"{predictions.label} = {words}"
-
-
-def _by_score(column: str, threshold: float, worse: bool) -> Decided:
-    def check(kind: pa.DataType) -> None:
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-            raise InputError(
-                "model.predictions.score",
-                f"must name a column of numbers, but {column!r} holds {kind}",
-                advice="use predictions: {label: …} for predicted labels",
-            )
-
-    def favorable(batch: pa.Array) -> np.ndarray:
-        scores = np.asarray(batch.to_numpy(zero_copy_only=False), dtype=float)
-        _refuse("score", column, int((~np.isfinite(scores)).sum()))
-        return scores < threshold if worse else scores >= threshold
-
-    return Decided(column, check, favorable)
-
-
-def _by_label(column: str, favorable: tuple[object, ...]) -> Decided:
-    wanted = {class_text(value) for value in favorable}
-
-    def decided(batch: pa.Array) -> np.ndarray:
-        _refuse("label", column, batch.null_count)
-        if not isinstance(batch, pa.DictionaryArray):
-            batch = batch.dictionary_encode()
-        good = np.array([class_text(value) in wanted for value in batch.dictionary.to_pylist()], dtype=bool)
-        return good[batch.indices.to_numpy()]
-
-    return Decided(column, lambda _: None, decided)
-
-
-def _refuse(key: str, column: str, gaps: int) -> None:
-    if gaps:
-        raise InputError(
-            f"model.predictions.{key}",
-            f"must give everyone a finite prediction, but column {column!r} has none for at least {gaps:,}",
-            advice="keep only people with a prediction in the file",
-        )
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from audits.errors import not_counted
 from audits.records import Audit, Size
 from audits.rule_sets.options import RuleSetsOptions
 
 if TYPE_CHECKING:
-    from audits.data import AuditData
+    from audits.data import AuditData, DataSpec
+    from audits.data.counted import Asked
 
 __all__ = ["AUDIT"]
 
@@ -34,6 +36,18 @@ def _seconds(options: RuleSetsOptions, size: Size) -> float:
     return start + counted * (1e-6 + 1.4e-8 * options.permutations)
 
 
+def _counted(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
+    """A protected attribute's groups come from the data; numbers of a context are cut by the options."""
+    if options.text is not None:
+        raise not_counted("rule_sets.text")
+    asked: dict[str, Asked] = {}
+    for name in (*(data.protected if options.protected is None else options.protected), *options.context):
+        bins = options.bins.get(name, 10) if isinstance(options.bins, dict) else options.bins
+        if isinstance(bins, tuple) or name not in data.bins:
+            asked[name] = bins if isinstance(bins, tuple) or options.binning == "width" else "quantile"
+    return asked
+
+
 AUDIT = Audit(
     name="rule_sets",
     title="Rule sets",
@@ -47,8 +61,9 @@ AUDIT = Audit(
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets",
     keys="audits.rule_sets:keys.json",
+    says="audits.rule_sets.words:headline",
     presents="audits.rule_sets.exhibits:section",
-    streams="audits.rule_sets.parquet:rule_sets_streamed",
+    counted=_counted,
     seconds=_seconds,
     usual=_usual,
     about_words=True,

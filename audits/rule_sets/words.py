@@ -5,9 +5,31 @@ from __future__ import annotations
 from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged, Verdict
-from audits.stats.words import count, number, p_words, percent
+from audits.stats.words import count, number, out_of, p_words, percent
 
-__all__ = ["finding", "points", "warnings_for", "without_luck"]
+__all__ = ["finding", "headline", "points", "warnings_for", "without_luck"]
+
+
+def headline(result: RuleSetsResult) -> str:
+    """Say which group the model decides differently from everyone else, or that none stands out."""
+    judged = result.judged
+    stated = [row for row in result.leaderboard if judged.interval in (row.score, row.difference)]
+    if not result.leaderboard:
+        return "There is no group that is large enough to look at."
+    row = stated[0] if stated else result.leaderboard[0]
+    numbers = (
+        f"{out_of((row.favorable_in.value or 0.0) * row.n_in, row.n_in)} against "
+        f"{out_of((row.favorable_out.value or 0.0) * row.n_out, row.n_out)} others"
+    )
+    if judged.verdict == EVIDENCE:
+        way = "more frequent" if row.direction == "advantaged" else "rarer"
+        small = "" if judged.material else " (less than matters)"
+        return f"The favorable decision is {way} for “{row.rule_set}”: {numbers}{small}."
+    if judged.verdict == NO_MATERIAL:
+        return f"No group stands out: even of “{row.rule_set}”, {numbers} get the favorable decision."
+    return (
+        f"These data cannot tell whether any group stands out; the farthest is “{row.rule_set}”: {numbers}."
+    )
 
 
 def points(share: float | None, n: float) -> str:

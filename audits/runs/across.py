@@ -7,15 +7,70 @@ dependence. Other runs on the same data can be counted along.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from audits.stats import EVIDENCE, INSUFFICIENT, Judged, Verdict, holm, judge_across
 from audits.stats.verdicts import DEFAULT_LEVEL
+from audits.stats.words import p_words
 
-__all__ = ["adjusted_p_values", "levels_of", "verdicts_across"]
+__all__ = ["Across", "adjusted_p_values", "counted_together", "levels_of", "verdicts_across"]
+
+
+@dataclass(frozen=True)
+class Across:
+    """What is left of an audit's verdict after correction for all audits that are counted together.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    p_value : float
+        Adjusted by Holm.
+    note : str
+        The single verdict beside it, where it is another, and whether its permutations are too few to tell;
+        empty where there is nothing to say.
+    """
+
+    verdict: Verdict
+    p_value: float
+    note: str = ""
+
+
+def counted_together(
+    results: Sequence[Any], options: Sequence[dict[str, Any]], *, others: Sequence[float] = ()
+) -> list[Across]:
+    """Return what is left of each verdict, with the options that each audit ran with."""
+    levels, number = levels_of(options), len(results) + len(others)
+    adjusted = adjusted_p_values(results, levels, others=others)
+    verdicts = verdicts_across(results, levels, others=others)
+    return [
+        Across(verdict, float(p), _note(result.verdict, verdict, float(p), number, each, level))
+        for result, verdict, p, each, level in zip(results, verdicts, adjusted, options, levels, strict=True)
+    ]
+
+
+def _note(
+    single: Verdict, verdict: Verdict, p: float, number: int, options: dict[str, Any], level: float
+) -> str:
+    """Say what the single verdict is where it is another, and where permutations cannot outlast so many."""
+    said = []
+    if verdict != single:
+        said.append(
+            f"Alone: {single}. Corrected for all {number} audits counted together (Holm, p {p_words(p)}): "
+            f"{verdict}."
+        )
+    permutations = options.get("permutations")
+    if isinstance(permutations, int) and 0 < permutations < math.ceil(number / level) - 1:
+        said.append(
+            f"With {permutations} permutations no p-value is below {1 / (permutations + 1):.2g}, and among "
+            f"{number} audits evidence can need {level / number:.2g}: ask for at least "
+            f"{math.ceil(number / level) - 1:,}."
+        )
+    return " ".join(said)
 
 
 def verdicts_across(

@@ -6,7 +6,8 @@ gives up after 30 seconds, or as the address says (``?timeout=5`` for SQLite;
 ``?options=-c%20lock_timeout%3D5s`` for PostgreSQL).
 
 The schema grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that
-SQLite and PostgreSQL both understand, and what was applied is counted in the table ``schema_version``.
+SQLite and PostgreSQL both understand. A database of an older version is brought up to date when it is opened
+(`audits.runs.migrating`); a copy of its rows, which ``evenhand restore`` reads, lies in ``backups`` then.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +27,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, S
 from audits.errors import InputError, RunFailed
 from audits.runs.store import home
 
-__all__ = ["MIGRATIONS", "Database", "database", "is_unreachable"]
+__all__ = ["MIGRATIONS", "Database", "database", "database_url", "is_full", "is_unreachable"]
 
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
@@ -123,6 +125,101 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (monitor, person)
         )""",
     ),
+    (
+        "ALTER TABLE monitors ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'",
+        """CREATE TABLE monitor_states (
+            monitor VARCHAR(32) PRIMARY KEY REFERENCES monitors (id) ON DELETE CASCADE,
+            tally TEXT NOT NULL,
+            streams BYTEA NOT NULL
+        )""",
+        """CREATE TABLE monitor_cases (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            place BIGINT NOT NULL,
+            kind VARCHAR(20) NOT NULL,
+            about TEXT NOT NULL,
+            severity VARCHAR(10) NOT NULL,
+            sentence TEXT NOT NULL,
+            person BIGINT NOT NULL,
+            last_person BIGINT NOT NULL,
+            batch BIGINT NOT NULL,
+            times BIGINT NOT NULL,
+            raised DOUBLE PRECISION NOT NULL,
+            latest DOUBLE PRECISION NOT NULL,
+            ended DOUBLE PRECISION,
+            owner TEXT NOT NULL,
+            acknowledged DOUBLE PRECISION,
+            snoozed DOUBLE PRECISION,
+            resolved DOUBLE PRECISION,
+            note TEXT NOT NULL,
+            told TEXT NOT NULL,
+            PRIMARY KEY (monitor, place)
+        )""",
+        """INSERT INTO monitor_cases SELECT monitor, ROW_NUMBER() OVER (PARTITION BY monitor ORDER BY person)
+        - 1,
+            'flags', 'flags', 'high', sentence, person, person, 0, 1, raised, raised, raised, '',
+            acknowledged,
+            NULL, NULL, note, webhook FROM monitor_alarms""",
+        "DROP TABLE monitor_alarms",
+        """CREATE TABLE monitor_buckets (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            first_person BIGINT NOT NULL,
+            began DOUBLE PRECISION NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            first_batch BIGINT NOT NULL,
+            batches BIGINT NOT NULL,
+            people BIGINT NOT NULL,
+            flagged BIGINT NOT NULL,
+            total DOUBLE PRECISION NOT NULL,
+            chart_high BIGINT NOT NULL,
+            chart_value BIGINT NOT NULL,
+            PRIMARY KEY (monitor, first_person)
+        )""",
+        """INSERT INTO monitor_buckets SELECT monitor, first_person, received, received, place, 1, people,
+        flagged,
+            mean * people, chart_high, chart_value FROM monitor_batches""",
+        """CREATE TABLE monitor_people (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            PRIMARY KEY (monitor, person)
+        )""",
+        """CREATE TABLE monitor_predictions (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            client_id TEXT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            score DOUBLE PRECISION NOT NULL,
+            decision INTEGER NOT NULL,
+            counted INTEGER NOT NULL,
+            protected TEXT NOT NULL,
+            outcome INTEGER,
+            PRIMARY KEY (monitor, person)
+        )""",
+        "CREATE INDEX monitor_predictions_by_id ON monitor_predictions (monitor, client_id)",
+        """CREATE TABLE monitor_messages (
+            id VARCHAR(32) PRIMARY KEY,
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            place BIGINT NOT NULL,
+            way VARCHAR(10) NOT NULL,
+            address TEXT NOT NULL,
+            body TEXT NOT NULL,
+            state VARCHAR(10) NOT NULL,
+            tries INTEGER NOT NULL,
+            made DOUBLE PRECISION NOT NULL,
+            due DOUBLE PRECISION NOT NULL,
+            outcome TEXT NOT NULL
+        )""",
+        "CREATE INDEX monitor_messages_due ON monitor_messages (state, due)",
+        """CREATE TABLE monitor_tokens (
+            id VARCHAR(32) PRIMARY KEY,
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            sha256 VARCHAR(64) NOT NULL,
+            scope VARCHAR(10) NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            expires DOUBLE PRECISION
+        )""",
+    ),
 )
 """Statements of each version of the schema, oldest first."""
 
@@ -134,6 +231,8 @@ class Database:
     ----------
     url : str
         As SQLAlchemy writes it: ``sqlite:////path`` or ``postgresql+psycopg://user@host/name``.
+    upto : int, optional
+        Version of the schema that it is brought to; by default the latest.
 
     Raises
     ------
@@ -141,7 +240,7 @@ class Database:
         If the URL is wrong, the database cannot be reached, or a newer Evenhand made it.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, upto: int | None = None) -> None:
         try:
             parsed = sa.make_url(url)
             if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
@@ -156,7 +255,7 @@ class Database:
                 _URL, "must be a database address", advice="such as postgresql://user@host/name"
             ) from None
         try:
-            self._migrate()
+            self._migrate(upto or len(MIGRATIONS))
         except SQLAlchemyError as error:
             _log.error("The database %s: %s", parsed.render_as_string(hide_password=True), _words(error))
             raise InputError(
@@ -196,33 +295,61 @@ class Database:
         except SQLAlchemyError as error:
             raise RunFailed(f"The database of saved audits could not be used ({_reason(error)}).") from error
 
-    def _migrate(self) -> None:
+    def _migrate(self, upto: int) -> None:
+        with self.engine.connect() as connection:
+            if _version(connection) == upto:
+                return
         with self.engine.execution_options(writes=True).begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-            connection.exec_driver_sql(
-                "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY)"
-            )
-            found = connection.exec_driver_sql("SELECT MAX(version) FROM schema_version").scalar() or 0
+            found = _version(connection)
             if found > len(MIGRATIONS):
                 raise InputError(
                     "the database",
                     f"was made by a newer Evenhand (schema {found}; this one knows {len(MIGRATIONS)})",
                     advice="update Evenhand, or choose another EVENHAND_HOME or EVENHAND_DATABASE_URL",
                 )
-            for version, statements in enumerate(MIGRATIONS[found:], start=found + 1):
-                for statement in statements:
-                    connection.exec_driver_sql(statement)
-                connection.execute(
-                    sa.text("INSERT INTO schema_version VALUES (:version)"), {"version": version}
-                )
+            if 0 < found < upto:
+                _copy_aside(connection, found)
+            if found < upto:
+                from audits.runs.migrating import upgrade  # late: the schema is nearly always as it should be
+
+                upgrade(connection, MIGRATIONS, found, upto)
+
+
+def _version(connection: sa.Connection) -> int:
+    if "schema_version" not in sa.inspect(connection).get_table_names():
+        return 0
+    return int(connection.exec_driver_sql("SELECT MAX(version) FROM schema_version").scalar() or 0)
+
+
+def _copy_aside(connection: sa.Connection, found: int) -> None:
+    """Keep all rows as they were before the schema changes."""
+    from audits.runs.packs import write_rows
+
+    folder = home() / "backups"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"schema-{found}-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz"
+        write_rows(connection, path)
+    except OSError as error:
+        raise InputError(
+            "the database",
+            f"is of an older Evenhand, and no copy of it can be kept ({error.strerror})",
+            advice="make room; it is left as it was",
+        ) from None
+    _log.warning("The database's schema changes; a copy from before lies in %s", path)
 
 
 def database(base: Path | None = None) -> Database:
     """Return the process's database: ``EVENHAND_DATABASE_URL``, else SQLite in the home folder `base`."""
+    return _remembered(database_url(base or home()))
+
+
+def database_url(folder: Path) -> str:
+    """Return where the database of a home folder is; the folder is made."""
     url = os.environ.get(_URL)
     if not url:
-        folder = base or home()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
         except OSError as error:
@@ -230,7 +357,7 @@ def database(base: Path | None = None) -> Database:
                 "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
             ) from None
         url = sa.URL.create("sqlite", database=str(folder / "evenhand.sqlite")).render_as_string()
-    return _remembered(url)
+    return url
 
 
 @functools.lru_cache(maxsize=8)
@@ -241,6 +368,14 @@ def _remembered(url: str) -> Database:
 def is_unreachable(error: Exception) -> bool:
     """Tell whether the database is down or locked, so that nothing else can be stored now either."""
     return isinstance(error.__cause__, OperationalError)
+
+
+def is_full(error: Exception) -> bool:
+    """Tell whether there was no room on the database's disk."""
+    cause = error.__cause__
+    original = getattr(cause, "orig", None)
+    words = str(original or "")
+    return "disk is full" in words or getattr(original, "sqlstate", None) == "53100"
 
 
 def _engine(url: sa.URL) -> sa.Engine:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import mmap
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,27 @@ def _looked(path: Path) -> str:
     return f"looked for {path}" + (f"; did you mean {near[0]!r}" if near else "")
 
 
+def _bytes_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _weights_beside(path: Path) -> list[Path]:
+    """Return the files beside an ONNX model whose names stand in it: its weights may lie there.
+
+    The model is a stranger's and is not parsed: a file that is named by chance only makes the key longer.
+    """
+    if path.suffix.lower() != ".onnx" or not path.stat().st_size:
+        return []
+    others = sorted(each for each in path.parent.iterdir() if each != path and each.is_file())
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return [each for each in others if content.find(os.fsencode(each.name)) >= 0]
+
+
 def path_digest(path: Path, where: str, value: str, *, most: int | None = None) -> str:
     """Return the SHA-256 of a file's bytes, or of the names and bytes of a folder's Parquet files.
+
+    Of an ONNX model whose weights lie beside it, the digest is of all these files.
 
     Parameters
     ----------
@@ -51,8 +72,10 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
             size = path.stat().st_size
             if most is not None and size > most:
                 return f"{size} bytes"
-            with path.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
+            beside = _weights_beside(path) if where == "model.path" else []
+            if beside:
+                return digest_of([_bytes_digest(each) for each in (path, *beside)])
+            return _bytes_digest(path)
         if not path.exists():
             raise InputError(where, "must name an existing file", value, _looked(path))
         if not path.is_dir():

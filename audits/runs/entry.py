@@ -44,7 +44,7 @@ class SavedRun:
     created, ended : float
         Seconds since 1970; `ended` is None while it runs.
     verdict, finding : str
-        Of its worst audit; empty until it is done.
+        Of its worst audit, the finding in one sentence; empty until it is done.
     error : str
         Why it failed, for the user.
     """
@@ -99,4 +99,4 @@ def worst(result: RunResult) -> tuple[str, str]:
     """Return verdict, corrected for all audits, and finding of the audit that a reader should see first."""
     told = list(zip(result.verdicts_across(), result.audits, strict=True))
     verdict, audit = min(told, key=lambda each: VERDICTS.index(each[0]))
-    return verdict, audit.result.finding
+    return verdict, audit.headline

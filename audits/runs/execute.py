@@ -17,7 +17,7 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
-from audits.runs.large import large_facts
+from audits.runs.large import count_subject
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
@@ -28,7 +28,7 @@ from audits.runs.version import VERSION
 
 __all__ = ["carry_out", "execute", "prepared_subject"]
 
-_READ, _PREPARED = 0.1, 0.25  # shares of the progress bar at which these steps end
+_READ, _PREPARED, _COUNTED = 0.1, 0.25, 0.7  # shares of the progress bar at which these steps end
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +72,19 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
     """
     with fixed_threads():
         expected = spec.digests() if digests is None else digests
-        if spec.streamed:
-            return _execute_large(spec, expected, progress)
+        counted = spec.streamed
+        begun = _COUNTED if counted else _PREPARED
         key = f"{spec.subject_key(expected)} {spec.base_dir}"  # audits can name files beside the spec
-        if spec.asks_a_service:
+        if counted:
+            prepared = _prepared.get(f"{key} counted", lambda: _count(spec, expected, progress))
+        elif spec.asks_a_service:
             prepared = _prepare(spec, expected, progress)
         else:
             prepared = _prepared.get(key, lambda: _prepare(spec, expected, progress))
         audits = []
         for place, request in enumerate(spec.audits):
-            width = (1 - _PREPARED) / len(spec.audits)
-            stretch = part(progress, _PREPARED + place * width, _PREPARED + (place + 1) * width)
+            width = (1 - begun) / len(spec.audits)
+            stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
     return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
@@ -102,30 +104,9 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
         return _prepare(spec, spec.digests(), progress).subject
 
 
-def _execute_large(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
-    data, model = large_facts(spec, expected, progress)
-    audits = []
-    for place, request in enumerate(spec.audits):
-        width = 0.95 / len(spec.audits)
-        stretch = part(progress, 0.05 + place * width, 0.05 + (place + 1) * width)
-        rng = np.random.default_rng(np.random.SeedSequence([spec.seed, place]))
-        try:
-            result = AUDITS[request.name].stream(
-                [path for where, _, path in spec.paths() if where.startswith("data.path")],
-                spec.data,
-                spec.model,
-                spec.threshold,
-                request.options,
-                rng=rng,
-                progress=stretch,
-            )
-        except InputError as error:
-            _locate(error, f"audits[{place}]", request)
-            raise
-        audits.append(AuditResult(request.name, request.all_options(), result))
-    return RunResult(
-        VERSION, spec.to_dict(), plain_data(data, "data"), plain_data(model, "model"), tuple(audits)
-    )
+def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+    subject, data, model = count_subject(spec, expected, part(progress, 0.0, _COUNTED))
+    return _Prepared(subject, plain_data(data, "data"), plain_data(model, "model"))
 
 
 def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:

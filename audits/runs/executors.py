@@ -231,7 +231,9 @@ class ProcessExecutor:
     def going_on(self, owner: str | None = None) -> list[Run]:
         """Return the runs that wait or go on, of all owners or of one."""
         with self._lock:
-            found = [*self._current.values(), *(job.run for job in self._queue)]
+            found = [
+                job.run for job in (*self._begun, *self._queue)
+            ]  # begun: its worker may only be starting
         return [run for run in found if owner is None or run.owner == owner]
 
     def pids(self) -> list[int]:

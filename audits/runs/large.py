@@ -1,87 +1,324 @@
-"""What is said of the data and the model of a run whose table is too large to be read whole."""
+"""A table whose people are counted batch by batch instead of being held: what is counted, where it is cut.
+
+Filters, recodes, label, groups, weights and thresholds are then applied to the counts by the code that
+applies them to rows, so that the numbers are those of the table read whole.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 
-from audits.data.larger import parquet_files
-from audits.data.tables import FileReport, ReadReport
-from audits.errors import InputError
-from audits.models import Predictions
-from audits.models.predictions import PredictedLabel, PredictedScore
+from audits.checks import one_of
+from audits.data import AuditData, LabelCut, Table, build_data
+from audits.data.batches import Batches, open_batches
+from audits.data.counted import MOST_VALUES, Asked, TooMany, count_rows, finish
+from audits.data.larger import COUNTED_FROM, beyond_limits, parquet_rows
+from audits.data.tables import ReadReport
+from audits.data.typed_tables import convert_typed
+from audits.errors import InputError, not_counted
+from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part
-from audits.runs.digests import digest_of, path_digest
+from audits.runs.digests import path_digest
+from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
     from audits.runs.spec import Spec
 
-__all__ = ["large_facts"]
+__all__ = ["count_subject", "is_counted"]
+
+_SCORE_BINS = np.unique(
+    np.concatenate([np.linspace(0, 1, 21), np.linspace(0, 1, 11), np.linspace(-1, 0, 21)])
+)
+_NOTE = (
+    "People were counted batch by batch by the columns that the audits need; no row is kept, and other "
+    "columns were not looked at."
+)
 
 
-def large_facts(spec: Spec, expected: list[str], progress: Progress) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a result says of the data and of the model.
+def is_counted(spec: Spec) -> bool:
+    """Return whether people are counted batch by batch: of Parquet with predictions, for audits of counts.
+
+    So is every such table that is too large to be read whole, and one of a million rows where all that the
+    spec asks for can be counted.
+    """
+    if spec.model.predictions is None or any(AUDITS[each.name].counted is None for each in spec.audits):
+        return False
+    paths = data_paths(spec)
+    if beyond_limits(paths):
+        return True
+    if (parquet_rows(paths) or 0) < COUNTED_FROM:
+        return False
+    try:
+        _check(spec)
+    except InputError:
+        return False
+    return True
+
+
+def data_paths(spec: Spec) -> list[Path]:
+    """Return the files and folders of ``data.path``."""
+    return [path for where, _, path in spec.paths() if where.startswith("data.path")]
+
+
+def _check(spec: Spec) -> dict[str, Asked]:
+    """Refuse what needs every row, and return the columns that audits read besides those of the data."""
+    data = spec.data
+    given = {
+        "data.person": data.person is not None,
+        "data.weights: kind: sampling": data.weighing is not None and data.weighing.kind == "sampling",
+        "data.missing: drop": data.missing == "drop",
+        "data.read.names": data.read.names is not None,
+    }
+    for where, there in given.items():
+        if there:
+            raise not_counted(where)
+    asked: dict[str, Asked] = {}
+    for request in spec.audits:
+        asked |= AUDITS[request.name].counted_columns(request.options, data)
+    return asked
+
+
+def count_subject(
+    spec: Spec, expected: list[str], progress: Progress
+) -> tuple[Subject, dict[str, Any], dict[str, Any]]:
+    """Count the people of a spec's table, and return the subject, and what results say of data and model.
 
     Raises
     ------
     InputError
-        If a file has changed since `expected` was taken.
+        If something needs every row, a file has changed since `expected` was taken, or as `build_data`.
     """
+    asked = _check(spec)
     if spec.digests() != expected:
         raise InputError(
             "data.path", "names a file that changed since the run was asked for", advice="run it again"
         )
-    told = part(progress, 0.0, 0.05)
-    paths = [path for where, _, path in spec.paths() if where.startswith("data.path")]
-    files = parquet_files(paths)
-    reports = []
-    for place, file in enumerate(files):
-        told(place / len(files), f"Opening {file.name}")
-        digest = path_digest(file, "data.path", file.name)
-        reports.append(FileReport(file.name, digest, "parquet", pq.read_metadata(file).num_rows))
-    report = ReadReport(tuple(reports), {})
-    data = {
-        "rows_read": report.rows,
-        "rows_used": report.rows,
-        "rows_audited": report.rows,
+    progress(0.0, "Opening the data")
+    batches = open_batches(data_paths(spec), digest=lambda file: path_digest(file, "data.path", file.name))
+    cuts: dict[str, np.ndarray] = {}
+    plain = dataclasses.replace(spec.data, features=())
+    table = _counted(spec, batches, asked, cuts, part(progress, 0.05, 0.6))
+    data = build_data(table, plain)
+    score = str((spec.model.predictions or Predictions()).score)
+    if score in cuts and data.gathered is not None and _filtered(spec):
+        ends = float(data.gathered["low"].min()), float(data.gathered["high"].max())
+        if ends != batches.ends(score) and (ends[0] < -1 or ends[1] > 1):  # bins of the scores of who is left
+            cuts[score] = np.union1d(cuts[score], _figure_cuts(spec, *ends))
+            table = _counted(spec, batches, asked, cuts, part(progress, 0.6, 0.9))
+            data = build_data(table, plain)
+    _refuse_unscored(data, spec.model)
+    subject = make_subject(
+        data, spec.model, threshold=spec.threshold, seed=spec.seed, progress=part(progress, 0.9, 1.0)
+    )
+    facts = {
+        "rows_read": data.rows_read,
+        "rows_used": data.rows,
+        "rows_audited": data.rows,
         "rows_trained": 0,
-        "excluded": {},
+        "excluded": dict(data.excluded),
         "imputed": {},
-        "sha256": report.sha256,
-        "files": report.to_dict()["files"],
-        "notes": [
-            *report.sentences(),
-            "The table is too large to be read whole: people were counted batch by batch, no row is kept.",
-        ],
+        "sha256": data.sha256,
+        "files": table.report.to_dict()["files"],
+        "notes": list(dict.fromkeys([*table.report.sentences(), *data.notes, _NOTE])),
     }
-    return data, _model(spec, report)
+    model = model_facts(subject)
+    if score in cuts and model["quality"] is not None:
+        model["quality"]["auc"] = None  # needs the order of all scores
+    return subject, facts, model
 
 
-def _model(spec: Spec, report: ReadReport) -> dict[str, Any]:
+def _counted(
+    spec: Spec,
+    batches: Batches,
+    asked: Mapping[str, Asked],
+    cuts: dict[str, np.ndarray],
+    progress: Progress,
+) -> Table:
+    """Count people by the columns needed; those with many values are found out, and added to `cuts`."""
+    predictions = spec.model.predictions
+    assert predictions is not None  # noqa: S101 - `is_counted` has looked
+    columns = _columns(spec, batches.schema, asked)
+    if predictions.score is not None:
+        kind = batches.schema.field(predictions.score).type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            raise InputError(
+                "model.predictions.score",
+                f"must name a column of numbers, but {predictions.score!r} does not hold numbers",
+                advice="use predictions: {label: …} for predicted labels",
+            )
+    while True:
+        try:
+            counts = count_rows(batches, columns, cuts, scored=predictions.score, progress=progress)
+            break
+        except TooMany as found:
+            cuts[found.column] = _cuts(found.column, spec, batches, asked)
+    schema = pa.schema([batches.schema.field(name) for name in columns])
+    plain, gathered = finish(counts, schema, scored=predictions.score)
+    converted, notes = convert_typed(plain, markers=spec.data.read.missing)
+    frame = pd.DataFrame({name: each.values.set_axis(gathered.index) for name, each in converted.items()})
+    report = ReadReport(batches.files, {}, notes)
+    return Table(frame, report, gathered=gathered)
+
+
+def _columns(spec: Spec, schema: pa.Schema, asked: Mapping[str, Asked]) -> list[str]:
+    """Return the columns of the file to count by; one that a recode makes need not be there."""
+    predictions = spec.model.predictions
+    named = [(where, name) for where, name in _used(spec) if name is not None]
+    named += [("rule_sets", name) for name in asked]
+    assert predictions is not None  # noqa: S101
+    key = "score" if predictions.score is not None else "label"
+    named.append((f"model.predictions.{key}", str(predictions.score or predictions.label)))
+    found: dict[str, None] = {}
+    for where, name in named:
+        if name not in schema.names:
+            if name in spec.data.recode:
+                continue
+            one_of(where, name, schema.names, what="a column of the data")
+        found[name] = None
+    return list(found)
+
+
+def _used(spec: Spec) -> Iterator[tuple[str, str | None]]:
+    data = spec.data
+    for name, recode in data.recode.items():
+        yield f"data.recode.{name}.from", recode.source or name
+    for name in data.protected:
+        yield "data.protected", name
+    for place, rule in enumerate(data.keep):
+        yield f"data.keep[{place}].column", rule.column
+    yield "data.label", data.label.column if isinstance(data.label, LabelCut) else data.label
+    yield "data.weights", None if data.weighing is None else data.weighing.column
+    for name in data.kinds:
+        yield "data.kinds", name
+    for columns in data.roles.values():
+        for name in columns:
+            yield "data.roles", name
+
+
+def _cuts(name: str, spec: Spec, batches: Batches, asked: Mapping[str, Asked]) -> np.ndarray:
+    """Return the numbers between which all values of a column do the same.
+
+    Raises
+    ------
+    InputError
+        If something needs its single values: says what.
+    """
+    kind = batches.schema.field(name).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise _too_many(_where(name, spec), name)
+    points: list[float] = []
+    for where, need in _needs(name, spec, batches, asked):
+        if need is None:
+            raise _too_many(where, name)
+        points += need
+    ends = batches.ends(name)
+    found: np.ndarray = np.unique(np.array([*points, *(ends or ())], dtype=float))
+    return found
+
+
+def _needs(
+    name: str, spec: Spec, batches: Batches, asked: Mapping[str, Asked]
+) -> Iterator[tuple[str, Sequence[float] | None]]:
+    """Yield where each use of a column cuts it; None for a use of its single values."""
+    data, predictions = spec.data, spec.model.predictions
+    for made, recode in data.recode.items():
+        if (recode.source or made) == name:
+            yield f"data.recode.{made}", None
+    if name in data.protected:
+        yield f"data.protected: {name!r}", data.bins.get(name)
+    for place, rule in enumerate(data.keep):
+        if rule.column == name:
+            bounds = (*(rule.between or ()), *(rule.within or ()), *(rule.not_in or ()))
+            single = [each for each in (rule.at_least, rule.at_most) if each is not None]
+            points = [each for each in (*bounds, *single) if isinstance(each, int | float)]
+            yield f"data.keep[{place}]", points
+    if data.label == name:
+        yield "data.label", None
+    elif isinstance(data.label, LabelCut) and data.label.column == name:
+        cut = data.label
+        sides = (cut.at_least, cut.at_most, cut.above, cut.below)
+        yield "data.label", [float(each) for each in sides if each is not None]
+    if data.weighing is not None and data.weighing.column == name:
+        yield "data.weights", None
+    if asked.get(name) is not None:
+        yield f"rule_sets.bins.{name}", _rule_cuts(asked[name], batches.ends(name), filtered=_filtered(spec))
+    if predictions is not None and predictions.label == name:
+        yield "model.predictions.label", None
+    if predictions is not None and predictions.score == name:
+        given = spec.threshold
+        numbers = (
+            [given] if not isinstance(given, dict) else [n for by in given.values() for n in by.values()]
+        )
+        low, high = batches.ends(name) or (0.0, 1.0)
+        yield "model.predictions.score", [*numbers, *_SCORE_BINS.tolist(), *_figure_cuts(spec, low, high)]
+
+
+def _figure_cuts(spec: Spec, low: float, high: float) -> list[float]:
+    """Return the edges that the figure of scores has where they are no probabilities."""
+    if low >= -1 and high <= 1:
+        return []
     predictions = spec.model.predictions or Predictions()
-    sha256 = digest_of([report.sha256, predictions.score, predictions.label, predictions.higher_is])
-    given = spec.data.favorable if isinstance(spec.data.favorable, tuple) else (spec.data.favorable,)
-    by_score = predictions.score is not None
-    if by_score:
-        name = PredictedScore(str(predictions.score), predictions.higher_is, sha256).name
-        relation = "below" if predictions.higher_is == "unfavorable" else "at least"
-        rule = f"favourable where the score is {relation} {spec.threshold}"
-    else:
-        name = PredictedLabel(str(predictions.label), tuple(given), sha256).name
-        rule = "favourable where the predicted label is"
-    return {
-        "name": name,
-        "sha256": sha256,
-        "classes": None,
-        "columns": [predictions.score or predictions.label],
-        "invents": False,
-        "score_kind": "number" if by_score else "label",
-        "higher_is": predictions.higher_is,
-        "threshold": spec.threshold,
-        "rule": rule,
-        "trained_on": None,
-        "audited": report.rows,
-        "notes": [],
-        "quality": None,
-    }
+    sign = -1.0 if predictions.higher_is == "unfavorable" else 1.0
+    least, most = sorted((sign * low, sign * high))
+    usual = (-1.0, 0.0) if most <= 0 and least < 0 else (0.0, 1.0)
+    found: list[float] = (sign * np.linspace(min(least, usual[0]), max(most, usual[1]), 21)).tolist()
+    return found
+
+
+def _rule_cuts(asked: Asked, ends: tuple[float, float] | None, *, filtered: bool) -> Sequence[float] | None:
+    """Return the edges of the bins that rules are made of; None where they depend on every value."""
+    if isinstance(asked, tuple):
+        return asked
+    if not isinstance(asked, int) or filtered:
+        return None
+    if ends is None or ends[0] == ends[1]:
+        return ()
+    from audits.mining.reading import number_edges
+
+    both = np.array(ends)
+    return [edge for whole in (True, False) for edge in number_edges(both, asked, "width", whole=whole)]
+
+
+def _filtered(spec: Spec) -> bool:
+    """Return whether rows are left out, so that the ends of a column are not those of the file."""
+    return bool(spec.data.keep) or spec.data.label is not None or spec.data.weighing is not None
+
+
+def _where(name: str, spec: Spec) -> str:
+    return next((where for where, used in _used(spec) if used == name), f"column {name!r}")
+
+
+def _too_many(where: str, name: str) -> InputError:
+    return InputError(
+        where,
+        f"must have at most {MOST_VALUES:,} values in a table whose people are counted batch by batch, but "
+        f"{name!r} has more",
+        advice="cut numbers at edges (data.bins, rule_sets.bins), or group values in the file",
+    )
+
+
+def _refuse_unscored(data: AuditData, model: ModelSpec) -> None:
+    """Refuse people without a finite prediction, and say how many."""
+    predictions = model.predictions
+    assert predictions is not None  # noqa: S101
+    key = "score" if predictions.score is not None else "label"
+    name = str(predictions.score or predictions.label)
+    column = data.frame[name]
+    bad = column.isna().to_numpy()
+    if key == "score" and pd.api.types.is_float_dtype(column.dtype):
+        bad = bad | ~np.isfinite(column.to_numpy(dtype=float))
+    if bad.any():
+        assert data.gathered is not None  # noqa: S101
+        raise InputError(
+            f"model.predictions.{key}",
+            f"must give everyone a finite prediction, but column {name!r} has none for "
+            f"{int(data.gathered['rows'].to_numpy()[bad].sum()):,} of {data.rows:,} people",
+            advice="keep only those with a prediction, for example with keep: {column: …, not_missing: true}",
+        )

@@ -5,20 +5,40 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 from scipy.stats import ks_2samp
 
+from audits.errors import InputError
 from audits.runs.database import Database
-from audits.runs.monitor_storing import ALARMS, BATCHES, FLAGS
+from audits.runs.monitor_tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
 from audits.sensitivity import MonitorBundle
-from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
+from audits.sensitivity.monitor.groups import Tally
+from audits.sensitivity.monitor.streams import read_head
+from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, GroupRates, Point
 from audits.stats import wilson
 from audits.stats.sequential import DriftTest
 
 __all__ = ["History"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the streams of a monitor have counted: values by column, people, rates of groups."""
+
+    counts: dict[str, dict[str, int]]
+    counted: int
+    tally: dict[str, Any]
+
+    @classmethod
+    def of(cls, streams: bytes, tally: str) -> Standing:
+        """Read it from what is stored."""
+        head = read_head(streams)
+        return cls(head["counts"], head["counted"], json.loads(tally))
+
 
 _MOST_TESTS = 64  # monitors whose drift is kept in memory
 
@@ -32,23 +52,10 @@ class History:
         self._reading = threading.Lock()
 
     def points(self, identity: str, most: int = 500) -> list[Point]:
-        """Return the chart's latest stretches, oldest first: one a batch, joined where there are more."""
-        asked = (
-            sa.select(
-                BATCHES.c.received,
-                BATCHES.c.first_person,
-                BATCHES.c.people,
-                BATCHES.c.flagged,
-                BATCHES.c.chart_high,
-                BATCHES.c.chart_value,
-                BATCHES.c.mean,
-            )
-            .where(BATCHES.c.monitor == identity)
-            .order_by(BATCHES.c.place.desc())
-            .limit(20_000)
-        )
+        """Return the chart's stretches, oldest first: a batch each, or several joined."""
+        asked = sa.select(BUCKETS).where(BUCKETS.c.monitor == identity).order_by(BUCKETS.c.first_person)
         with self._database.reading() as connection:
-            rows = connection.execute(asked).all()[::-1]
+            rows = connection.execute(asked).all()
         if not rows:
             return []
         return [
@@ -56,11 +63,13 @@ class History:
             for part in np.array_split(range(len(rows)), min(most, len(rows)))
         ]
 
-    def flags(self, identity: str, most: int = 200) -> list[Flag]:
-        """Return the latest flagged people, latest first."""
+    def flags(self, identity: str, most: int = 200, within: tuple[int, int] | None = None) -> list[Flag]:
+        """Return the latest flagged people, latest first; those from one person to another, both included."""
         asked = (
             sa.select(FLAGS).where(FLAGS.c.monitor == identity).order_by(FLAGS.c.person.desc()).limit(most)
         )
+        if within is not None:
+            asked = asked.where(FLAGS.c.person.between(*within))
         with self._database.reading() as connection:
             return [
                 Flag(
@@ -76,11 +85,24 @@ class History:
 
     def alarms(self, identity: str, most: int = 200) -> list[Alarm]:
         """Return the alarms, latest first."""
-        asked = (
-            sa.select(ALARMS).where(ALARMS.c.monitor == identity).order_by(ALARMS.c.person.desc()).limit(most)
-        )
+        asked = sa.select(CASES).where(CASES.c.monitor == identity).order_by(CASES.c.place.desc()).limit(most)
         with self._database.reading() as connection:
             return [_alarm(row) for row in connection.execute(asked)]
+
+    def alarm(self, identity: str, place: int) -> Alarm:
+        """Return one alarm.
+
+        Raises
+        ------
+        InputError
+            If there is none of that number.
+        """
+        mine = sa.and_(CASES.c.monitor == identity, CASES.c.place == place)
+        with self._database.reading() as connection:
+            row = connection.execute(sa.select(CASES).where(mine)).first()
+        if row is None:
+            raise InputError("alarm", "must be one of this monitor", place)
+        return _alarm(row)
 
     def held_against(self, bundle: MonitorBundle, identity: str, people: int) -> Drift:
         """Hold the latest `people` of a monitor against the baseline in its bundle."""
@@ -106,16 +128,55 @@ class History:
         p_value = self._at_any_time(bundle, identity)
         return Drift(len(values), distance, p_value, wilson(above, len(values)), values)
 
+    def overview(self) -> list[dict[str, Any]]:
+        """Return of every monitor its id, name and counts: people, alarms waiting, messages dead …"""
+        waits = sa.and_(CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None))
+        lasts = sa.and_(CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
+        number = sa.func.count()
+        names = ("id", "name", "people", "flagged", "batches", "chart_value", "chart")
+        with self._database.reading() as connection:
+            rows = connection.execute(sa.select(*(MONITORS.c[name] for name in names))).all()
+            found: dict[str, dict[str, int]] = {
+                key: dict(connection.execute(sa.select(table, number).where(where).group_by(table)).all())
+                for key, table, where in (
+                    ("waiting", CASES.c.monitor, waits),
+                    ("lasting", CASES.c.monitor, lasts),
+                    ("dead", MESSAGES.c.monitor, MESSAGES.c.state == "dead"),
+                )
+            }
+        return [
+            {
+                **{name: getattr(row, name) for name in names[:5]},
+                "chart": row.chart_value / json.loads(row.chart)["limit"],
+                **{key: counts.get(row.id, 0) for key, counts in found.items()},
+            }
+            for row in rows
+        ]
+
+    def counted(self, identity: str) -> dict[str, dict[str, int]]:
+        """Return by column how many values were missing, never seen, out of range or impossible so far."""
+        return self._standing(identity).counts
+
+    def rates(self, identity: str, level: float = 0.95) -> list[GroupRates]:
+        """Return the rates of each group so far; see `GroupRates`."""
+        return Tally(self._standing(identity).tally).rates(level)
+
+    def _standing(self, identity: str) -> Standing:
+        asked = sa.select(STATES).where(STATES.c.monitor == identity)
+        with self._database.reading() as connection:
+            row = connection.execute(asked).first()
+        return Standing({}, 0, {}) if row is None else Standing.of(bytes(row.streams), row.tally)
+
     def waiting(self, identity: str, most: int = 3) -> tuple[int, list[Alarm]]:
         """Return how many alarms nobody has acknowledged yet, and the oldest of them."""
-        mine = sa.and_(ALARMS.c.monitor == identity, ALARMS.c.acknowledged.is_(None))
+        mine = sa.and_(
+            CASES.c.monitor == identity, CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None)
+        )
         with self._database.reading() as connection:
             number = connection.execute(
-                sa.select(sa.func.count()).select_from(ALARMS).where(mine)
+                sa.select(sa.func.count()).select_from(CASES).where(mine)
             ).scalar_one()
-            rows = connection.execute(
-                sa.select(ALARMS).where(mine).order_by(ALARMS.c.person).limit(most)
-            ).all()
+            rows = connection.execute(sa.select(CASES).where(mine).order_by(CASES.c.place).limit(most)).all()
         return int(number), [_alarm(row) for row in rows]
 
     def _at_any_time(self, bundle: MonitorBundle, identity: str) -> float:
@@ -142,7 +203,7 @@ class History:
 
 
 def _alarm(row: Any) -> Alarm:
-    return Alarm(row.person, row.raised, row.sentence, row.webhook, row.acknowledged, row.note)
+    return Alarm(**{name: value for name, value in row._mapping.items() if name != "monitor"})
 
 
 def _joined(rows: Sequence[Any]) -> Point:
@@ -154,5 +215,5 @@ def _joined(rows: Sequence[Any]) -> Point:
         sum(row.flagged for row in rows),
         max(row.chart_high for row in rows),
         rows[-1].chart_value,
-        sum(row.mean * row.people for row in rows) / people,
+        sum(row.total for row in rows) / people,
     )

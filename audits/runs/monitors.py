@@ -1,41 +1,71 @@
 """Deployed monitors in the database: what was measured, who was flagged, and when the chart alarmed.
 
 Everything of a batch is written in one transaction, so a batch is stored whole or not at all, and several
-batches can share one. Nothing of a person's row is kept: of everybody the sensitivity, of the flagged also
-the score, the parts by feature and the sender's own id.
+batches can share one. Nothing of a person's row is kept: of everybody the sensitivity; of the flagged also
+the score, the parts by feature and the sender's own id; of whoever is sent with an id also score, decision
+and
+the protected values sent, until an outcome is no longer awaited (retention).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import hmac
 import json
+import math
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
 
-from audits.checks import allowed_address
 from audits.errors import InputError
 from audits.runs.database import Database
+from audits.runs.monitor_handling import Handling, Token, check_webhook, digest, tokens_of
 from audits.runs.monitor_history import History
-from audits.runs.monitor_storing import ALARMS, BATCHES, FLAGS, MONITORS, Batch, State, Stored
+from audits.runs.monitor_storing import Batch, Known, State, Stored
+from audits.runs.monitor_tables import (
+    BATCHES,
+    BUCKETS,
+    CASES,
+    FLAGS,
+    MESSAGES,
+    MONITORS,
+    PEOPLE,
+    PREDICTIONS,
+    STATES,
+    TOKENS,
+)
 from audits.sensitivity import MonitorBundle
+from audits.sensitivity.monitor.encoding import RowEncoder
+from audits.sensitivity.monitor.profile import Profile
+from audits.sensitivity.monitor.streams import SHARES, Streams
 from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
 from audits.stats.control import Chart, design_chart, flag_rate_bound
 
-__all__ = ["Alarm", "Batch", "Drift", "Flag", "Monitor", "Monitors", "Point", "Stored"]
+__all__ = [
+    "Alarm",
+    "Batch",
+    "Drift",
+    "Flag",
+    "Known",
+    "Monitor",
+    "Monitors",
+    "Point",
+    "Stored",
+    "Token",
+    "check_webhook",
+]
 
 MOST_PEOPLE = 10_000
 """People in a batch at most."""
 
 _CONFIDENCE = 0.95
-_LONGEST_KEY, _LONGEST_ID, _LONGEST_NAME, _LONGEST_NOTE = 200, 200, 200, 10_000
+_MOST_REMEMBERED = 100
+_LONGEST_NAME, _LONGEST_NOTE = 200, 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +80,11 @@ class Monitor:
         Address told of alarms; empty for none.
     people, flagged : int
         Ever measured, and flagged.
+    settings : dict
+        ``people_between`` false alarms of all kinds; ``window_days`` in which a person counts once;
+        ``email`` addresses and the ``hook``'s form.
+    tokens : tuple of Token
+        Those made beside the first one.
     """
 
     id: str
@@ -64,21 +99,37 @@ class Monitor:
     people: int
     flagged: int
     chart_value: int
+    settings: dict[str, Any]
+    tokens: tuple[Token, ...]
     _token: str
     _text: str
     _weights: bytes
+
+    @property
+    def budget(self) -> float:
+        """People between false alarms of all kinds, on average at least."""
+        return float(self.settings.get("people_between", self.chart.people_between))
 
     @cached_property
     def bundle(self) -> MonitorBundle:
         """What measures people."""
         return MonitorBundle.parse(self._text, self._weights)
 
-    def opens(self, token: str) -> bool:
-        """Tell whether `token` is this monitor's, in a time that does not depend on how alike they are."""
-        return hmac.compare_digest(_digest(token), self._token)
+    def opens(self, token: str, scope: str = "send", now: float | None = None) -> bool:
+        """Tell whether `token` is this monitor's and may do what `scope` says: send, read or manage.
+
+        In a time that does not depend on how alike tokens are. The monitor's first token may do everything.
+        """
+        given, now = digest(token), time.time() if now is None else now
+        found = hmac.compare_digest(given, self._token)
+        for each in self.tokens:
+            lives = each.expires is None or each.expires > now
+            same = hmac.compare_digest(given, each.sha256)
+            found |= same and lives and each.scope in {scope, "manage"}
+        return found
 
 
-class Monitors(History):
+class Monitors(Handling, History):
     """The monitors of a database.
 
     Parameters
@@ -91,6 +142,7 @@ class Monitors(History):
     def __init__(self, database: Database, clock: Any = time.time) -> None:
         super().__init__(database)
         self._clock = clock
+        self._streams: dict[str, Streams] = {}
 
     def create(
         self,
@@ -103,6 +155,7 @@ class Monitors(History):
         keep_people: int = 1_000_000,
         people_between: float = 100_000.0,
         times: float = 2.0,
+        window_days: float = 30.0,
         webhook: str = "",
         webhook_hosts: Sequence[str] = (),
     ) -> tuple[Monitor, str]:
@@ -111,10 +164,14 @@ class Monitors(History):
         Parameters
         ----------
         people_between : float
-            Average number of people between false alarms that the chart promises, for a share of flags up
-            to what the size of the reference allows (95 % confidence).
+            Average number of people between false alarms of all kinds together, at least. For flags that
+            holds for
+            a share of flags up to what the size of the reference allows (95 % confidence).
         times : float
-            How many times that share the chart is tuned to find.
+            How many times that share the chart of flags is tuned to find.
+        window_days : float
+            A person whose id is sent again within so many days (`keep_days` at most) is measured again, but
+            not counted again.
         webhook : str
             Address told of alarms; its host must be one of `webhook_hosts`.
 
@@ -130,9 +187,12 @@ class Monitors(History):
             raise InputError("name", "must not be empty")
         if keep_days < 1 or keep_people < 1:
             raise InputError("keep_days and keep_people", "must be at least 1", (keep_days, keep_people))
+        if not 0 <= window_days < math.inf:
+            raise InputError("window_days", "must be at least 0", window_days)
         check_webhook(webhook, webhook_hosts)
         rate = flag_rate_bound(bundle.above, bundle.people, confidence=_CONFIDENCE)
-        chart = design_chart(rate, times=times, people_between=people_between)
+        share = 1.0 if bundle.known is None else SHARES["flags"]
+        chart = design_chart(rate, times=times, people_between=people_between / share)
         text, weights = bundle.dump()
         token, identity = secrets.token_urlsafe(32), secrets.token_hex(16)
         row = {
@@ -140,7 +200,7 @@ class Monitors(History):
             "owner": owner,
             "name": name.strip(),
             "note": note,
-            "token_sha256": _digest(token),
+            "token_sha256": digest(token),
             "created": self._clock(),
             "keep_days": keep_days,
             "keep_people": keep_people,
@@ -148,6 +208,9 @@ class Monitors(History):
             "bundle": text,
             "weights": weights,
             "chart": json.dumps(dataclasses.asdict(chart)),
+            "settings": json.dumps(
+                {"people_between": people_between, "window_days": min(window_days, keep_days)}
+            ),
             **dict.fromkeys(("batches", "people", "flagged", "chart_value"), 0),
         }
         with self._database.writing() as connection:
@@ -164,9 +227,9 @@ class Monitors(History):
         """
         with self._database.reading() as connection:
             row = connection.execute(sa.select(MONITORS).where(MONITORS.c.id == identity)).first()
-        if row is None:
-            raise InputError("monitor", "must be one that exists", identity)
-        return _monitor(row)
+            if row is None:
+                raise InputError("monitor", "must be one that exists", identity)
+            return _monitor(row, tokens_of(connection, identity))
 
     def of_owner(self, owner: str) -> list[Monitor]:
         """Return an owner's monitors, latest first."""
@@ -182,7 +245,7 @@ class Monitors(History):
     def delete(self, identity: str) -> None:
         """Remove a monitor and everything it measured."""
         with self._database.writing() as connection:
-            for table in (FLAGS, ALARMS, BATCHES):
+            for table in (FLAGS, CASES, BATCHES, BUCKETS, STATES, PEOPLE, PREDICTIONS, MESSAGES, TOKENS):
                 connection.execute(sa.delete(table).where(table.c.monitor == identity))
             connection.execute(sa.delete(MONITORS).where(MONITORS.c.id == identity))
         self._database.scrub()
@@ -203,31 +266,40 @@ class Monitors(History):
             states: dict[str, State] = {}
             for batch in batches:
                 if batch.monitor not in states:
-                    states[batch.monitor] = State.read(connection, batch.monitor)
-                found.append(states[batch.monitor].add(connection, batch, self._clock()))
+                    states[batch.monitor] = self._state(connection, batch.monitor)
+                found.append(states[batch.monitor].add(batch, self._clock()))
             for state in states.values():
-                state.write(connection)
+                state.write()
         return found
 
-    def acknowledge(self, identity: str, person: int, note: str) -> None:
-        """Note that somebody has looked at the alarm raised at `person`."""
-        if len(note) > _LONGEST_NOTE:
-            raise InputError("note", f"must be at most {_LONGEST_NOTE:,} characters")
-        changed = {"acknowledged": self._clock(), "note": note}
-        self._change_alarm(identity, person, changed)
+    def learn(self, identity: str, outcomes: Mapping[str, bool]) -> Known:
+        """Note outcomes by the sender's ids: whether each was the favourable one.
 
-    def acknowledge_all(self, identity: str, note: str) -> int:
-        """Note that somebody has looked at every alarm that waits; return how many."""
-        if len(note) > _LONGEST_NOTE:
-            raise InputError("note", f"must be at most {_LONGEST_NOTE:,} characters")
-        waits = sa.and_(ALARMS.c.monitor == identity, ALARMS.c.acknowledged.is_(None))
+        Outcomes known already are passed over; one that is known otherwise is not changed.
+
+        Raises
+        ------
+        InputError
+            If there is no such monitor.
+        """
         with self._database.writing() as connection:
-            changed = sa.update(ALARMS).where(waits).values(acknowledged=self._clock(), note=note)
-            return int(connection.execute(changed).rowcount)
+            state = self._state(connection, identity)
+            known = state.learn(outcomes, self._clock())
+            if isinstance(known, InputError):
+                raise known
+            state.write()
+        return known
 
-    def note_webhook(self, identity: str, person: int, outcome: str) -> None:
-        """Note how telling the webhook of an alarm went."""
-        self._change_alarm(identity, person, {"webhook": outcome[:500]})
+    def _state(self, connection: sa.Connection, identity: str) -> State:
+        """Return where a monitor stands, to be changed within the transaction."""
+        if identity not in self._streams:
+            names = (MONITORS.c.bundle, MONITORS.c.settings, MONITORS.c.chart)
+            row = connection.execute(sa.select(*names).where(MONITORS.c.id == identity)).first()
+            if row is not None:
+                while len(self._streams) >= _MOST_REMEMBERED:
+                    del self._streams[next(iter(self._streams))]
+                self._streams[identity] = _streams(row)
+        return State(connection, identity, self._streams.get(identity) or Streams(None, 1.0))
 
     def drift(self, identity: str, people: int = 2000) -> Drift:
         """Hold the latest `people` against the baseline."""
@@ -243,36 +315,27 @@ class Monitors(History):
                 sa.or_(BATCHES.c.received < oldest, BATCHES.c.first_person + BATCHES.c.people <= first),
             )
             removed = connection.execute(sa.delete(BATCHES).where(past)).rowcount
+            for table in (FLAGS, PREDICTIONS):
+                gone = sa.or_(table.c.received < oldest, table.c.person < first)
+                connection.execute(sa.delete(table).where(table.c.monitor == identity, gone))
             connection.execute(
-                sa.delete(FLAGS).where(
-                    FLAGS.c.monitor == identity,
-                    sa.or_(FLAGS.c.received < oldest, FLAGS.c.person < first),
-                )
+                sa.delete(PEOPLE).where(PEOPLE.c.monitor == identity, PEOPLE.c.received < oldest)
             )
         return int(removed)
 
-    def _change_alarm(self, identity: str, person: int, changed: dict[str, Any]) -> None:
-        with self._database.writing() as connection:
-            done = connection.execute(
-                sa.update(ALARMS)
-                .where(ALARMS.c.monitor == identity, ALARMS.c.person == person)
-                .values(**changed)
-            )
-            if done.rowcount == 0:
-                raise InputError("alarm", "must be one of this monitor", person)
+
+def _streams(row: Any) -> Streams:
+    """Return a monitor's streams at their beginning, from its bundle without the weights."""
+    document, settings = json.loads(row.bundle), json.loads(row.settings)
+    profile = None
+    if document.get("known") is not None:
+        encoder = RowEncoder(document["encoding"], document["reads"])
+        profile = Profile(document["known"], document["encoding"], encoder.starts)
+    chart = json.loads(row.chart)
+    return Streams(profile, float(settings.get("people_between", chart["people_between"])))
 
 
-def check_webhook(address: str, hosts: Sequence[str]) -> None:
-    """Raise `InputError` unless `address` is empty, or http(s) on one of `hosts` (maybe with a port)."""
-    if address:
-        allowed_address("webhook", address, hosts, "EVENHAND_WEBHOOK_HOSTS")
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _monitor(row: Any) -> Monitor:
+def _monitor(row: Any, tokens: tuple[Token, ...] = ()) -> Monitor:
     return Monitor(
         id=row.id,
         owner=row.owner,
@@ -286,6 +349,8 @@ def _monitor(row: Any) -> Monitor:
         people=row.people,
         flagged=row.flagged,
         chart_value=row.chart_value,
+        settings=json.loads(row.settings),
+        tokens=tokens,
         _token=row.token_sha256,
         _text=row.bundle,
         _weights=bytes(row.weights),

@@ -90,6 +90,12 @@ def plan(
     subject = prepared_subject(spec)
     if not subject.data.protected:
         raise InputError("data.protected", "must name an attribute whose groups are planned for")
+    if subject.data.design is not None:
+        raise InputError(
+            "data.person or data.weights",
+            "cannot be planned with: worlds are drawn row by row, as if each were one independent person",
+            advice="leave it out, and take the sizes for numbers of persons",
+        )
     steps = [(request, n, d) for request in spec.audits for n in sizes for d in differences]
     found = []
     for place, (request, n, difference) in enumerate(steps):

@@ -215,7 +215,7 @@ def _model(stored: dict[str, str], label: str | None) -> tuple[dict[str, Any], s
         return (
             {"predictions": {"score": scores[0]}},
             f"The predictions are the scores in {scores[0]!r}, higher being better for the person, "
-            "favourable from 0.5 on.",
+            "favorable from 0.5 on.",
         )
     return {
         "train": "logistic"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
-from audits.runs.across import levels_of, verdicts_across
+from audits.runs.across import Across, counted_together
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 
@@ -45,9 +45,15 @@ class AuditResult:
         """Return the finding for a notebook."""
         return str(self.result._repr_html_())
 
+    @property
+    def headline(self) -> str:
+        """What it found in one sentence for everybody."""
+        return AUDITS[self.name].sentence(self.result)
+
     def to_json(self) -> dict[str, Any]:
         """Return the audit's entry of results.json."""
-        return {"audit": self.name, "options": self.options, **self.result.to_json()}
+        told = {"audit": self.name, "options": self.options, "headline": self.headline}
+        return told | self.result.to_json()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +110,13 @@ class RunResult:
 
     def verdicts_across(self) -> list[Verdict]:
         """Return each audit's verdict after correction for all audits of the run."""
-        levels = levels_of([audit.options for audit in self.audits])
-        return verdicts_across([audit.result for audit in self.audits], levels)
+        return [each.verdict for each in self.across()]
+
+    def across(self) -> list[Across]:
+        """Return what the correction for all audits of the run leaves of each audit's verdict."""
+        return counted_together(
+            [audit.result for audit in self.audits], [audit.options for audit in self.audits]
+        )
 
     def with_spec(self, spec: Spec) -> RunResult:
         """Return the same result under `spec`, an equal one whose files lie elsewhere."""

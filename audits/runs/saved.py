@@ -34,14 +34,15 @@ from audits.runs.entry import (
     title_of,
     worst,
 )
+from audits.runs.pending import Pending
 from audits.runs.processes import goes_on, this_process
-from audits.runs.store import home
+from audits.runs.store import RunStore, home
 
 if TYPE_CHECKING:
     from audits.runs.handle import Run
     from audits.runs.result import RunResult
 
-__all__ = ["STATUSES", "SavedRun", "SavedRuns"]
+__all__ = ["STATUSES", "SavedRun", "SavedRuns", "keep_run"]
 
 _FIELDS = (
     "id", "run_key", "title", "note", "status", "owner", "spec", "base_dir", "created", "ended",
@@ -51,6 +52,57 @@ _WAITS = (1.0, 5.0, 15.0, 60.0)  # seconds between tries to note the end of a ru
 _TRIES = 1440  # a day
 _RUNS = sa.table("saved_runs", *map(sa.column, _FIELDS))
 _FILES = sa.table("saved_files", *map(sa.column, ("run", "name", "digest", "size")))
+
+
+def keep_run(
+    run: Run, spec: Mapping[str, Any], base_dir: Path, *, title: str, owner: str, base: Path | None = None
+) -> None:
+    """Keep a server's run among the saved audits, and how it ends, as soon as the database can be used.
+
+    Raises
+    ------
+    InputError
+        If the home folder cannot be used.
+    RunFailed
+        If the run can be noted nowhere.
+    """
+    try:
+        saved = SavedRuns(base)
+    except InputError:  # it is away since before this process began
+        folder = base or home()
+        row = _row(spec, base_dir, title, owner, run.key, this_process(folder))
+        Pending(folder).add(row)
+        run.on_end(lambda: _when_back(base, str(row["id"]), run))
+        return
+    saved.follow(saved.begin(spec, base_dir, title=title, owner=owner, key=run.key), run)
+
+
+def _when_back(base: Path | None, identity: str, run: Run) -> None:
+    def again() -> None:
+        for wait in (*_WAITS, *[_WAITS[-1]] * _TRIES):
+            time.sleep(wait)
+            with contextlib.suppress(InputError):
+                SavedRuns(base).note_end(identity, run)
+                return
+
+    threading.Thread(target=again, name="evenhand-note", daemon=True).start()
+
+
+def _row(
+    spec: Mapping[str, Any], base_dir: Path, title: str, owner: str, key: str, process: str
+) -> dict[str, Any]:
+    return dict.fromkeys(_FIELDS, "") | {
+        "id": uuid.uuid4().hex,
+        "run_key": key,
+        "title": title_of(title or default_title(spec)),
+        "status": "running",
+        "owner": owner,
+        "spec": json.dumps(spec),
+        "base_dir": storable(str(base_dir)),
+        "created": time.time(),
+        "ended": None,
+        "process": process,
+    }
 
 
 class SavedRuns:
@@ -68,27 +120,26 @@ class SavedRuns:
     """
 
     def __init__(self, base: Path | None = None) -> None:
+        self._base = base or home()
         self._database: Database = database(base)
-        self._artefacts = Artefacts(base or home())
+        self._artefacts = Artefacts(self._base)
+        self._pending = Pending(self._base)
 
     def begin(
         self, spec: Mapping[str, Any], base_dir: Path, *, title: str = "", owner: str = "", key: str = ""
     ) -> str:
-        """Note a run that starts now in this process; return its id."""
-        row = dict.fromkeys(_FIELDS, "") | {
-            "id": uuid.uuid4().hex,
-            "run_key": key,
-            "title": title_of(title or default_title(spec)),
-            "status": "running",
-            "owner": owner,
-            "spec": json.dumps(spec),
-            "base_dir": storable(str(base_dir)),
-            "created": time.time(),
-            "ended": None,
-            "process": this_process(),
-        }
-        with self._database.writing() as connection:
-            connection.execute(sa.insert(_RUNS), row)
+        """Note a run that starts now in this process; return its id.
+
+        Where the database is away, a run with a key waits in the home folder until it is back.
+        """
+        row = _row(spec, base_dir, title, owner, key, this_process(self._base))
+        try:
+            with self._database.writing() as connection:
+                connection.execute(sa.insert(_RUNS), row)
+        except RunFailed as error:
+            if not key or not is_unreachable(error):
+                raise
+            self._pending.add(row)
         return str(row["id"])
 
     def begin_again(self, identity: str, owner: str | None = None) -> SavedRun:
@@ -102,7 +153,7 @@ class SavedRuns:
         found = self.get(identity, owner)
         change = {
             "status": "running",
-            "process": this_process(),
+            "process": this_process(self._base),
             "created": time.time(),
             "ended": None,
             "error": "",
@@ -156,9 +207,29 @@ class SavedRuns:
         with self._database.writing() as connection:
             connection.execute(sa.update(_RUNS).where(_RUNS.c.id == identity).values(change))
 
+    def reconcile(self) -> int:
+        """Take in the runs that were noted while the database was away; return how many.
+
+        Raises
+        ------
+        RunFailed
+            If it is away still.
+        """
+        rows = self._pending.all()
+        if not rows:
+            return 0
+        with self._database.writing() as connection:
+            for row in rows:
+                known = sa.select(_RUNS.c.id).where(_RUNS.c.id == row["id"])
+                if connection.execute(known).first() is None:
+                    connection.execute(sa.insert(_RUNS), {name: row[name] for name in _FIELDS})
+        for row in rows:
+            self._pending.remove(row["id"])
+        return len(rows)
+
     def follow(self, identity: str, run: Run) -> None:
         """Note how `run` ends as soon as it does, from whichever thread that is."""
-        run.on_end(lambda: self._note_end(identity, run))
+        run.on_end(lambda: self.note_end(identity, run))
 
     def list(
         self,
@@ -283,7 +354,7 @@ class SavedRuns:
                     self._artefacts.forget(digest)
         self._database.scrub()
 
-    def _note_end(self, identity: str, run: Run) -> None:
+    def note_end(self, identity: str, run: Run) -> None:
         """Note how a run ended; where the database cannot be used now, try again until it can."""
         if self._noted(identity, run):
             return
@@ -299,6 +370,7 @@ class SavedRuns:
     def _noted(self, identity: str, run: Run) -> bool:
         """Note how a run ended; False if the database could not be reached."""
         try:
+            self.reconcile()
             if run.status == "done":
                 self.finish(identity, run.result())
             elif run.status == "cancelled":
@@ -325,10 +397,12 @@ class SavedRuns:
                 )
 
     def _sweep(self) -> None:
-        """Mark runs whose process is gone as interrupted."""
+        """Mark runs whose process is gone as interrupted; one that had its result by then is done."""
+        self.reconcile()
         with self._database.reading() as connection:
             going = connection.execute(sa.select(*_RUNS.c).where(_RUNS.c.status == "running")).all()
-        gone = [row for row in going if not goes_on(row.process, row.created)]
+        gone = [row for row in going if not goes_on(row.process, row.created, self._base)]
+        gone = [row for row in gone if not self._found_later(row)]
         if not gone:
             return
         with self._database.writing() as connection:
@@ -339,3 +413,15 @@ class SavedRuns:
                 connection.execute(
                     sa.update(_RUNS).where(same).values(status="interrupted", ended=time.time())
                 )
+
+    def _found_later(self, row: Any) -> bool:
+        """Take in the result of a run whose server ended, or had no database, before that was noted."""
+        from audits.runs.result import RunResult
+
+        store = RunStore(self._base)
+        if not row.run_key or not store.finished(row.run_key, row.owner):
+            return False
+        try:
+            return self.finish(row.id, RunResult.load(store.folder(row.run_key, row.owner)))
+        except RunFailed:  # damaged
+            return False

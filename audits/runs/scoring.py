@@ -61,7 +61,7 @@ class Scorer:
         """
         if self.is_quick(bundle):
             return bundle.score_columns(columns, people)
-        bundle.encoder.encode(columns, people)  # what is wrong with the rows is told without the worker
+        points, _ = bundle.encoder.encode(columns, people)  # what is wrong is told without the worker
         with self._lock:
             answer = self._ask(identity, bundle, columns, people)
         if "error" in answer:
@@ -73,6 +73,7 @@ class Scorer:
             np.array(answer["contributions"]),
             bundle.encoder.columns,
             {int(row): names for row, names in answer["unseen"].items()},
+            points,
         )
 
     def close(self) -> None:

@@ -17,7 +17,6 @@ from pydantic import Field, TypeAdapter
 
 from audits.checks import build, one_of
 from audits.data import DataSpec, Limits, data_spec
-from audits.data.larger import beyond_limits
 from audits.errors import InputError
 from audits.foreign import audit_line, value_line
 from audits.models import ModelSpec, model_spec
@@ -118,15 +117,10 @@ class Spec:
 
     @property
     def streamed(self) -> bool:
-        """Whether the table is counted batch by batch instead of being read whole.
+        """Whether people are counted batch by batch instead of being held, see `audits.runs.large`."""
+        from audits.runs.large import is_counted  # late: nothing else of a spec reads tables
 
-        So are rule sets, and nothing else, of predictions in Parquet that is too large to be read.
-        """
-        if self.model.predictions is None or any(
-            AUDITS[request.name].streams is None for request in self.audits
-        ):
-            return False
-        return beyond_limits([path for where, _, path in self.paths() if where.startswith("data.path")])
+        return is_counted(self)
 
     @property
     def asks_a_service(self) -> bool:

@@ -20,6 +20,7 @@ from audits.sensitivity.matching import MatchSet
 from audits.sensitivity.measuring import Measured, exceeds
 from audits.sensitivity.monitor.encoding import describe_space, parameter_table
 from audits.sensitivity.monitor.models import carry
+from audits.sensitivity.monitor.profile import profile_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.scene import Models, People
@@ -53,6 +54,7 @@ def pack(
     above, n = float(weights @ flagged), float(weights.sum())
     baseline = baseline_of(values, weights, options.level)
     withheld = _withheld(models, options)
+    encoding, reads = describe_space(space), _reads(subject, models)
     compared = judge_groups(
         values, flagged, data, weights, attributes, options, rng.spawn(1)[0], withheld=withheld
     )
@@ -91,13 +93,14 @@ def pack(
         histogram=histogram_of(values, data, weights, attributes, threshold.value or 0.0),
         match_set=twin,
         match_set_note=note,
-        reads=_reads(subject, models),
+        reads=reads,
         status_groups={each.attribute: list(each.groups) for each in models.statuses},
-        encoding=describe_space(space),
+        encoding=encoding,
         people=_people_table(subject, found, flagged),
         contributions=pd.DataFrame(found.contributions, index=data.frame.index, columns=list(space.columns)),
         parameters=parameter_table(models.audited, models.statuses),
         carried=None if models.audited else carry(subject, people.z, options.step),
+        profile=profile_of(subject, space, people.z, found.score, values, weights, encoding, reads),
     )
 
 

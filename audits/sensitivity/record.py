@@ -48,6 +48,7 @@ AUDIT = Audit(
     result="audits.sensitivity.result:SensitivityResult",
     runs="audits.sensitivity.audit:sensitivity",
     keys="audits.sensitivity:keys.json",
+    says="audits.sensitivity.words:headline",
     presents="audits.sensitivity.exhibits:section",
     usual=_usual,
     seconds=_seconds,

@@ -118,6 +118,8 @@ class SensitivityResult:
     carried : dict or None
         Where F has no gradient, what a monitor asks instead of weights (an ONNX file, or trees as arrays), or
         under ``refused`` why it cannot.
+    profile : dict or None
+        Counts of the people audited that a monitor holds new people against.
     """
 
     options: dict[str, Any]
@@ -147,6 +149,7 @@ class SensitivityResult:
     contributions: pd.DataFrame
     parameters: pd.DataFrame
     carried: dict[str, Any] | None = None
+    profile: dict[str, Any] | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -172,7 +175,7 @@ class SensitivityResult:
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; people, weights and encoding stay beside it."""
         values = plain(self)
-        del values["encoding"], values["carried"], values["judged"]
+        del values["encoding"], values["carried"], values["profile"], values["judged"]
         values["flagged"] = {"size": values.pop("above"), "share": values["flagged"]}
         return {**values, **head(self)}
 

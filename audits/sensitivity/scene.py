@@ -132,7 +132,7 @@ def _audited(subject: Subject) -> tuple[Audited | None, str]:
     try:
         network = dense_of(logits_over(model, subject.space, subject.data.frame))
     except InputError:
-        return None, f"The {model.name} is no network of linear layers and ReLUs"
+        return None, f"The {model.name} is no network of linear layers with ReLU, tanh or sigmoid units"
     return Audited(network, None if model.classes is None else subject.favorable_classes), ""
 
 

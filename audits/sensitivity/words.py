@@ -6,14 +6,34 @@ from audits.data import group_name
 from audits.sensitivity.judging import Compared
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.protected import StatusQuality
-from audits.sensitivity.result import Baseline
+from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.means import FEWEST
-from audits.stats.words import count, number, people, percent
+from audits.stats.words import count, named_group, number, people, percent
 
-__all__ = ["finding", "too_few", "warnings_for"]
+__all__ = ["finding", "headline", "too_few", "warnings_for"]
 
 _PERFECT, _WEAK, _MISCALIBRATED = 0.995, 0.6, 0.1
+
+
+def headline(result: SensitivityResult) -> str:
+    """Say whose predictions lean most on what gives protected status away, or that it is open."""
+    judged, ratio = result.judged, result.judged.interval
+    about = " or ".join(result.protected[:2])
+    group = next((item for item in result.groups if item.ratio == ratio), None)
+    if group is None or ratio.value is None:
+        return f"These data cannot tell whose predictions lean most on what gives {about} away."
+    who = named_group(group_name({group.attribute: group.group}))
+    times = f"{number(ratio.value)} times as much"
+    if judged.verdict == EVIDENCE:
+        small = "" if judged.material else " (less than matters)"
+        return f"Predictions about {who} lean on what gives {about} away {times} as others'{small}."
+    if judged.verdict == NO_MATERIAL:
+        return f"Predictions about all groups lean about equally on what gives {about} away."
+    return (
+        f"These data cannot tell whether predictions about {who} lean more than others' on what gives "
+        f"{about} away."
+    )
 
 
 def finding(

@@ -19,7 +19,7 @@ from scipy.linalg import solve_banded
 
 from audits.errors import InputError
 
-__all__ = ["Chart", "ChartRun", "design_chart", "flag_rate_bound", "run_length"]
+__all__ = ["Chart", "ChartRun", "design_chart", "flag_rate_bound", "reference_for", "run_length"]
 
 _LARGEST_LIMIT = 20_000
 _WINDOW = 4096
@@ -123,6 +123,29 @@ def design_chart(rate: float, *, times: float = 2.0, people_between: float = 100
         middle = (low + high) // 2
         low, high = (middle, high) if run_length(rate, jump, middle) < people_between else (low, middle)
     return Chart(rate, shifted, jump, high, run_length(rate, jump, high), run_length(shifted, jump, high))
+
+
+def reference_for(rate: float, chart: Chart, *, confidence: float = 0.95) -> tuple[float, int | None]:
+    """Return how late `chart` finds twice the observed `rate`, and the reference that would halve that.
+
+    A small reference makes the share that counts as in control larger than the observed one, and what lies
+    between is found late or never. None where no reference of up to 10 million people would halve it.
+
+    Parameters
+    ----------
+    rate : float in (0, 0.25)
+        Share of flags observed among the reference people.
+    """
+    late = run_length(2 * rate, chart.jump, chart.limit)
+    people = 100
+    while people <= 10_000_000:
+        bound = flag_rate_bound(round(rate * people), people, confidence=confidence)
+        if bound < rate * 1.9:
+            wider = design_chart(bound, times=2 * rate / bound, people_between=chart.people_between)
+            if run_length(2 * rate, wider.jump, wider.limit) <= late / 2:
+                return late, people
+        people = round(people * 1.25)
+    return late, None
 
 
 def run_length(rate: float, jump: int, limit: int) -> float:

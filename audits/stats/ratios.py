@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
@@ -65,7 +65,7 @@ def power_of_ratio(first: MeanTest, second: MeanTest, ratio: float, *, level: fl
         return 0.0
     if error == 0:
         return 1.0
-    return float(norm.cdf(math.log(ratio) / error - norm.isf(level / 2)))
+    return float(ndtr(math.log(ratio) / error + ndtri(level / 2)))
 
 
 def times_people_needed(
@@ -75,7 +75,7 @@ def times_people_needed(
     error = _log_error(first, second)
     if error is None:
         return None
-    return (error * float(norm.isf(level / 2) + norm.ppf(power)) / math.log(ratio)) ** 2
+    return (error * float(ndtri(power) - ndtri(level / 2)) / math.log(ratio)) ** 2
 
 
 def ratios_to_highest(

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 
 from audits.stats.estimate import Estimate
 
-__all__ = ["count", "number", "p_words", "people", "percent", "percent_interval"]
+__all__ = [
+    "count",
+    "named_group",
+    "number",
+    "out_of",
+    "p_words",
+    "people",
+    "people_in",
+    "percent",
+    "percent_interval",
+]
 
 _ONE_DECIMAL_FROM = 1000
+_WEIGHTLESS = 1e-6  # what rounding leaves of nobody
+_PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
+_SAYS_LITTLE = {"all", "any", "different", "false", "missing", "na", "no", "none", "null", "other"}
+_SAYS_LITTLE |= {"others", "rest", "true", "unknown", "yes"}
 _SOMEBODY = 0.999  # a sum of weights that is one person but for rounding
 
 
@@ -33,6 +48,52 @@ def people(value: float) -> str:
     """
     words = count(value)
     return f"{words} {'person' if words == '1' else 'people'}"
+
+
+def out_of(some: float, everybody: float) -> str:
+    """Word how many of how many, whole people: none and all are said in words, and only where they are so.
+
+    Examples
+    --------
+    >>> out_of(41, 100), out_of(0, 216), out_of(76.2, 76.2), out_of(1, 1), out_of(0.4, 12.6)
+    ('41 of 100', 'none of 216', 'all 76', 'the only one', '1 of 13')
+    >>> out_of(0, 0)
+    'nobody of 0'
+    """
+    whole, part = math.floor(everybody + 0.5), math.floor(some + 0.5)
+    if everybody < _WEIGHTLESS:
+        return "nobody of 0"
+    if some < _WEIGHTLESS:
+        return f"none of {whole:,}"
+    if everybody - some < _WEIGHTLESS:
+        return "the only one" if whole == 1 else f"all {whole:,}"
+    return f"{min(max(part, 1), max(whole - 1, 1)):,} of {whole:,}"
+
+
+def named_group(group: str) -> str:
+    """Word a group where people were spoken of, so that no value reads as something else.
+
+    Examples
+    --------
+    >>> named_group("female"), named_group("Other")
+    ('female people', '“Other”')
+    """
+    return people_in(group).removeprefix("people in ")
+
+
+def people_in(group: str) -> str:
+    """Word the people of a group so that no value reads as something else: ``female people``.
+
+    Examples
+    --------
+    >>> people_in("African-American"), people_in("Other"), people_in("female & Velian")
+    ('African-American people', 'people in “Other”', 'female & Velian people')
+    >>> people_in("age [18, 30)"), people_in("Female & Other"), people_in("(missing)")
+    ('people in “age [18, 30)”', 'people in “Female & Other”', 'people in “(missing)”')
+    """
+    parts = re.split(r" & | × ", group)
+    plain = all(_PLAIN.fullmatch(part) and part.lower() not in _SAYS_LITTLE for part in parts)
+    return f"{group} people" if plain else f"people in “{group}”"
 
 
 def number(value: float | None) -> str:

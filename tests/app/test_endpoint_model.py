@@ -55,5 +55,5 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         assert run.error is None, run.error
         at.run()
         expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
-        assert at.container(key="finding").text[0].value == expected.finding
+        assert at.container(key="numbers").text[0].value == expected.finding
         assert scorer.requests

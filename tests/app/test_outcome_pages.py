@@ -40,7 +40,7 @@ def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
     assert not at.exception
     at.multiselect(key="flows-by").set_value(["sex"]).run()
     result = finish(space, at)
-    assert at.container(key="finding").text[0].value == result.finding
+    assert at.container(key="numbers").text[0].value == result.finding
     assert any(result.verdict in element.value for element in at.markdown)
     at.selectbox(key="flow-from").select(result.flows.rows[0]).run()
     at.selectbox(key="flow-to").select(result.flows.columns[0]).run()
@@ -108,7 +108,7 @@ def test_recourse_slides_in_the_browser_without_another_run(space) -> None:  # n
     at = visit(space).button(key="open-hiring").click().run()
     at.switch_page(RECOURSE).run()
     result = finish(space, at)
-    assert at.container(key="finding").text[0].value == result.finding
+    assert at.container(key="numbers").text[0].value == result.finding
     runs = len(space.runs())
     drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
     slid = next(figure for figure in drawn if figure.get("frames"))

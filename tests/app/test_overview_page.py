@@ -38,7 +38,7 @@ def test_the_page_shows_the_inline_executors_finding_and_moves_with_the_threshol
     at = run_here(at, space)
     assert not at.exception
     expected = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
-    assert at.container(key="finding").text[0].value == expected.finding
+    assert at.container(key="numbers").text[0].value == expected.finding
     assert any(expected.verdict in element.value for element in at.markdown)
     telling = expected.table[1].differences["true_positive_rate"].estimate
     assert telling.high < 0 <= expected.widest.demographic_parity_difference.low
@@ -47,7 +47,7 @@ def test_the_page_shows_the_inline_executors_finding_and_moves_with_the_threshol
     assert any(text.startswith(begin) for text in texts(at)), "beside the interval that it rests on"
     at.slider(key="cut").set_value(0.8).run()
     assert not at.exception
-    assert at.container(key="finding").text[0].value == at_threshold(expected, 0.8).finding
+    assert at.container(key="numbers").text[0].value == at_threshold(expected, 0.8).finding
     assert any("not the saved result" in text for text in texts(at))
     at.slider(key="cut").set_value(0.5).run()
     at.toggle(key="by-group").set_value(True).run()
@@ -57,7 +57,7 @@ def test_the_page_shows_the_inline_executors_finding_and_moves_with_the_threshol
     moved = at_threshold(
         expected, {"gender": {row.group: 0.9 if row.group == largest else 0.5 for row in expected.table}}
     )
-    assert at.container(key="finding").text[0].value == moved.finding
+    assert at.container(key="numbers").text[0].value == moved.finding
 
 
 def test_other_audits_are_cards_and_another_threshold_lies_beside(space) -> None:  # noqa: F811
@@ -110,3 +110,23 @@ def test_hostile_group_names_are_shown_as_they_are(space) -> None:  # noqa: F811
     at.number_input(key="cut-1").set_value(0.9).run()
     assert not at.exception
     assert any("not the saved result" in text for text in texts(at))
+
+
+def test_groups_known_by_probability_and_a_plan_on_the_page(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-hiring").click().run()
+    at.switch_page(PAGE).run()
+    column = at.multiselect(key="probable").options[0]
+    at.multiselect(key="probable").set_value([column]).run()
+    assert not at.exception
+    at.text_input(key="probable-of").set_value("origin").run()
+    at.number_input(key="probable-error").set_value(5.0).run()
+    at.multiselect(key="probable").set_value([]).run()
+    at = run_here(at, space)
+    at.number_input(key="plan-first").set_value(40)
+    at.number_input(key="plan-second").set_value(20)
+    next(button for button in at.button if button.label == "Simulate").click().run()
+    assert not at.exception
+    table = next(frame.value for frame in at.dataframe if "planted" in frame.value)
+    assert list(table["planted"]) == ["0 points", "10 points"]
+    spec = space.runs()[0]["spec"]
+    assert "by_probability" not in spec["audits"][0]["groups"]

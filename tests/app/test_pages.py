@@ -117,7 +117,7 @@ def test_the_finding_on_the_page_is_the_inline_executors(space: Workspace) -> No
     assert run.wait(240)
     at.run()
     expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
-    assert at.container(key="finding").text[0].value == expected.finding
+    assert at.container(key="numbers").text[0].value == expected.finding
     assert any(expected.verdict in element.value for element in at.markdown)
     assert expected.positive.size == 157
     assert expected.negative.size == 136

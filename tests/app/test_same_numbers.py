@@ -82,7 +82,7 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     assert run.wait(200)
     at.run()
     assert not at.exception
-    shown = at.container(key="finding").text[0].value
+    shown = at.container(key="numbers").text[0].value
 
     (tmp_path / "people.csv").write_text(people())
     spec = portable(work.result(space, record["spec"]).spec)

@@ -104,7 +104,7 @@ def test_the_demo_walks_through_five_findings(space) -> None:  # noqa: F811
     for step in STEPS:
         at.segmented_control(key="step").set_value(step).run()
         assert not at.exception
-        found = at.container(key="finding").text[0].value
+        found = at.container(key="numbers").text[0].value
         assert found == expected.audits[step - 1].result.finding
         findings.add(found)
     assert len(findings) == 5

@@ -77,10 +77,10 @@ def test_an_empty_file_and_one_too_large_are_refused_and_leave_nothing(
 
 def test_a_full_workspace_takes_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     space = Workspace(new_token(), tmp_path)
-    monkeypatch.setattr(workspace, "_MAX_WORKSPACE_BYTES", 10)
-    space.add_file("a.csv", io.BytesIO(b"123456"))
+    monkeypatch.setenv("EVENHAND_DISK_MB", "1")
+    space.add_file("a.csv", io.BytesIO(b"1" * 600_000))
     with pytest.raises(InputError, match="workspace is full"):
-        space.add_file("b.csv", io.BytesIO(b"123456"))
+        space.add_file("b.csv", io.BytesIO(b"2" * 600_000))
 
 
 def test_workspaces_share_nothing(tmp_path: Path) -> None:

@@ -111,11 +111,13 @@ def run(page: Page) -> None:
 
 
 def finding(page: Page) -> str:
-    """Wait for the finding and return it; that of an earlier result, shown greyed, is not it."""
+    """Wait for the finding and return it with what folds below; an earlier result, greyed, is not it."""
     own = ".st-key-finding:not(.st-key-earlier *)"
     page.wait_for_selector(f'{own}, .main [class*="st-key-problem-"]', timeout=SLOW)
     settle(page)
-    return page.locator(own).inner_text()
+    numbers = page.locator(".st-key-numbers:not(.st-key-earlier *)")
+    folded = [numbers.first.text_content() or ""] if numbers.count() else []
+    return "\n".join([page.locator(own).inner_text(), *folded])
 
 
 def narrow_and_shoot(page: Page, folder: Path, name: str, height: int = 2600) -> None:

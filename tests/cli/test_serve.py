@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import joblib
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -43,15 +45,15 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def address(folder):
-    """Where the served model answers."""
+@contextmanager
+def served(folder, model, said_of_it):
+    """Serve a model of `folder`; yield its address."""
     command = [
         sys.executable,
         "-m",
         "audits",
         "serve",
-        "model.joblib",
+        model,
         "--port",
         "0",
         "--python",
@@ -60,20 +62,76 @@ def address(folder):
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server:
         said = [server.stdout.readline() for _ in range(3)]
-        assert said[0].startswith("Pipeline answers on http://127.0.0.1:"), said
+        assert said[0].startswith(f"{said_of_it} answers on http://127.0.0.1:"), said
         assert said[1] == "It reads hours, job.\n"
         yield said[0].split()[-1]
         server.send_signal(2)
         assert server.wait(10) == 0
 
 
-def test_scores_are_the_pipeline_s_own(folder, address):
+@pytest.fixture(scope="module")
+def address(folder):
+    """Where the served pipeline answers."""
+    with served(folder, "model.joblib", "Pipeline") as found:
+        yield found
+
+
+def scores_from(address, folder):
+    """Return what an audit gets from the service for everyone in people.csv."""
     section = {"label": "paid", "favorable": "yes", "protected": ["sex"], "features": ["job", "hours"]}
     data = build_data(read_table(folder / "people.csv"), data_spec(section))
-    subject = make_subject(data, model_spec({"endpoint": {"url": address}}))
+    return make_subject(data, model_spec({"endpoint": {"url": address}})).scores
+
+
+def test_scores_are_the_pipeline_s_own(folder, address):
     frame = pd.read_csv(folder / "people.csv")
     own = joblib.load(folder / "model.joblib").predict_proba(frame[["hours", "job"]])[:, 1]
-    np.testing.assert_allclose(subject.scores, own, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scores_from(address, folder), own, rtol=0, atol=1e-12)
+
+
+def test_an_mlflow_folder_of_scikit_learn_and_one_of_any_function(folder):
+    mlflow = pytest.importorskip("mlflow")
+    frame = pd.read_csv(folder / "people.csv")[["hours", "job"]]
+    pipeline = joblib.load(folder / "model.joblib")
+    trusted = {"serialization_format": "cloudpickle"}
+    mlflow.sklearn.save_model(pipeline, folder / "of-sklearn", pip_requirements=[], **trusted)
+    own = pipeline.predict_proba(frame)[:, 1]
+    with served(folder, "of-sklearn", "Pipeline") as address:
+        np.testing.assert_allclose(scores_from(address, folder), own, rtol=0, atol=1e-12)
+
+    class Chances(mlflow.pyfunc.PythonModel):
+        def predict(self, context, model_input):
+            return np.column_stack([1 - model_input["hours"] / 100, model_input["hours"] / 100])
+
+    signature = mlflow.models.infer_signature(frame)
+    mlflow.pyfunc.save_model(
+        folder / "of-any", python_model=Chances(), signature=signature, pip_requirements=[]
+    )
+    with served(folder, "of-any", "PyFuncModel") as address:
+        np.testing.assert_allclose(scores_from(address, folder), frame["hours"] / 100, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["HistGradientBoosting", "LightGBM", "XGBoost", "CatBoost"])
+def test_categories_as_the_library_takes_them(folder, kind):
+    """The functions that the served script has, with what each library calls a category."""
+    source = (ROOT / "audits" / "cli" / "model_server.py").read_text(encoding="utf-8")
+    script = {"__name__": "model_server"}
+    exec(compile(source, "model_server.py", "exec"), script)
+    frame = pd.read_csv(folder / "people.csv")
+    X, y = frame[["job", "hours"]].astype({"job": "category"}), (frame["paid"] == "yes").astype(int)
+    model = {
+        "HistGradientBoosting": lambda: HistGradientBoostingClassifier(categorical_features="from_dtype"),
+        "LightGBM": lambda: pytest.importorskip("lightgbm").LGBMClassifier(verbose=-1, n_jobs=1),
+        "XGBoost": lambda: pytest.importorskip("xgboost").XGBClassifier(enable_categorical=True, n_jobs=1),
+        "CatBoost": lambda: pytest.importorskip("catboost").CatBoostClassifier(
+            iterations=10, cat_features=["job"], verbose=0, thread_count=1, allow_writing_files=False
+        ),
+    }[kind]().fit(X, y)
+    judges = frame[frame["job"] == "judge"].head(20)  # one of the categories alone: not the codes as trained
+    rows = judges.to_dict("records")
+    found = script["answers"](model, script["table"](rows, script["columns_of"](model, ""), model))
+    own = model.predict_proba(X.loc[judges.index])[:, 1]
+    np.testing.assert_allclose([each["1"] for each in found], own, rtol=0, atol=1e-7)
 
 
 def test_a_spec_is_audited_end_to_end(folder, address, cli):

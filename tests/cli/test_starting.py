@@ -112,7 +112,7 @@ def test_describe_says_which_audits_a_table_allows(cli, results):
         ("model.predictions", "Its keys: score, label, higher_is, made."),
         ("flipset", "Its keys: source, target"),
         ("flipset.cost", "One of l1_squared, l2_squared, l1, l2."),
-        ("threshold", "Favourable when the favourable score is at least this"),
+        ("threshold", "Favorable when the favorable score is at least this"),
     ],
 )
 def test_explain(cli, key, words):

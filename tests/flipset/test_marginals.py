@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
 
+from audits.drawing.style import alt_text
+from audits.flipset.bars import bar_names, bars_of, crossed, in_bar
 from audits.flipset.describing import marginals
+from audits.flipset.figures import pairs
 from tests.flipset.conftest import audited, subject_of
 
 
@@ -39,12 +42,43 @@ def test_distance_is_the_two_sample_ks_of_whole_numbers():
 
 def test_missing_numbers_are_a_value_of_their_own_and_nobody_is_lost():
     found = one([1.0, np.nan, 50.0, 3.5], [0, 1, 0, 0], scaled=True)
-    assert found.edges is None
-    assert found.categories[-1] == "(missing)"
-    assert found.population[-1] == found.flipset[-1] == 1
-    assert sum(found.population) == 4
+    assert found.categories is None
+    assert found.bars[-1] == ("(missing)", 1, 1)
+    assert found.missing == (1, 1)
+    assert sum(found.population) == 3
+    assert sum(everyone for _, everyone, _ in found.bars) == 4
+    # three of four are known and nobody of them flipped: the last bin's gap is the largest
+    assert found.distance == pytest.approx(0.75)
     everyone = one([np.nan, np.nan], [1, 0], scaled=True)
     assert everyone.categories == ("(missing)",)
+
+
+def test_the_people_of_all_bars_are_everyone_once():
+    values = pd.Series([1.0, np.nan, 50.0, 3.5, 1e9, -7.0] * 20)
+    found = one(values.tolist(), [0.0] * 120, scaled=True)
+    bars = bars_of(found, values)
+    assert np.bincount(bars).tolist() == [everyone for _, everyone, _ in found.bars]
+    names = bar_names(found)
+    fine, joined = names[: len(found.bars)], [*names[len(found.bars) :], names[len(found.bars) - 1]]
+    for bar in (fine, joined):  # ranges, and neighbouring ranges joined
+        assert sum(in_bar(found, values, name) for name in bar).tolist() == [1] * 120
+    words = one(["a", "b", None], [0, 0, 0], scaled=False)
+    assert bars_of(words, pd.Series(["b", None, "a", "never seen"])).tolist() == [2, 0, 1, -1]
+
+
+def test_two_features_at_once_by_hand():
+    x, y = pd.Series([1, 1, 2, 2, np.nan]), pd.Series(["u", "v", "u", "u", "u"])
+    flips, sizes = np.array([1, 0, 0.5, 1, 0]), np.array([1, 1, 1, 2, 1.0])
+    frame, rng = pd.DataFrame({"x": x, "y": y}), np.random.default_rng(0)
+    both = marginals(frame, {"x": True, "y": False}, flips, sizes, rng)
+    first, second = sorted(both, key=lambda item: item.feature)
+    table = crossed(first, x, second, y, flips, sizes)
+    found = table.set_index(["x", "y"])[["people", "in the flipset"]].to_dict("index")
+    cell = {key: tuple(value.values()) for key, value in found.items()}
+    assert cell == {(0, 0): (1, 1), (0, 1): (1, 0), (1, 0): (3, 1.5), (2, 0): (1, 0)}
+    figure = pairs.crossed(table, "x", "y", "negative")
+    assert list(figure.data[0].marker.color) == [100 * share for share in table["share"]]
+    assert "most of the negative flipset, 2 people" in alt_text(figure)
 
 
 def test_long_tails_end_in_the_last_bar():

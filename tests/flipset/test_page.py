@@ -44,7 +44,7 @@ def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, ob
 
 def test_a_linear_map_shows_its_checks_and_arrows(space: Workspace) -> None:
     at, result = run_with(space, "linear")
-    assert at.container(key="finding").text[0].value == result.finding
+    assert at.container(key="numbers").text[0].value == result.finding
     headers = [header.value for header in at.subheader]
     assert {"Can this map be trusted?", "People and their counterparts", "Compared at equal values"} <= set(
         headers

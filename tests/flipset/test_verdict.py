@@ -159,3 +159,30 @@ def test_a_stratum_that_differs_while_the_whole_does_not_is_named():
     assert set(table["within"][:2]) == {"T0", "T1"}
     assert (table["adjusted p"][2:] > 0.05).all()
     assert list(comparisons.strata(result).data[0].x) == [100 * v for v in table["difference of rates"][::-1]]
+    _each_stratum_is_described_as_if_it_were_alone(result, frame)
+
+
+def _each_stratum_is_described_as_if_it_were_alone(result, frame):
+    """The flipsets of one town are those of an audit of that town, its report corrected for six."""
+    assert set(result.within[:2]) == {"T0", "T1"}
+    town = frame[frame["town"] == "T0"].reset_index(drop=True)
+    data = build_data(town, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
+    alone = audited(
+        make_subject(data, model_spec({"predictions": {"label": "decision"}})), **QUICK | {"permutations": 0}
+    )
+    told = next(item for item in result.strata if item.value == "T0")
+    for part, ours in ((told.positive, alone.positive), (told.negative, alone.negative)):
+        assert part.size == pytest.approx(ours.size)
+        assert part.marginals[0].flipset == ours.marginals[0].flipset
+        assert part.transparency[0].mean_difference.value == pytest.approx(
+            ours.transparency[0].mean_difference.value
+        )
+        assert part.share.low < ours.share.low < ours.share.high < part.share.high
+        assert part.transparency[0].mean_sign.low <= ours.transparency[0].mean_sign.low
+    assert result.to_json()["strata"][0]["positive"]["transparency"][0]["feature"] == "x"
+    report = result.transparency_frame("positive", told.value)
+    assert report["mean difference"][0] == told.positive.transparency[0].mean_difference.value
+    keys = [each.key for each in exhibits.section(result).exhibits]
+    assert keys.count("transparency_positive_0") == 1
+    people = result.people[result.people["within"] == "T0"]
+    assert float(people["positive"].sum()) == pytest.approx(told.positive_size)

@@ -14,6 +14,7 @@ KINDS = {
     "alike": "both groups from one distribution, one rule",
     "shifted": "the source has more of the first feature, one rule that reads it",
     "hangs together otherwise": "features correlate by .7 in the source, -.7 in the target; one rule",
+    "proxy": "the source has more of the last feature, which the rule does not read",
     "turned": "alike, but a tenth of the source's people turned each way",
     "turned one way": "alike, but a tenth of the source's people turned down",
     "by lot": "the source decided by lot, the target by rank",
@@ -26,11 +27,14 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> tuple[np.ndarr
     x = rng.normal(size=(2 * n, d))
     if kind == "shifted":
         x[source, 0] += 0.5
+    if kind == "proxy":
+        x[source, -1] += 0.8
     if kind == "hangs together otherwise":
         for k in range(0, d - 1, 2):
             x[:, k + 1] = np.where(source, 0.7, -0.7) * x[:, k] + np.sqrt(0.51) * x[:, k + 1]
+    read = x[:, :-1] if kind == "proxy" else x
     # along the sum nobody would flip: the cheapest way from one correlation to the other keeps its sign
-    decided = (x[:, ::2] if kind == "hangs together otherwise" else x).sum(1) > 0
+    decided = (x[:, ::2] if kind == "hangs together otherwise" else read).sum(1) > 0
     if kind == "by lot":
         decided = np.where(source, rng.random(2 * n) < 0.25, x[:, 0] > np.quantile(x[~source, 0], 0.75))
     for favored in {"turned": (True, False), "turned one way": (True,)}.get(kind, ()):

@@ -11,7 +11,7 @@ from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
 from audits.models import make_subject, model_spec
 from audits.runs.inline import InlineExecutor
-from audits.stats import EVIDENCE
+from audits.stats import EVIDENCE, INSUFFICIENT
 from tests.runs.conftest import make_spec, write_people
 
 OPTIONS = GroupsOptions(bootstrap=0)
@@ -56,6 +56,8 @@ def test_rates_are_the_same_and_their_people_fewer():
         assert row.selection_rate.n < 0.6 * alone.n
         assert row.selection_rate.high - row.selection_rate.low > alone.high - alone.low
         assert row.bootstrap == {}
+        assert row.n == pytest.approx(row.selection_rate.n)
+        assert row.mean_score.n < alone.n
     assert any("effective" in warning for warning in result.warnings)
 
 
@@ -72,6 +74,23 @@ def test_sampling_weights_weigh_and_make_no_more_people():
     again = groups(subject(larger, weights={"column": "weight", "kind": "sampling"}), OPTIONS)
     for before, after in zip(result.table, again.table, strict=True):
         assert after.selection_rate.high == pytest.approx(before.selection_rate.high)
+
+
+def test_the_people_needed_are_counted_as_the_people_there_are():
+    """Both are effective people, so that the first is not held against a number of rows."""
+    result = groups(subject(repeated(np.random.default_rng(1)), person="who"), OPTIONS)
+    assert result.verdict == INSUFFICIENT
+    row = next(row for row in result.table if not row.is_reference)
+    assert f"About {result.judged.people_needed:,} such people, not {row.n:.0f}, would" in result.finding
+    assert row.n < result.judged.people_needed
+    assert row.n < 150  # rows of the group
+
+
+def test_probabilities_of_membership_refuse_a_design():
+    frame = repeated(np.random.default_rng(1)).assign(p=0.5)
+    options = GroupsOptions(by_probability={"race": {"a": "p"}}, bootstrap=0)
+    with pytest.raises(InputError, match=r"groups.by_probability .*several rows a person"):
+        groups(subject(frame, person="who"), options)
 
 
 def test_audits_that_cannot_allow_for_it_refuse_by_name(tmp_path):

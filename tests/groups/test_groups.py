@@ -22,8 +22,8 @@ from audits.groups import (
     bias_tables,
     groups,
 )
-from audits.groups.audit import points
 from audits.groups.judging import judge_difference
+from audits.groups.words import points
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
 

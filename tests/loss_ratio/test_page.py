@@ -39,11 +39,11 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  
     at.run()
     assert not at.exception
     result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
-    assert at.container(key="finding").text[0].value == result.finding
+    assert at.container(key="numbers").text[0].value == result.finding
     # another tolerance moves the verdict without another run
     at.slider(key="delta").set_value(1.01).run()
     assert not at.exception
-    assert at.container(key="finding").text[0].value == result.at(1.01).finding
+    assert at.container(key="numbers").text[0].value == result.at(1.01).finding
     assert len(space.runs()) == 1
     at.selectbox(key="person").select(str(result.worst[0])).run()
     assert not at.exception
@@ -218,3 +218,21 @@ def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:  # no
         assert not at.exception
         assert any(text.startswith("model must be able to score people who do not") for text in texts(at))
         assert not [button for button in at.button if button.key == "run"]
+
+
+def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:  # noqa: F811
+    frame = people(100)[["hair", "skill", "sex", "hired"]]
+    bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
+    at = visit(space).switch_page(PAGE).run()
+    at.selectbox(key="metric").select("expert").run()
+    at.text_area(key="directions").set_value("hair: 1, skill: -0.5").run()
+    at.number_input(key="ratio-steps").set_value(5).run()
+    _ran(space, at)
+    spec = space.runs()[0]["spec"]["audits"][0]["loss_ratio"]
+    assert spec["directions"] == [{"hair": 1.0, "skill": -0.5}]
+    at.text_area(key="directions").set_value("").run()
+    at.text_area(key="matrix").set_value("1 0\n0 x").run()
+    assert any("row 2 of the metric must hold numbers" in text for text in texts(at))
+    at.text_area(key="matrix").set_value("1 0\n0 0").run()
+    _ran(space, at)
+    assert space.runs()[0]["spec"]["audits"][0]["loss_ratio"]["matrix"] == [[1.0, 0.0], [0.0, 0.0]]

@@ -228,7 +228,7 @@ def test_one_outcome_cannot_be_trained_on(data):
 def test_too_few_people_with_an_outcome_cannot_be_trained_on(make_data, people):
     hired = np.where(np.arange(len(people)) < 4, "yes", "no")
     with pytest.raises(
-        InputError, match=r"at least 5 people with each outcome .* 4 have the favourable and 396"
+        InputError, match=r"at least 5 people with each outcome .* 4 have the favorable and 396"
     ):
         make_subject(make_data(people.assign(hired=hired)), ModelSpec(train="logistic"))
 

@@ -23,6 +23,7 @@ from audits.models import ModelSpec, make_subject
 from audits.models.dense import dense_of
 from audits.models.exact import TOLERANCE
 from audits.models.gradients import logits_over
+from audits.sensitivity.monitor.encoding import network_arrays, network_of
 
 COLUMNS = ["age", "income", "job", "flag"]
 TYPES = [
@@ -96,8 +97,14 @@ def test_gradients_of_pipelines_are_those_of_their_scores(holed, make_data, tmp_
     by_hand = differences(subject, data.frame.astype({"age": float}), "age", 0.25)
     close = np.isclose(slope, by_hand, rtol=1e-2, atol=5e-4)
     assert close.mean() > (0.97 if kind == "relu" else 0.999), np.abs(slope - by_hand).max()
-    if kind in {"logistic", "relu"}:  # sensitivity reads such networks as plain arrays
-        assert dense_of(logits).hidden == ((6, 4) if kind == "relu" else ())
+    dense = dense_of(logits)  # sensitivity and monitors read such networks as plain arrays
+    assert dense.hidden == (() if kind == "logistic" else (6, 4))
+    assert set(dense.bends) == ({kind} if kind in {"tanh", "sigmoid"} else set())
+    outputs, hidden = dense.forward(z.detach().numpy())
+    np.testing.assert_allclose(outputs[:, 0], odds.detach(), atol=1e-9)
+    np.testing.assert_allclose(dense.backward(np.ones_like(outputs), hidden), z.grad, atol=1e-9)
+    again = network_of(network_arrays(dense, "F"), "F")
+    np.testing.assert_array_equal(again.outputs(z.detach().numpy()), outputs)
 
 
 def test_the_hiring_example_has_the_statistic_of_the_network_it_is(tmp_path):

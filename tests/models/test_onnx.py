@@ -388,7 +388,7 @@ def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_th
         (told,) = (note for note in subject.notes if "NaN" in note)
         assert told.startswith("60 people have no value of 'income'")
         share = (people["income"].iloc[60:] > 50).mean()
-        assert f"0 of them get the favourable decision ({share:.0%} of the others do)" in told
+        assert f"0 of them get the favorable decision ({share:.0%} of the others do)" in told
         assert "data.missing to 'drop'" in told
     asks = [
         helper.make_node("IsNaN", ["income"], ["gone"]),

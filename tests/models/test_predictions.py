@@ -29,14 +29,14 @@ def test_below_the_threshold_of_a_risk_score_is_favourable_and_at_it_is_not(make
     assert (risk == 5).any(), "the tie must occur"
     np.testing.assert_array_equal(subject.decisions, risk < 5)
     np.testing.assert_array_equal(subject.scores, -risk)
-    assert subject.rule == "favourable where the score is below 5"
+    assert subject.rule == "favorable where the score is below 5"
     assert subject.threshold == 5.0
 
 
 def test_at_the_threshold_of_a_score_where_higher_is_better_is_favourable(make_data, scored):
     subject = by_score(make_data(scored), "age", "favorable", threshold=45)
     np.testing.assert_array_equal(subject.decisions, subject.data.frame["age"] >= 45)
-    assert subject.rule == "favourable where the score is at least 45"
+    assert subject.rule == "favorable where the score is at least 45"
 
 
 def test_a_predicted_label_decides_by_itself(make_data, scored):
@@ -44,7 +44,7 @@ def test_a_predicted_label_decides_by_itself(make_data, scored):
         data = make_data(scored, favorable=favorable)
         subject = make_subject(data, ModelSpec(predictions=Predictions(label="predicted")))
         np.testing.assert_array_equal(subject.decisions, expected)
-        assert subject.rule == "favourable where the predicted label is"
+        assert subject.rule == "favorable where the predicted label is"
 
 
 @pytest.mark.parametrize("written", [[0, 1], [0.0, 1.0], ["0", "1"], [False, True], ["0.0", "1.0"]])
@@ -82,7 +82,7 @@ def test_a_score_the_wrong_way_round_is_told(make_data, scored):
 def test_a_threshold_outside_the_scores_is_told(make_data, scored):
     subject = by_score(make_data(scored), threshold=0.5)
     assert any(
-        "Everyone gets the unfavourable decision" in note and "from 1 to 10" in note for note in subject.notes
+        "Everyone gets the unfavorable decision" in note and "from 1 to 10" in note for note in subject.notes
     )
 
 

@@ -1,4 +1,4 @@
-"""Thresholds, the favourable score, facts about the model, and the models on real data."""
+"""Thresholds, the favorable score, facts about the model, and the models on real data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_thresholds_by_group_decide_each_group(data):
     subject = make_subject(data, SCORED, threshold={"sex": {"f": 45, "m": 55.5}})
     sex, income = data.frame["sex"], data.frame["income"]
     np.testing.assert_array_equal(subject.decisions, income >= np.where(sex == "f", 45, 55.5))
-    assert subject.rule == "favourable where the score is at least 45 (sex f), 55.5 (sex m)"
+    assert subject.rule == "favorable where the score is at least 45 (sex f), 55.5 (sex m)"
     swapped = data.groups.replace({"f": "m", "m": "f"})
     np.testing.assert_array_equal(
         subject.decide(subject.scores, swapped), income >= np.where(sex == "m", 45, 55.5)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 
-from app import monitor_api
+from app import api, monitor_api
 
 
 @asynccontextmanager
@@ -17,4 +17,4 @@ async def lifespan(_: Starlette) -> AsyncIterator[None]:
     monitor_api.INGEST.close()
 
 
-app = Starlette(routes=monitor_api.ROUTES, lifespan=lifespan)
+app = Starlette(routes=api.ROUTES, lifespan=lifespan)

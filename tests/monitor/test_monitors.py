@@ -6,6 +6,7 @@ import http.server
 import json
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -81,10 +82,11 @@ def test_batches_cut_anywhere_give_the_same_chart_and_alarms(monitors: Monitors,
             monitors.store([batch(monitor, flags[start : start + size])])
             start += size
         state = monitors.get(monitor.id)
-        alarms = [(alarm.person, alarm.sentence) for alarm in monitors.alarms(monitor.id)]
+        alarms = [(alarm.person, alarm.last_person, alarm.times) for alarm in monitors.alarms(monitor.id)]
         found.append((state.chart_value, state.flagged, alarms))
     assert found[0] == found[1]
-    assert len(found[0][2]) > 3
+    [(_, _, times)] = found[0][2]
+    assert times > 3  # one alarm while the condition lasts
 
 
 def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
@@ -94,21 +96,28 @@ def test_alarms_are_acknowledged_with_a_note(monitors: Monitors, bundle):
     latest = monitors.alarms(monitor.id)[0]
     assert latest.acknowledged is None
     assert "once in" in latest.sentence
-    monitors.acknowledge(monitor.id, latest.person, "looked into it")
+    monitors.acknowledge(monitor.id, latest.place, "looked into it")
     assert monitors.alarms(monitor.id)[0].note == "looked into it"
     with pytest.raises(InputError, match="alarm must be one"):
         monitors.acknowledge(monitor.id, 10**6, "")
 
 
-def test_every_alarm_that_waits_is_counted_and_acknowledged(monitors: Monitors, bundle):
+def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m", people_between=500)
     monitors.store([batch(monitor, [True] * 4000)])
+    [alarm] = monitors.alarms(monitor.id)
+    assert alarm.lasts
+    assert alarm.times > 200
+    quiet = [False] * 1000
+    monitors.store([batch(monitor, quiet) for _ in range(3)])
+    assert not monitors.alarms(monitor.id)[0].lasts
+    monitors.store([batch(monitor, [True] * 100)])
     waiting, oldest = monitors.waiting(monitor.id)
-    assert waiting > 200  # more than the list of the latest holds
-    assert [alarm.person for alarm in oldest] == sorted(alarm.person for alarm in oldest)
-    assert monitors.acknowledge_all(monitor.id, "one cause") == waiting
+    assert waiting == 2
+    assert [each.place for each in oldest] == [0, 1]
+    assert monitors.acknowledge_all(monitor.id, "one cause") == 2
     assert monitors.waiting(monitor.id) == (0, [])
-    assert {alarm.note for alarm in monitors.alarms(monitor.id)} == {"one cause"}
+    assert {each.note for each in monitors.alarms(monitor.id)} == {"one cause"}
 
 
 def test_drift_is_of_everybody_and_does_not_depend_on_when_it_is_asked(monitors: Monitors, bundle):
@@ -204,28 +213,49 @@ def test_webhooks_are_told_once_and_redirects_are_not_followed(bundle, tmp_path:
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{hook.server_port}"
     monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
-    monkeypatch.setattr(webhooks.time, "sleep", lambda _: None)
-    monitors = Monitors(store_of(tmp_path))
+    now = [1e9]
+    monitors, teller = Monitors(store_of(tmp_path), clock=lambda: now[0]), webhooks.Teller()
+
+    def tell() -> None:
+        while teller.deliver(monitors):
+            for _ in range(500):
+                if not teller._busy:
+                    break
+                time.sleep(0.01)
+
     try:
-        for path, words in (("/alarm", "told (204)"), ("/away", "not told")):
+        for path, state in (("/alarm", "told"), ("/away", "waiting")):
             monitor, _ = monitors.create(
                 bundle,
-                name="m",
+                name="m & co",
                 people_between=2000,
                 webhook=f"http://{host}{path}",
                 webhook_hosts=ingest.webhook_hosts(),
             )
-            monitors.store([batch(monitor, [True] * 12)])
-            alarms = len(monitors.alarms(monitor.id))
-            assert alarms >= 1
+            monitors.store([batch(monitor, [True] * 120)])
             heard.clear()
-            webhooks.tell(monitors, monitor.id)
-            webhooks.tell(monitors, monitor.id)
-            assert len(heard) == alarms * (1 if path == "/alarm" else 3)
-            assert heard[0]["monitor"] == monitor.id
-            assert monitors.alarms(monitor.id)[0].webhook.startswith(words)
+            tell()
+            tell()
+            assert [each["monitor"] for each in heard] == [monitor.id]  # one condition, told once
+            [message] = monitors.messages(monitor.id)
+            assert message.state == state
+            assert monitors.alarms(monitor.id)[0].told.startswith("plain: ")
+        for _ in range(8):  # it is tried again ever later, then lies among the dead
+            now[0] += 30_000
+            tell()
+        assert len(heard) == 6
+        [dead] = monitors.messages(monitor.id, "dead")
+        assert "302" in dead.outcome
+        monitors.change(monitor.id, ingest.webhook_hosts(), webhook=f"http://{host}/alarm", hook="slack")
+        monitors.try_again(monitor.id, dead.id)
+        tell()
+        assert len(heard) == 7
+        monitors.store([batch(monitor, [False] * 4000), batch(monitor, [True] * 100)])
+        tell()
+        assert "m &amp; co" in heard[-1]["text"]
     finally:
         hook.shutdown()
+        teller.close()
 
 
 @pytest.mark.parametrize(
@@ -282,3 +312,30 @@ def test_an_arrow_body_that_unpacks_to_very_much_is_refused():
     assert len(body) < 2_000_000
     with pytest.raises(InputError, match="decompress to at most 64 MB"):
         read_arrow(body, ("skill",))
+
+
+def test_a_full_disk_is_told_apart_and_recovered_from(bundle, tmp_path: Path):
+    from app.monitor_api import _unstored
+    from tests.monitor.conftest import store_of
+
+    database = store_of(tmp_path)
+    monitors = Monitors(database)
+    monitor, _ = monitors.create(bundle, name="m")
+
+    def room(pages: int) -> None:
+        with database.engine.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")  # at least what is used already
+
+    room(1)
+
+    def fill() -> None:
+        for _ in range(50):
+            monitors.store([batch(monitor, [True] * 2000)])
+
+    with pytest.raises(RunFailed, match="full") as found:
+        fill()
+    assert _unstored(found.value).status_code == 507
+    before = monitors.get(monitor.id).people
+    room(10**6)
+    monitors.store([batch(monitor, [True] * 2000)])
+    assert monitors.get(monitor.id).people == before + 2000

@@ -355,3 +355,21 @@ def test_two_models_have_two_digests(crowd):
     digests = [groups(model, frame, hired, favorable=1, protected="sex").model["sha256"]
                for model in (first, second, first)]  # fmt: skip
     assert digests[0] == digests[2] != digests[1]
+
+
+def test_rows_of_one_person_and_sampling_weights_are_said_as_in_a_spec(crowd, pipeline):
+    frame, hired = crowd
+    who = np.repeat(np.arange(len(frame) // 4), 4)
+    told = {"favorable": 1, "protected": "sex", "audits": {"groups": {"bootstrap": 0}}}
+    alone = audits.audit(pipeline, frame, hired, **told)["groups"]
+    persons = audits.audit(pipeline, frame, hired, person=who, **told)
+    assert persons.spec["data"]["person"] == "person"
+    assert any("of 100 persons" in note for note in persons.data["notes"])
+    for row, before in zip(persons["groups"].table, alone.table, strict=True):
+        assert row.selection_rate.value == pytest.approx(before.selection_rate.value)
+    weights = {"column": np.random.default_rng(0).lognormal(size=len(frame)), "kind": "sampling"}
+    weighed = audits.audit(pipeline, frame, hired, weights={**weights, "cluster": who}, **told)
+    assert weighed.spec["data"]["weights"] == {"column": "weights", "cluster": "cluster", "kind": "sampling"}
+    assert all(row.n < before.n for row, before in zip(weighed["groups"].table, alone.table, strict=True))
+    with pytest.raises(InputError, match=r"recourse.*several rows a person"):
+        audits.audit(pipeline, frame, hired, person=who, **told | {"audits": "recourse"})

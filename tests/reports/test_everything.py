@@ -22,6 +22,7 @@ from audits.drawing.style import alt_text
 from audits.errors import RunFailed
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
+from audits.reports.contents import full
 from audits.reports.html import TEMPLATES, arrange, html_of, render_report
 from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
@@ -29,6 +30,8 @@ from audits.reports.schema import results_schema
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.tables import result_tables
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats.words import number
 from tests.reports.everything import EMOJI, FORMULA, HTML, LONG, write_project
 from tests.reports.parsing import Tables
 
@@ -108,6 +111,36 @@ def test_results_follow_the_published_schema(out):
             short = {name: value for name, value in entry.items() if name != key}
             with pytest.raises(jsonschema.ValidationError):
                 jsonschema.validate({**document, "audits": [short]}, SCHEMA)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run):
+    document = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    place = [audit.name for audit in run.audits].index(name)
+    entry, result = document["audits"][place], run.audits[place].result
+    judged, interval = result.judged, result.judged.interval
+    assert entry["verdict"] == result.verdict == judged.verdict
+    assert [entry["interval"][end] for end in ("value", "low", "high")] == [
+        interval.value, interval.low, interval.high,
+    ]  # fmt: skip
+    section, across = AUDITS[name].section(result), run.across()[place]
+    [shown] = [each for each in full(run).blocks if isinstance(each, Finding) and each.title == section.title]
+    assert shown.verdict == across.verdict == entry["verdict_across"]
+    assert shown.finding.startswith(result.finding)
+    assert across.verdict == result.verdict or result.verdict in shown.finding
+    if interval.low is None:
+        assert result.verdict == INSUFFICIENT
+        return
+    none = [math.inf if end is None else end for end in (judged.none_low, judged.none_high)]
+    excluded = interval.low > none[1] or interval.high < (-none[0] if judged.none_low is None else none[0])
+    least = -math.inf if judged.immaterial_low is None else judged.immaterial_low
+    most = math.inf if judged.immaterial_high is None else judged.immaterial_high
+    assert excluded or result.verdict != EVIDENCE
+    assert (least <= interval.low and interval.high <= most) or result.verdict != NO_MATERIAL
+    told = f"{result.finding} {section.facts}".replace("−", "-").replace("+", "")
+    for end in (interval.low, interval.high):
+        written = {number(end), f"{end:.2f}", f"{100 * end:.1f}", f"{100 * end:.0f}", number(100 * end)}
+        assert any(each in told for each in written), f"{end} is not in: {told}"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,7 +33,7 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:  # noq
     at.run()
     assert not at.exception
     result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
-    assert at.container(key="finding").text[0].value == result.finding
+    assert at.container(key="numbers").text[0].value == result.finding
     assert result.leaderboard[0].rule_set == "sex = female, ethnicity = Velian, age < 30"
     assert result.leaderboard[0].confirmed
     assert "sex = female, ethnicity = Velian, age < 30" in result.finding
@@ -78,7 +78,7 @@ def test_identity_terms_can_be_chosen_where_there_is_text(space) -> None:  # noq
     assert run.wait(90)
     at.run()
     assert not at.exception
-    assert "texts with" in at.container(key="finding").text[0].value
+    assert "texts with" in at.container(key="numbers").text[0].value
 
 
 def loan_book(space, **data):  # noqa: F811
@@ -276,7 +276,7 @@ def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
         at.button(key="run").click().run()
         finish(space, at, "rule_sets")
         assert not at.exception
-        finding = at.container(key="finding").text[0].value
+        finding = at.container(key="numbers").text[0].value
         if score == "always":
             assert ", 0 points (" in finding
             assert any("The model decides favorably on everyone audited" in item for item in texts(at))
@@ -284,3 +284,17 @@ def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
             inside = frame["group"].isna()
             assert "group = (missing)" in finding
             assert f"Of {int(frame.loc[inside, 'weight'].sum()):,} people" in finding
+
+
+def test_how_groups_are_sampled_corrected_and_joined_goes_into_the_spec(space) -> None:  # noqa: F811
+    loan_book(space)
+    at = visit(space).switch_page(PAGE).run()
+    asked = {"bins": 5, "samples": 200, "error": 0.1, "confidence": 0.9, "top": 7, "overlap": 0.8}
+    for name, value in asked.items():
+        at.number_input(key=f"rule-{name}").set_value(value)
+    at.selectbox(key="correction").select("holm").run()
+    assert not at.exception
+    at.button(key="run").click().run()
+    spec = space.runs()[0]["spec"]["audits"][0]["rule_sets"]
+    assert {name: spec[name] for name in asked} == asked
+    assert spec["correction"] == "holm"

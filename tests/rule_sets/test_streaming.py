@@ -201,7 +201,7 @@ def test_a_spec_of_a_table_too_large_finds_what_one_of_a_table_read_whole_finds(
     assert said[0] == said[1]
     assert first == second
     assert large.data["rows_read"] == large.data["rows_used"] == 4000
-    assert "too large to be read whole" in large.data["notes"][-1]
+    assert "counted batch by batch" in large.data["notes"][-1]
     assert large.data["files"][0]["sha256"] == whole.data["files"][0]["sha256"]
 
 
@@ -210,7 +210,7 @@ def test_other_audits_still_refuse_a_table_too_large(scored, monkeypatch):
     document = {
         "data": {"path": ".", "protected": ["sex"]},
         "model": SCORES,
-        "audits": [{"rule_sets": {}}, {"groups": {}}],
+        "audits": [{"rule_sets": {}}, {"loss_ratio": {"sensitive": ["sex"]}}],
     }
     with pytest.raises(InputError, match="at most 0 MB are read"):
         execute(parse_spec(document, scored))
@@ -219,18 +219,22 @@ def test_other_audits_still_refuse_a_table_too_large(scored, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"data": {"keep": [{"column": "age", "at_least": 20}]}}, "data.keep cannot be used with a table"),
-        ({"data": {"label": "decision", "favorable": 1}}, "data.label cannot be used"),
+        ({"data": {"person": "age"}}, "data.person cannot be used with a table whose people are counted"),
+        ({"data": {"missing": "drop"}}, "data.missing: drop cannot be used"),
         ({"data": {"protected": []}}, "rule_sets.protected must name at least one attribute"),
         ({"data": {"protected": ["sexx"]}}, "'sexx'"),
         (
             {"data": {"protected": ["sex"]}, "model": {"predictions": {"score": "race"}}},
-            "must name a column of numbers, but 'race' holds",
+            "must name a column of numbers, but 'race' does not hold",
         ),
         ({"model": {"predictions": {"score": "age"}}}, "a finite prediction, but column 'age'"),
         ({"model": {"predictions": {"label": "decision"}}}, "data.favorable is missing"),
-        ({"threshold": {"sex": {"f": 0.5, "m": 0.4}}}, "threshold by group cannot be used"),
-        ({"audits": [{"rule_sets": {"binning": "quantile"}}]}, "binning: quantile cannot be used"),
+        ({"threshold": {"sex": {"f": 0.5}}}, "must give a number for every value, but lacks 'm'"),
+        ({"audits": [{"rule_sets": {"text": "race"}}]}, "rule_sets.text cannot be used"),
+        (
+            {"audits": [{"groups": {"by_probability": {"race": {"a": "risk", "b": "age"}}}}]},
+            "by_probability cannot",
+        ),
         ({"audits": [{"rule_sets": {"support": 0.999}}]}, "give at most 0."),
     ],
 )  # fmt: skip

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from audits.runs.across import adjusted_p_values, verdicts_across
+from audits.options import options_of
+from audits.runs.across import adjusted_p_values, counted_together, verdicts_across
+from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, judge
 
 
@@ -49,3 +51,32 @@ def test_any_false_alarm_over_eight_audits_stays_at_the_level():
         p_values[4:] = p_values[4]
         alarms += EVIDENCE in verdicts_across([result(0.2, 0.1, p) for p in p_values], [0.05] * 8)
     assert 0.01 < alarms / 2000 <= 0.06
+
+
+def test_a_verdict_that_does_not_outlast_the_others_stands_beside_what_it_is_alone():
+    results = [result(0.2, 0.1, 0.03), result(0.2, 0.1, 0.001)]
+    first, second = counted_together(results, [{"level": 0.05}] * 2, others=[0.9])
+    assert (first.verdict, second.verdict) == (INSUFFICIENT, EVIDENCE)
+    assert first.note.startswith(
+        f"Alone: {EVIDENCE}. Corrected for all 3 audits counted together (Holm, p 0.06)"
+    )
+    assert second.note == ""
+
+
+def test_permutations_too_few_to_outlast_so_many_audits_are_told():
+    """1/100 is the least p of 99 permutations, and among eight audits 0.05 / 8 may be needed."""
+    results = [result(0.2, 0.1, 0.01)] + [result(0.0, 0.05, 0.9)] * 7
+    few, *_ = counted_together(results, [{"level": 0.05, "permutations": 99}] * 8)
+    assert few.verdict == INSUFFICIENT
+    assert few.note.endswith("ask for at least 159.")
+    enough, *_ = counted_together(
+        [result(0.2, 0.1, 1 / 160), *results[1:]], [{"level": 0.05, "permutations": 159}] * 8
+    )
+    assert (enough.verdict, enough.note) == (EVIDENCE, "")
+
+
+def test_the_usual_permutations_are_enough_for_all_audits_together():
+    own = {name: each for name, each in AUDITS.items() if each.options.__module__.startswith("audits.")}
+    for name, record in own.items():
+        default = {option.name: option.default for option in options_of(record.options)}.get("permutations")
+        assert default is None or len(own) / (default + 1) <= 0.05, name

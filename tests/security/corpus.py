@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -96,6 +97,14 @@ def _wide_numbers() -> bytes:
     return _parquet(pa.table({f"c{k}": np.zeros(3_000_000) for k in range(60)}))
 
 
+def _climbing() -> bytes:
+    """Return a workbook with a part whose name leads out of any folder that it is laid out in."""
+    packed = io.BytesIO(_workbook(lambda _, part: part))
+    with zipfile.ZipFile(packed, "a") as book:
+        book.writestr("../../../../tmp/evenhand-was-here", "x")
+    return packed.getvalue()
+
+
 class _Harm:
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return eval, ("__import__('os').system('touch /tmp/evenhand-was-here')",)
@@ -122,6 +131,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "digits.jsonl": (lambda: b'{"a":' + b"9" * 2_000_000 + b"}", "is not JSON|digits"),
     "many.jsonl": (lambda: b'{"a":{}}\n' * 6_000_000, "rows; at most"),
+    "climbing.xlsx": (_climbing, ""),
     "code.csv": (lambda: pickle.dumps(_Harm()), ""),
     "names.csv": (lambda: b"," * 3_000_000 + b"\n1\n", "columns; at most"),
 }
@@ -181,8 +191,31 @@ def _filled(values: int, *, hidden: bool = False) -> bytes:
 
 
 def _many_nodes() -> bytes:
-    nodes = [helper.make_node("Identity", [f"x{k}" if k else "x"], [f"x{k + 1}"]) for k in range(200_000)]
-    return _graph(nodes, [], "x200000")
+    """Return a graph of a million nodes, put together from bytes: to make them one by one takes minutes."""
+    node = helper.make_node("Identity", ["x"], ["y"]).SerializeToString()
+    graph = onnx.load_from_string(_graph([], [])).graph.SerializeToString()
+    whole = (b"\x0a" + _varint(len(node)) + node) * 1_000_000 + graph
+    model = onnx.load_from_string(_graph([], []))
+    model.ClearField("graph")
+    return model.SerializeToString() + b"\x3a" + _varint(len(whole)) + whole
+
+
+def _varint(number: int) -> bytes:
+    made = bytearray()
+    while number > 127:
+        made.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*made, number])
+
+
+def _outside() -> bytes:
+    """Return a graph whose weights lie in a file of the machine."""
+    weights = helper.make_tensor("w", TensorProto.FLOAT, [1], [0.5])
+    weights.ClearField("float_data")
+    weights.data_location = TensorProto.EXTERNAL
+    place = weights.external_data.add()
+    place.key, place.value = "location", "../../../../etc/passwd"
+    return _graph([helper.make_node("Mul", ["x", "w"], ["y"])], [weights])
 
 
 MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -191,6 +224,7 @@ MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
     "filled.onnx": (lambda: _filled(1_200_000_000), "must make tensors of at most"),
     "hidden-filled.onnx": (lambda: _filled(30_000, hidden=True), "fails on the data|memory"),
     "many.onnx": (_many_nodes, "must have at most 50,000 nodes"),
+    "outside.onnx": (_outside, "external|outside|other files"),
     "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), "not UTF-8|is not a whole ONNX model"),
     "pickle.onnx": (lambda: pickle.dumps(_Harm()), "holds a pickle and is refused"),
 }

@@ -1,16 +1,31 @@
-"""A database that is away when a run ends: the result returns to the list once it is back."""
+"""Faults, injected: a database that is away, servers that are killed, hosts renamed, clocks that jump."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
 import time
 
+import pytest
 from sqlalchemy.exc import OperationalError
 
-from audits.errors import RunFailed
+from app import api
+from app.workspace import Workspace, new_token
+from audits.errors import InputError, RunFailed
+from audits.runs import database as databases
+from audits.runs import processes
 from audits.runs import saved as module
 from audits.runs.inline import InlineExecutor
-from audits.runs.saved import SavedRuns
+from audits.runs.saved import SavedRuns, keep_run
+from audits.runs.store import RunStore
+from tests.runs.postgres import Postgres
 
 
 def test_a_result_returns_to_the_list_once_the_database_is_back(tmp_path, monkeypatch):
@@ -54,3 +69,124 @@ def test_another_fault_is_not_tried_again(tmp_path):
             raise RunFailed("The result is damaged.")
 
     assert kept._noted("nobody", Broken())
+
+
+def spec_beside(folder) -> dict:
+    rows = "".join(f"{'fm'[k % 2]},{k % 7},{int(k % 7 > 3)}\n" for k in range(80))
+    (folder / "people.csv").write_text("sex,skill,hired\n" + rows)
+    data = {
+        "path": "people.csv",
+        "label": "hired",
+        "favorable": 1,
+        "protected": ["sex"],
+        "features": ["skill"],
+    }
+    return {"data": data, "model": {"predictions": {"label": "hired"}}, "seed": 0, "audits": [{"groups": {}}]}
+
+
+def until(condition, seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def postgres(monkeypatch):
+    """A server that a test stops and starts."""
+    server = Postgres()
+    server.start()
+    monkeypatch.setenv("EVENHAND_DATABASE_URL", server.url)
+    monkeypatch.setattr(module, "_WAITS", (0.1,))
+    databases._remembered.cache_clear()
+    yield server
+    with contextlib.suppress(subprocess.CalledProcessError):
+        server.stop()
+    server.remove()
+    databases._remembered.cache_clear()
+
+
+def test_runs_asked_for_during_an_outage_are_in_the_list_afterwards(postgres, tmp_path):
+    spec, base = spec_beside(tmp_path), tmp_path / "home"
+    kept = SavedRuns(base)
+    postgres.stop()
+    runs = [InlineExecutor().submit(spec | {"seed": seed}, tmp_path, "ada") for seed in range(2)]
+    keep_run(runs[0], spec, tmp_path, title="known before", owner="ada", base=base)
+    databases._remembered.cache_clear()  # a server that began while the database was away
+    keep_run(runs[1], spec, tmp_path, title="begun meanwhile", owner="ada", base=base)
+    with pytest.raises(RunFailed):
+        kept.list()
+    assert len(list((base / "pending").glob("*.json"))) == 2
+    postgres.start()
+    until(lambda: [run.status for run in SavedRuns(base).list(owner="ada")] == ["done", "done"])
+    assert {run.title for run in kept.list()} == {"known before", "begun meanwhile"}
+    assert all(kept.load(run.id).audits for run in kept.list())
+    assert not list((base / "pending").iterdir())
+
+
+def test_a_server_that_is_killed_before_it_noted_a_result_has_not_lost_it(tmp_path):
+    spec, base = spec_beside(tmp_path), tmp_path / "home"
+    begin = (
+        "import json, os, sys; from pathlib import Path; from audits.runs.saved import SavedRuns;"
+        "spec, folder, base, key = json.loads(sys.argv[1]);"
+        "print(SavedRuns(Path(base)).begin(spec, Path(folder), owner='ada', key=key), flush=True);"
+        "os.kill(os.getpid(), 9)"
+    )
+    run = InlineExecutor().submit(spec, tmp_path, "ada")
+    told = json.dumps([spec, str(tmp_path), str(base), run.key])
+    killed = subprocess.run([sys.executable, "-c", begin, told], capture_output=True, text=True, check=False)
+    identity = killed.stdout.strip()
+    kept, store = SavedRuns(base), RunStore(base)
+    folder = store.folder(run.key, "ada")
+    folder.mkdir(parents=True)
+    run.result().save(folder)
+    assert kept.get(identity).status == "done"
+    assert kept.load(identity).audits[0].name == "groups"
+
+
+def test_whether_a_process_goes_on_does_not_depend_on_names_or_clocks(tmp_path, monkeypatch):
+    name = processes.this_process(tmp_path)
+    monkeypatch.setattr(socket, "gethostname", lambda: "another-container")
+    for created in (0.0, time.time() + 1e6):
+        assert processes.goes_on(name, created, tmp_path)
+    script = "import sys; from pathlib import Path; from audits.runs.processes import this_process as t;"
+    script += "print(t(Path(sys.argv[1])))"
+    gone = subprocess.run(
+        [sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert not processes.goes_on(gone, time.time(), tmp_path), "its lock went with it"
+    assert not processes.goes_on("elsewhere 1 1", time.time() + 1e6), (
+        "begun in the future: the clock was wrong"
+    )
+
+
+def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
+    space = Workspace(new_token(), tmp_path)
+    space.save_draft({"spec": 1})
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(type(tmp_path), "write_text", full)
+    with pytest.raises(InputError, match=r"could not be kept .No space left on device."):
+        space.save_draft({"spec": 2})
+    monkeypatch.setattr(type(tmp_path), "replace", full)
+    with pytest.raises(InputError, match=r"a\.csv could not be kept .No space left on device."):
+        space.add_file("a.csv", io.BytesIO(b"a\n1\n"))
+    monkeypatch.undo()
+    assert space.draft() == {"spec": 1}
+    assert not list(space.folder.rglob("*.partial"))
+
+
+def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
+    databases._remembered.cache_clear()
+    faults = api.faults()
+    assert "database" not in faults
+    assert "home" not in faults
+    monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+    assert "cannot be reached" in api.faults()["database"]
+    assert "127.0.0.1" not in str(api.faults())
+    shutil.rmtree(tmp_path / "home")
+    (tmp_path / "home").write_text("a file where the folder should be")
+    assert "home" in api.faults()

@@ -95,7 +95,5 @@ def _read(kind, content, folder):
 
 def test_the_corpus_of_models_is_refused_or_parsed_here_too():
     for name, (make, _) in MODELS.items():
-        if name == "many.onnx":
-            continue
         with contextlib.suppress(InputError):
             parse_onnx(make(), name)

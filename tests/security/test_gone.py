@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
 import time
 from pathlib import Path
 
 import pytest
 
 from app import drafts, work
+from app.shares import Shares
+from app.tending import Tending
 from app.workspace import Workspace, issue_token
+from audits.errors import InputError
 from audits.runs.saved import SavedRuns
+from audits.runs.trail import Trail
 
 _MARK = "Zanzibarensis"  # stands in every row of the table brought
 
@@ -75,6 +80,45 @@ def test_a_deleted_audit_leaves_nothing_but_the_upload(base):
     assert not space.runs()
 
 
+def test_a_deleted_upload_takes_the_audits_made_with_it_along(base):
+    space = bring(issue_token())
+    run(space)
+    other = space.add_file("other.csv", io.BytesIO(b"a,b\n1,2\n"))
+    _, path = space.files() if space.files()[0] == other else space.files()[::-1]
+    assert work.delete_upload(space, path) == 1
+    assert not holding(base, _MARK)
+    assert space.files() == [other]
+    assert space.draft() is None
+    assert not SavedRuns().list(owner=space.token)
+
+
+def test_what_nobody_opens_grows_old_unless_the_clock_has_jumped(base, monkeypatch):
+    monkeypatch.setenv("EVENHAND_KEEP_DAYS", "30")
+    old, used = bring(issue_token()), bring(issue_token())
+    tending = Tending()
+    now, ticks = time.time(), time.monotonic()
+    for path in (old.folder, *old.folder.glob("*.json")):
+        os.utime(path, (now - 31 * 86_400, now - 31 * 86_400))
+    tending.tidy()  # the first look after a gap believes nothing
+    assert old.exists
+    monkeypatch.setattr(time, "monotonic", lambda: ticks + 86_500)
+    tending.tidy()
+    assert not old.exists
+    assert used.exists
+    assert "retention" in [entry["what"] for entry in Trail(base).entries()]
+    monkeypatch.setattr(time, "time", lambda: now + 365 * 86_400)
+    tending.tidy()
+    assert used.exists, "a year at once is a clock that jumped"
+
+
+def test_a_deleted_workspace_takes_its_links_along(base):
+    space = bring(issue_token())
+    Shares().make(space, 3)
+    assert holding(base, space.token)
+    work.erase(space)
+    assert not holding(base, space.token)
+
+
 def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
     first, second = bring(issue_token()), bring(issue_token())
     spec = run(first)
@@ -83,3 +127,22 @@ def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
     work.erase(second)
     assert work.standing(first, spec).finished
     assert work.result(first, spec).audits
+
+
+def test_no_spec_reaches_files_outside_its_workspace(base):
+    mine, other = bring(issue_token()), bring(issue_token())
+    theirs = next(iter((other.folder / "files").glob("*/*")))
+    (mine.folder / "files" / "link.csv").symlink_to(theirs)
+    spec = {**mine.draft()["spec"], "audits": [{"groups": {}}]}
+    for path in (
+        f"../{other.token}/{theirs.relative_to(other.folder)}",
+        str(theirs),
+        "files/link.csv",
+        "/etc/passwd",
+    ):
+        wrong = {**spec, "data": {**spec["data"], "path": path}}
+        for ask in (work.standing, work.result, lambda space, each: work.submit(space, each, "")):
+            with pytest.raises(InputError, match="must be a file of this workspace"):
+                ask(mine, wrong)
+        with pytest.raises(InputError, match="must be a file of this workspace"):
+            work.data(mine, wrong["data"])

@@ -88,7 +88,7 @@ def test_the_server_listens_to_others_only_if_that_is_said(monkeypatch):
     monkeypatch.setenv("EVENHAND_OPEN", "1")
     check_address("0.0.0.0")
     monkeypatch.setenv("EVENHAND_AUTH", "oidc")
-    with pytest.raises(InputError, match="EVENHAND_AUTH must be off"):
+    with pytest.raises(InputError, match="EVENHAND_AUTH=oidc needs EVENHAND_OIDC_URL"):
         check_address("127.0.0.1")
 
 

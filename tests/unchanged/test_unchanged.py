@@ -30,6 +30,10 @@ _ABOVE_CHANCE = (
 )
 _DRAWN = "chance is measured by other draws, which come before these"
 
+_STRATA = "flipsets are described within each stratum, too"
+_AGAIN = "people can be matched again, with others, other seeds and other maps"
+_PUSHED = "counterparts are to be decided as their group is (Proposition 2)"
+_NUMERIC = "numeric features with missing values stay numeric, with a bar apart for these"
 _HALVES = "the fair metric is learned on the other half; searches without gradient go further"
 _NETWORK = "beside a logistic regression the protected-status model is a network"
 _JUDGED = "the verdict follows from one stated interval, and the sentence states it"
@@ -81,6 +85,9 @@ CHANGED: dict[str, str] = {
     "arrest-counts/results/data/notes/*": "weights that look like sampling weights are asked about",
     "loans-onnx/results/model/notes/*": "empty cells reach a brought model as they stand, and what it does "
     "is said",
+    "*/results/audits/*/headline": "every result has a first sentence for everybody",
+    "*/results/model/rule": "favorable, spelled one way",
+    "*/results/model/notes/*": "likewise",
     "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
     "*/flipset/seconds": _ABOVE_CHANCE,
     "*/options/seconds": _ABOVE_CHANCE,
@@ -92,6 +99,19 @@ CHANGED: dict[str, str] = {
     "*/results/audits/*/net/*": "one interval of the net difference, no longer shared with the test of flips",
     "*/results/audits/*/strata/*/net/*": "likewise",
     "*/strata/*/adjusted_p": "strata that differ are named",
+    "*/strata/*/positive": _STRATA,
+    "*/strata/*/negative": _STRATA,
+    "*-flipset/people/columns/within": _STRATA,
+    "*/marginals/*/missing": _NUMERIC,
+    **{
+        f"{spec}/results/audits/1/marginals/*": _NUMERIC
+        for spec in ("loans-onnx", "people-classes", "people-risk", "people-weights")
+    },
+    "*/results/audits/*/again": _AGAIN,
+    "*/options/repeat*": _AGAIN,
+    "*/flipset/repeat*": _AGAIN,
+    "*/validation/rates": _PUSHED,
+    "*/validation/checks/*": _PUSHED,
     "*/transparency/*/mean_difference/low": _DRAWN,
     "*/transparency/*/mean_difference/high": _DRAWN,
     "*/marginals/*/adjusted_p": _DRAWN,

@@ -105,7 +105,7 @@ _ARRESTS = Sample(
     columns={"arrests.csv": arrests.COLUMNS},
     model=(
         "The stored column high_risk: 0 arrests means low risk, 2 or more high risk, and at exactly 1 a "
-        "fair coin was thrown once. Low risk is the favourable decision."
+        "fair coin was thrown once. Low risk is the favorable decision."
     ),
     source="Black, Yeom and Fredrikson (FlipTest), FAT* 2020, section 5.5.",
     known_truth=(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.data.values import MISSING
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
+from audits.flipset.result import ranked
 from audits.flipset.words import interval_words
 from audits.stats.words import count, number, people, percent
 
@@ -119,11 +122,29 @@ def above_chance(result: FlipsetResult) -> go.Figure:
     return finish(figure, height=130 + 50 * len(shown), alt=alt)
 
 
-def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int = 3) -> go.Figure:
-    """Draw the features whose distribution in the flipset differs most from that of all source people."""
-    shown = getattr(result, part).marginals[:most]
-    if getattr(result, part).size <= 0:
-        return empty(f"Nobody is in the {part} flipset.")
+def marginals(
+    result: FlipsetResult,
+    part: Part,
+    within: str | None = None,
+    *,
+    features: Sequence[str] = (),
+    most: int = 6,
+    columns: int = 3,
+) -> go.Figure:
+    """Draw features' distributions in the flipset over those of all source people.
+
+    Parameters
+    ----------
+    within : str, optional
+        The stratum drawn; everyone by default.
+    features : sequence of str, optional
+        Which, in this order; by default the `most` that differ most.
+    """
+    flipset, n = result.flipset(part, within)
+    told = {item.feature: item for item in flipset.marginals}
+    shown = [told[name] for name in features if name in told] or list(flipset.marginals[:most])
+    if flipset.size <= 0:
+        return empty(f"Nobody is in the {part} flipset{_where(within)}.")
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
     figure = make_subplots(
@@ -135,17 +156,17 @@ def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int 
     )
     for k, item in enumerate(shown):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        for trace in _overlay(result, part, item):
+        for trace in _overlay(result.source, part, flipset, n, item):
             figure.add_trace(trace.update(showlegend=k == 0), **place)
         figure.update_xaxes(**_category_axis(item), **place)
         if k % columns == 0:
             figure.update_yaxes(title="share of people (%)", **place)
     figure.update_layout(barmode="overlay")
     figure.update_yaxes(rangemode="tozero")
-    first = shown[0]
+    first = max(shown, key=lambda item: item.distance)
     alt = (
-        f"Distribution of {len(shown)} features in the {part} flipset beside all {result.source} people; "
-        f"{first.feature} differs most (distance {number(first.distance)})."
+        f"Distribution of {len(shown)} features in the {part} flipset beside all {result.source} people"
+        f"{_where(within)}; {first.feature} differs most (distance {number(first.distance)})."
     )
     height = 110 + 230 * rows
     figure = finish(figure, height=height, alt=alt)
@@ -153,13 +174,21 @@ def marginals(result: FlipsetResult, part: Part, *, most: int = 6, columns: int 
     return figure.update_layout(legend={"y": 1.0 + 44 / height, "entrywidth": 220}, margin={"t": 76})
 
 
-def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
-    """Bars of everyone in grey, and of the flipset over them, each as shares of their own people."""
+def _where(within: str | None) -> str:
+    return "" if within is None else f" within {within}"
+
+
+def _overlay(source: str, part: Part, flipset: FlipsetPart, n: float, item: Marginal) -> list[go.Bar]:
+    """Bars of everyone in grey, and of the flipset over them, each as shares of their own people.
+
+    Custom data: people, words, feature and name of the bar, for whoever clicks it.
+    """
     x, width, hover = _bars(item)
+    missing = ((), ()) if item.missing is None else ((item.missing[0],), (item.missing[1],))
     bars = []
     for name, sizes, colour, opacity in (
-        (f"all {count(result.n_source)} {describe(result.source)}", item.population, GREY, 0.75),
-        (f"{part} flipset ({count(getattr(result, part).size)})", item.flipset, COLOUR[part], 0.65),
+        (f"all {count(n)} {describe(source)}", (*item.population, *missing[0]), GREY, 0.75),
+        (f"{part} flipset ({count(flipset.size)})", (*item.flipset, *missing[1]), COLOUR[part], 0.65),
     ):
         total = sum(sizes)
         bars.append(
@@ -168,7 +197,10 @@ def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
                 y=[100 * value / total for value in sizes],
                 width=width,
                 offset=None if width is None else [-w / 2 for w in width],
-                customdata=[[count(value), label] for value, label in zip(sizes, hover, strict=True)],
+                customdata=[
+                    [count(value), label, item.feature, name_of_bar]
+                    for value, label, (name_of_bar, *_) in zip(sizes, hover, item.bars, strict=True)
+                ],
                 marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
                 name=name,
                 legendgroup=name,
@@ -179,9 +211,20 @@ def _overlay(result: FlipsetResult, part: Part, item: Marginal) -> list[go.Bar]:
 
 
 def _category_axis(item: Marginal) -> dict[str, object]:
-    """Write the values of a categorical feature under their bars, at most as many as can be read."""
+    """Write the values of a categorical feature under their bars, at most as many as can be read.
+
+    Of a numeric one only where a bar apart stands for missing values.
+    """
     if item.categories is None:
-        return {}
+        if item.missing is None or item.edges is None:
+            return {}
+        x, _, hover = _bars(item)
+        places = sorted({0, (len(x) - 1) // 2, len(x) - 2})
+        return {
+            "tickmode": "array",
+            "tickvals": [*(x[k] for k in places), x[-1]],
+            "ticktext": [*(number(x[k]) for k in places), hover[-1]],
+        }
     step = -(-len(item.categories) // 12)
     places = list(range(0, len(item.categories), step))
     return {
@@ -206,14 +249,34 @@ def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
         number(centre) if high - low == 1 and centre == round(centre) else f"{number(low)} to {number(high)}"
         for centre, (low, high) in zip(centres, ends, strict=True)
     ]
-    return centres, [high - low for low, high in ends], hover
+    widths = [high - low for low, high in ends]
+    if item.missing is not None:  # a bar apart, to the right of the numbers
+        wide = max(widths[-1], 0.04 * (item.edges[-1] - item.edges[0]))
+        centres, widths, hover = [*centres, item.edges[-1] + 2 * wide], [*widths, wide], [*hover, MISSING]
+    return centres, widths, hover
 
 
-def transparency(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Figure:
-    """Draw the transparency report: mean difference in standard deviations, and mean sign, with intervals."""
-    shown = _reported(result, part, most)
+def transparency(
+    result: FlipsetResult,
+    part: Part,
+    within: str | None = None,
+    *,
+    by_sign: bool = False,
+    most: int = 12,
+) -> go.Figure:
+    """Draw the transparency report: mean difference in standard deviations, and mean sign, with intervals.
+
+    Parameters
+    ----------
+    within : str, optional
+        The stratum drawn; everyone by default.
+    by_sign : bool
+        Rank by the mean sign, Definition 2's second ranking, instead of the mean difference.
+    """
+    report = result.flipset(part, within)[0].transparency
+    shown = _reported(ranked(report, by_sign=by_sign), most)
     if not shown:
-        return empty(f"Nobody is in the {part} flipset.")
+        return empty(f"Nobody is in the {part} flipset{_where(within)}.")
     figure = make_subplots(
         rows=1,
         cols=2,
@@ -226,7 +289,13 @@ def transparency(result: FlipsetResult, part: Part, *, most: int = 12) -> go.Fig
     figure.add_trace(_sign_dots(shown), row=1, col=2)
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
     _name_lines(figure, shown)
-    return finish(figure, height=90 + 30 * len(shown), alt=_report_alt(result, part))
+    first = shown[-1]
+    alt = (
+        f"Features by how far people in the {part} flipset{_where(within)} lie from their counterparts; "
+        f"first {first.feature}, by {number(first.mean_difference.value)} on average, "
+        f"mean sign {number(first.mean_sign.value)}."
+    )
+    return finish(figure, height=90 + 30 * len(shown), alt=alt)
 
 
 def _name_lines(figure: go.Figure, shown: list[FeatureDifference]) -> None:
@@ -238,18 +307,9 @@ def _name_lines(figure: go.Figure, shown: list[FeatureDifference]) -> None:
     )
 
 
-def _reported(result: FlipsetResult, part: Part, most: int) -> list[FeatureDifference]:
+def _reported(report: Sequence[FeatureDifference], most: int) -> list[FeatureDifference]:
     """Lines of the report with a value, the first last: bars are drawn from the bottom."""
-    report = getattr(result, part).transparency
     return [item for item in report if item.mean_difference.value is not None][:most][::-1]
-
-
-def _report_alt(result: FlipsetResult, part: Part) -> str:
-    first = getattr(result, part).transparency[0]
-    return (
-        f"Features by how far people in the {part} flipset lie from their counterparts; "
-        f"first {first.feature}, by {number(first.mean_difference.value)} on average."
-    )
 
 
 def _difference_bars(shown: list[FeatureDifference], part: Part) -> go.Bar:

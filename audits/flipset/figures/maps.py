@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import pandas as pd
@@ -13,7 +14,7 @@ from audits.flipset import FlipsetResult
 from audits.flipset.checking import KS_LIMIT
 from audits.flipset.figures.flipsets import COLOUR
 from audits.progress import CurvePoint
-from audits.stats.words import number
+from audits.stats.words import count, number
 
 __all__ = ["arrows", "curve", "fit", "training"]
 
@@ -47,6 +48,54 @@ def fit(result: FlipsetResult, *, most: int = 20) -> go.Figure:
         f"{KS_LIMIT} is the most accepted."
     )
     return finish(figure, height=100 + 26 * len(ranked), alt=alt)
+
+
+def again(result: FlipsetResult) -> go.Figure:
+    """Draw both flipsets' shares in every repeat, and in how many of their repeats people flip."""
+    found = result.again
+    if found is None:
+        return empty("People were not matched again.")
+    figure = make_subplots(
+        rows=1,
+        cols=2,
+        subplot_titles=["share of people in each repeat (%)", "people by repeats they flip in"],
+    )
+    for place, name in enumerate(("negative", "positive")):
+        figure.add_trace(
+            go.Scatter(
+                x=[100 * float(run[name]) for run in found.runs],
+                # a little apart, so that repeats that agree can be told
+                y=[place + 0.24 * ((k * 7 % 11) / 10 - 0.5) for k in range(found.repeats)],
+                mode="markers",
+                marker={"color": COLOUR[name], "size": 7, "opacity": 0.7},
+                customdata=[run["map"] for run in found.runs],
+                hovertemplate=f"{name}: %{{x:.1f}} %, %{{customdata}}<extra></extra>",
+                showlegend=False,
+            ),
+            row=1,
+            col=1,
+        )
+    edges = found.histogram["edges"]
+    figure.add_trace(
+        go.Bar(
+            x=[50 * (low + high) for low, high in itertools.pairwise(edges)],
+            y=found.histogram["people"],
+            width=[100 * (high - low) for low, high in itertools.pairwise(edges)],
+            marker={"color": ACCENT, "line": {"width": 1, "color": "white"}},
+            hovertemplate="%{y:,.0f} people<extra></extra>",
+            showlegend=False,
+        ),
+        row=1,
+        col=2,
+    )
+    figure.update_yaxes(tickmode="array", tickvals=[0, 1], ticktext=["negative", "positive"], row=1, col=1)
+    figure.update_xaxes(rangemode="tozero", row=1, col=1)
+    figure.update_xaxes(title="flips in so many of 100 repeats", row=1, col=2)
+    alt = (
+        f"Both flipsets in {found.repeats} repeats; {count(found.nearly_always)} of {count(found.people)} "
+        "people flip in at least 9 of 10 of their repeats."
+    )
+    return finish(figure, height=300, alt=alt)
 
 
 def training(result: FlipsetResult) -> go.Figure:

@@ -27,13 +27,14 @@ from audits.models.dense import Dense
 from audits.sensitivity.measuring import Audited, Measured, Status, exceeds, measure, smoothing_noise
 from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, network_arrays, network_of, tables_of
 from audits.sensitivity.monitor.models import Carried, restore, unpack
+from audits.sensitivity.monitor.profile import Look, Profile
 from audits.sensitivity.result import SensitivityResult
 
 __all__ = ["MonitorBundle", "Scored"]
 
-FORMAT, FORMAT_ONNX, FORMAT_TREES = 1, 2, 3
+FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT = 1, 2, 3, 4
 _REFERENCE = 1000
-_PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise")
+_PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise", "known")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,8 @@ class Scored:
         Parts of the sensitivity by column of `columns`.
     unseen : dict of int to list of str
         By row the columns whose value the audit never saw; it counts as in the model: as no known one.
+    points : (n, d), optional
+        The rows as the networks see them.
     """
 
     score: np.ndarray
@@ -57,6 +60,7 @@ class Scored:
     contributions: np.ndarray
     columns: tuple[str, ...]
     unseen: dict[int, list[str]]
+    points: np.ndarray | None = None
 
     def top(self, row: int, most: int = 3) -> list[tuple[str, float]]:
         """Return the columns with the largest parts in a row's sensitivity, those above 0."""
@@ -100,6 +104,8 @@ class MonitorBundle:
     literal : bool
     smooth, smooth_noise
         As in `SensitivityOptions`.
+    known : dict, optional
+        What is kept of the audited people, from `profile_of`; None in bundles of older audits.
     """
 
     about: dict[str, Any]
@@ -114,6 +120,7 @@ class MonitorBundle:
     literal: bool = False
     smooth: int = 0
     smooth_noise: float = 0.1
+    known: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, result: SensitivityResult, *, note: str = "") -> MonitorBundle:
@@ -167,12 +174,24 @@ class MonitorBundle:
             options["gradient"] == "literal",
             options["smooth"],
             options["smooth_noise"],
+            result.profile,
         )
 
     @cached_property
     def encoder(self) -> RowEncoder:
         """How rows become points."""
         return RowEncoder(self.encoding, self.reads)
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """What the audited people looked like."""
+        return None if self.known is None else Profile(self.known, self.encoding, self.encoder.starts)
+
+    def look(self, scored: Scored) -> Look | None:
+        """Hold measured rows against the audited people; None where nothing is known of those."""
+        if self.profile is None or scored.points is None:
+            return None
+        return self.profile.look(scored.points, scored.unseen)
 
     @cached_property
     def _noise(self) -> np.ndarray | None:
@@ -217,6 +236,7 @@ class MonitorBundle:
             found.contributions,
             self.encoder.columns,
             unseen,
+            z,
         )
 
     def _measured(self, columns: Mapping[str, Sequence[Any]], z: np.ndarray) -> Measured:
@@ -237,7 +257,8 @@ class MonitorBundle:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
         favorable, statuses = audited.favorable, self.statuses
         document = {
-            "format": FORMAT,
+            # units other than ReLUs: one that does not know them must not read it
+            "format": FORMAT_BENT if "F.bends" in arrays else FORMAT,
             "about": self.about,
             "reads": list(self.reads),
             "encoding": self.encoding,
@@ -264,11 +285,12 @@ class MonitorBundle:
 
         try:
             document = json.loads(text)
-            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES}:
+            if document["format"] not in {FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT}:
                 raise InputError(
-                    "bundle", f"must have a format from {FORMAT} to {FORMAT_TREES}", document["format"]
+                    "bundle", f"must have a format from {FORMAT} to {FORMAT_BENT}", document["format"]
                 )
             arrays = load(weights)
+            document.setdefault("known", None)  # of an older audit
             made = cls(
                 document["about"],
                 tuple(document["reads"]),
@@ -286,6 +308,8 @@ class MonitorBundle:
             widths = {network.inputs for network in made._networks()}
             if widths != {made.encoder.width}:
                 raise InputError("bundle", "must have networks as wide as its encoding", sorted(widths))
+            if made.profile is not None:
+                made.profile.check()
         except (ValueError, KeyError, TypeError, IndexError, SafetensorError) as error:
             if isinstance(error, InputError):
                 raise
@@ -318,10 +342,10 @@ class MonitorBundle:
 
 def _audited(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Audited | Carried:
     good = None if document["favorable"] is None else np.array(document["favorable"], dtype=bool)
-    if document["format"] == FORMAT:
+    if document["format"] in {FORMAT, FORMAT_BENT}:
         return Audited(network_of(arrays, "F"), good)
     if good is None:
-        raise InputError("bundle", "must say which classes are favourable")
+        raise InputError("bundle", "must say which classes are favorable")
     return restore(document["carried"], arrays, good, document["encoding"])
 
 

@@ -20,7 +20,7 @@ from audits.data import FeatureSpace
 from audits.data.blocks import Block, LevelBlock, NumberBlock
 from audits.data.values import is_missing, text_of
 from audits.errors import InputError
-from audits.models.dense import Dense, Ramps
+from audits.models.dense import BENDS, Dense, Ramps
 from audits.sensitivity.measuring import Audited, Status
 
 __all__ = [
@@ -110,6 +110,8 @@ def network_arrays(network: Dense, prefix: str) -> dict[str, np.ndarray]:
     """Return the arrays of a network by name: ``F.weight.0``, ``F.bias.0`` …"""
     found = {f"{prefix}.weight.{k}": weight for k, weight in enumerate(network.weights)}
     found |= {f"{prefix}.bias.{k}": bias for k, bias in enumerate(network.biases)}
+    if network.bends:
+        found[f"{prefix}.bends"] = np.array([float(BENDS.index(each)) for each in network.bends])
     if network.ramps is not None:
         found |= {
             f"{prefix}.ramp.{name}": np.asarray(getattr(network.ramps, name), dtype=float) for name in _RAMPS
@@ -124,10 +126,12 @@ def network_of(arrays: Mapping[str, np.ndarray], prefix: str) -> Dense:
     if f"{prefix}.ramp.columns" in arrays:
         parts = {name: arrays[f"{prefix}.ramp.{name}"] for name in _RAMPS}
         ramps = Ramps(**{**parts, "columns": parts["columns"].astype(int)})
+    bends = arrays.get(f"{prefix}.bends", np.empty(0))
     return Dense(
         tuple(np.ascontiguousarray(arrays[f"{prefix}.weight.{k}"]) for k in range(layers)),
         tuple(arrays[f"{prefix}.bias.{k}"] for k in range(layers)),
         ramps,
+        tuple(BENDS[int(each)] for each in bends),
     )
 
 

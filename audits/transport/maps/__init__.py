@@ -1,18 +1,12 @@
 """Maps between two groups that carry anyone, seen or unseen, and the checks that they can be trusted.
 
 ``MAPS[name].fit(source, target, a=…, b=…, feature_weights=…, options=…, watch=…, progress=…, rng=…)`` fits;
-the fitted map's ``transform`` carries people; ``to_arrays`` and `load_map` take it through a file.
+the fitted map's ``transform`` carries people.
 Coordinates are encoded ones; decoding is the caller's.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-
-import numpy as np
-
-from audits.errors import InputError
 from audits.transport.maps.coupled import CoupledOptions
 from audits.transport.maps.entropic import EntropicMap, EntropicOptions
 from audits.transport.maps.gan import GanMap
@@ -48,7 +42,6 @@ __all__ = [
     "composition_error",
     "exact_cost",
     "ks_distances",
-    "load_map",
     "mean_cost",
     "regression_gaps",
 ]
@@ -56,28 +49,5 @@ __all__ = [
 MAPS = {kind.kind: kind for kind in (GanMap, EntropicMap, NeuralMap, LinearMap, UnbalancedMap)}
 """Name of a method, as specs name it, to its class; all are fitted with the same keywords."""
 
-OPTIONS = {
-    "gan": GanOptions,
-    "entropic": EntropicOptions,
-    "neural": NeuralOptions,
-    "linear": LinearOptions,
-    "unbalanced": UnbalancedOptions,
-}
+OPTIONS = {name: kind.asked for name, kind in MAPS.items()}
 """Name of a method to the class of its options."""
-
-
-def load_map(arrays: Mapping[str, np.ndarray]) -> FittedMap:
-    """Rebuild the map that ``to_arrays`` took apart, whatever its kind.
-
-    Raises
-    ------
-    InputError
-        If the arrays are not those of a saved map.
-    """
-    try:
-        kind = json.loads(str(arrays["about"]))["kind"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError("saved map", "must come from to_arrays()", str(error)) from None
-    if kind not in MAPS:
-        raise InputError("saved map", "must be of a known kind", kind)
-    return MAPS[kind].from_arrays(arrays)

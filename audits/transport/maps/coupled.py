@@ -1,41 +1,28 @@
-"""What the maps share that are read off an entropic coupling: options, fitting, carrying, saving."""
+"""What the maps share that are read off an entropic coupling: options, fitting, carrying."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, ClassVar, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from audits.checks import generator
-from audits.progress import Progress
 from audits.transport.costs import Cost
 from audits.transport.maps.balance import Balance
 from audits.transport.maps.potentials import (
-    ARRAYS,
     CostScales,
     Potentials,
     Projection,
     cost_scales,
     thin,
 )
-from audits.transport.maps.protocol import (
-    Groups,
-    TrainingPoint,
-    check_feature_weights,
-    check_people,
-    groups,
-    pack,
-    unpack,
-)
+from audits.transport.maps.protocol import FittedMap, Groups, Sample, TrainingPoint, check_people
 from audits.transport.maps.sinkhorn import Duals, solve
 
 __all__ = ["CoupledMap", "CoupledOptions", "couple"]
-
-_PLAIN = frozenset({"potentials", "options"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +63,8 @@ class CoupledOptions:
     max_people: Annotated[int, Field(ge=1, le=30_000)] = 20_000
 
 
-Map = TypeVar("Map", bound="CoupledMap")
-
-
 @dataclass(frozen=True, eq=False)
-class CoupledMap:
+class CoupledMap(FittedMap):
     """A fitted coupling; see `FittedMap` for the shared attributes.
 
     Attributes
@@ -94,7 +78,6 @@ class CoupledMap:
         Iterations at the final ε.
     """
 
-    kind: ClassVar[str]
     asked: ClassVar[type[CoupledOptions]]
     potentials: Potentials
     options: CoupledOptions
@@ -125,48 +108,18 @@ class CoupledMap:
         """The coupling as a sparse array; see `Potentials.plan`."""
         return self.potentials.plan(drop)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that `from_arrays` needs, as plain arrays."""
-        arrays, facts = self.potentials.to_arrays()
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _PLAIN}
-        return {**pack(self.kind, self.options, potentials=facts, **own), **arrays}
-
-    @classmethod
-    def from_arrays(cls: type[Map], arrays: Mapping[str, np.ndarray]) -> Map:
-        """Rebuild a map from `to_arrays`; anything else is an `InputError`."""
-        options, _, facts, saved = unpack(cls.kind, cls.asked, arrays, ARRAYS)
-        return cls(
-            potentials=Potentials.from_arrays(saved, facts.pop("potentials")), options=options, **facts
-        )
-
 
 def couple(
-    source: np.ndarray,
-    target: np.ndarray,
-    *,
-    a: np.ndarray | None,
-    b: np.ndarray | None,
-    feature_weights: np.ndarray | None,
-    options: CoupledOptions,
-    balance: Callable[[CostScales], Balance],
-    progress: Progress,
-    rng: np.random.Generator | int | None,
+    sample: Sample, options: CoupledOptions, balance: Callable[[CostScales], Balance]
 ) -> tuple[dict[str, Any], Groups, Duals]:
-    """Couple `source` (n, d) with `target` (m, d): the fields of a `CoupledMap`, and what they come from.
+    """Couple the groups of `sample`: the fields of a `CoupledMap`, and what they come from.
 
     Parameters
     ----------
     balance : callable
         Which marginals to meet, given what costs amount to between the groups.
-
-    Raises
-    ------
-    InputError
-        For tables or weights that `groups` refuses.
     """
-    people = groups(source, target, a, b)
-    weights = check_feature_weights(feature_weights, people.x.shape[1])
-    rng = generator(rng)
+    people, weights, _, progress, rng = sample
     drawn = thin(people, options.max_people, rng)
     scales = cost_scales(drawn[0], options.cost, weights, rng)
     wanted = balance(scales)

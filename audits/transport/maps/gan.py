@@ -17,37 +17,23 @@ Departures
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audits.checks import generator
 from audits.errors import RunFailed
-from audits.progress import Progress, silent
 from audits.transport.maps.gan_training import GanTraining, players, split
 from audits.transport.maps.networks import predict
 from audits.transport.maps.options import GanOptions
-from audits.transport.maps.protocol import (
-    TrainingPoint,
-    Watch,
-    check_feature_weights,
-    check_people,
-    groups,
-    pack,
-    unpack,
-    unwatched,
-)
+from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people
 
 __all__ = ["GanMap"]
 
-_USUAL = GanOptions()
-
 
 @dataclass(frozen=True, eq=False)
-class GanMap:
-    """A generator trained by `GanMap.fit`; see `FittedMap` for the shared attributes.
+class GanMap(FittedMap):
+    """A generator trained by `fit`; see `FittedMap` for the shared attributes.
 
     Attributes
     ----------
@@ -60,6 +46,7 @@ class GanMap:
     """
 
     kind: ClassVar[str] = "gan"
+    asked: ClassVar[type[GanOptions]] = GanOptions
     parameters: np.ndarray
     features: int
     options: GanOptions
@@ -69,49 +56,8 @@ class GanMap:
     diverged_at: int | None
 
     @classmethod
-    def fit(
-        cls,
-        source: np.ndarray,
-        target: np.ndarray,
-        *,
-        a: np.ndarray | None = None,
-        b: np.ndarray | None = None,
-        feature_weights: np.ndarray | None = None,
-        options: GanOptions = _USUAL,
-        watch: Watch = unwatched,
-        progress: Progress = silent,
-        rng: np.random.Generator | int | None = None,
-    ) -> GanMap:
-        """Train a generator that carries `source` people to the `target` group.
-
-        Parameters
-        ----------
-        source, target : arrays (n, d), (m, d)
-            Encoded people.
-        a, b : arrays (n,), (m,), optional
-            Weights of people; equal by default.
-        feature_weights : array (d,), optional
-            Weights of features in the cost, at least 0; 1 by default.
-        watch, progress : callables
-            Called every 100 passes; an exception from either ends the training.
-        rng : Generator or int
-            Draws parameters, batches and held-out people. Same seed, same map, whatever the thread count.
-
-        Returns
-        -------
-        GanMap
-            If a loss stops being a finite number, or people are moved absurdly far, the map says at which
-            pass (`diverged_at`), keeps the curve up to there, and refuses to `transform`.
-
-        Raises
-        ------
-        InputError
-            For tables or weights that `groups` refuses; with `early_stopping`, for groups too small to hold
-            anyone out.
-        """
-        people = groups(source, target, a, b)
-        weights = check_feature_weights(feature_weights, people.x.shape[1])
-        rng = generator(rng)
+    def _fitted(cls, sample: Sample, options: GanOptions) -> GanMap:
+        people, weights, watch, progress, rng = sample
         training, validation = split(people, options, rng)
         gan = players(weights, options, rng)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -161,15 +107,3 @@ class GanMap:
         return predict(
             self.parameters, (self.features, width, width, self.features), x, residual=self.options.residual
         )
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that `from_arrays` needs, as plain arrays."""
-        facts = {"features": self.features, "chosen_at": self.chosen_at}
-        ends = {"converged": self.converged, "diverged_at": self.diverged_at}
-        return {**pack(self.kind, self.options, self.history, **facts, **ends), "parameters": self.parameters}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> GanMap:
-        """Rebuild a map from `to_arrays`; anything else is an `InputError`."""
-        options, history, facts, saved = unpack(cls.kind, GanOptions, arrays, ("parameters",))
-        return cls(options=options, history=history, **facts, **saved)

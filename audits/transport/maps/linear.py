@@ -16,25 +16,13 @@ Choices where the formula has none
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from audits.progress import Progress, silent
-from audits.transport.maps.protocol import (
-    TrainingPoint,
-    Watch,
-    by_blocks,
-    check_feature_weights,
-    check_people,
-    groups,
-    pack,
-    unpack,
-    unwatched,
-)
+from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, by_blocks, check_people
 
 __all__ = ["LinearMap", "LinearOptions"]
 
@@ -59,8 +47,11 @@ class LinearOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearMap:
+class LinearMap(FittedMap):
     """``x ↦ target_mean + (x − source_mean) @ matrix``; see `FittedMap` for the shared attributes.
+
+    With weights of features it is the cheapest such map under the weighted squared L2 cost; a weight of 0
+    counts as a millionth of the largest one. Nothing is drawn and there is no training to watch.
 
     Attributes
     ----------
@@ -72,6 +63,7 @@ class LinearMap:
     """
 
     kind: ClassVar[str] = "linear"
+    asked: ClassVar[type[LinearOptions]] = LinearOptions
     matrix: np.ndarray
     source_mean: np.ndarray
     target_mean: np.ndarray
@@ -82,28 +74,8 @@ class LinearMap:
     diverged_at: ClassVar[None] = None
 
     @classmethod
-    def fit(
-        cls,
-        source: np.ndarray,
-        target: np.ndarray,
-        *,
-        a: np.ndarray | None = None,
-        b: np.ndarray | None = None,
-        feature_weights: np.ndarray | None = None,
-        options: LinearOptions = LinearOptions(),
-        watch: Watch = unwatched,  # noqa: ARG003
-        progress: Progress = silent,
-        rng: np.random.Generator | int | None = None,  # noqa: ARG003
-    ) -> LinearMap:
-        """Match means and covariances of `source` (n, d) and `target` (m, d), with weights `a`, `b`.
-
-        With `feature_weights` (d,) it is the cheapest such map under the weighted squared L2 cost; a weight
-        of 0 counts as a millionth of the largest one. Nothing is drawn and there is no training to `watch`:
-        both are accepted so that all maps are fitted alike. `InputError` for tables or weights that
-        `groups` refuses.
-        """
-        x, y, a, b = groups(source, target, a, b)
-        weights = check_feature_weights(feature_weights, x.shape[1])
+    def _fitted(cls, sample: Sample, options: LinearOptions) -> LinearMap:
+        (x, y, a, b), weights, progress = sample.people, sample.feature_weights, sample.progress
         scale = np.sqrt(np.maximum(weights, _LEAST * weights.max()))
         progress(0.0, "fitting the linear map")
         mean_x, covariance_x, shrunk_x = _moments(x, a, options.shrinkage)
@@ -127,19 +99,6 @@ class LinearMap:
         d = len(self.source_mean)
         x = check_people("x", x, features=d, empty=True)
         return by_blocks(x, lambda rows: (rows - self.source_mean) @ self.matrix + self.target_mean, d)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that `from_arrays` needs, as plain arrays."""
-        arrays = {name: getattr(self, name) for name in ("matrix", "source_mean", "target_mean")}
-        return {**pack(self.kind, self.options), **arrays, "shrinkage": np.array(self.shrinkage)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> LinearMap:
-        """Rebuild a map from `to_arrays`; anything else is an `InputError`."""
-        names = ("matrix", "source_mean", "target_mean", "shrinkage")
-        options, _, _, saved = unpack(cls.kind, LinearOptions, arrays, names)
-        source, target = saved.pop("shrinkage").tolist()
-        return cls(shrinkage=(source, target), options=options, **saved)
 
 
 def _moments(

@@ -25,40 +25,26 @@ Departures
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audits.checks import generator
 from audits.errors import RunFailed
-from audits.progress import Progress, silent
 from audits.transport.maps.marginals import fit_marginals, restore
 from audits.transport.maps.networks import predict
 from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.potentials import cost_scales, thin
-from audits.transport.maps.protocol import (
-    TrainingPoint,
-    Watch,
-    check_feature_weights,
-    check_people,
-    groups,
-    pack,
-    unpack,
-    unwatched,
-)
+from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people
 
 __all__ = ["NeuralMap"]
-
-_USUAL = NeuralOptions()
 
 _LOOSE = 0.5  # error of the plan's marginals beyond which a map learned from it is no transport map
 
 
 @dataclass(frozen=True, eq=False)
-class NeuralMap:
-    """A network trained by `NeuralMap.fit`; see `FittedMap` for the shared attributes.
+class NeuralMap(FittedMap):
+    """A network trained by `fit`; see `FittedMap` for the shared attributes.
 
     Attributes
     ----------
@@ -75,6 +61,7 @@ class NeuralMap:
     """
 
     kind: ClassVar[str] = "neural"
+    asked: ClassVar[type[NeuralOptions]] = NeuralOptions
     parameters: np.ndarray
     edges: np.ndarray
     values: np.ndarray
@@ -86,51 +73,11 @@ class NeuralMap:
     diverged_at: int | None
 
     @classmethod
-    def fit(
-        cls,
-        source: np.ndarray,
-        target: np.ndarray,
-        *,
-        a: np.ndarray | None = None,
-        b: np.ndarray | None = None,
-        feature_weights: np.ndarray | None = None,
-        options: NeuralOptions = _USUAL,
-        watch: Watch = unwatched,
-        progress: Progress = silent,
-        rng: np.random.Generator | int | None = None,
-    ) -> NeuralMap:
-        """Train a map that carries `source` (n, d) to `target` (m, d).
-
-        Parameters
-        ----------
-        source, target : arrays (n, d), (m, d)
-            Encoded people.
-        a, b : arrays (n,), (m,), optional
-            Weights of people; equal by default.
-        feature_weights : array (d,), optional
-            Weights of features in the cost, at least 0; 1 by default.
-        watch, progress : callables
-            Called every 50 steps; an exception from either ends the training.
-        rng : Generator or int
-            Draws initial parameters and batches. On a CPU the same seed gives the same map.
-
-        Returns
-        -------
-        NeuralMap
-            If a loss stops being a finite number the map says at which step (`diverged_at`) and refuses to
-            `transform`.
-
-        Raises
-        ------
-        InputError
-            For tables or weights that `groups` refuses.
-        """
+    def _fitted(cls, sample: Sample, options: NeuralOptions) -> NeuralMap:
         from audits.transport.maps.seguy import train  # torch, which takes a second to import
 
-        people = groups(source, target, a, b)
+        people, weights, watch, progress, rng = sample
         features = people.x.shape[1]
-        weights = check_feature_weights(feature_weights, features)
-        rng = generator(rng)
         kept = thin(people, max(len(people.x), len(people.y)), rng)[0]
         unit = cost_scales(kept, options.cost, weights, rng).contrast
         trained = train(kept, weights, unit, options, watch, progress, rng)
@@ -183,21 +130,6 @@ class NeuralMap:
         x = check_people("x", x, features=self.features, empty=True)
         z = predict(self.parameters, _widths(self.features, self.options), x, residual=True)
         return restore(z, self.edges, self.values)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that `from_arrays` needs, as plain arrays."""
-        names = ("features", "marginal_error", "device", "diverged_at")
-        facts = {name: getattr(self, name) for name in names}
-        arrays = {name: getattr(self, name) for name in ("parameters", "edges", "values")}
-        return {**pack(self.kind, self.options, self.history, **facts), **arrays}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> NeuralMap:
-        """Rebuild a map from `to_arrays`; anything else is an `InputError`."""
-        options, history, facts, saved = unpack(
-            cls.kind, NeuralOptions, arrays, ("parameters", "edges", "values")
-        )
-        return cls(options=options, history=history, **facts, **saved)
 
 
 def _widths(features: int, options: NeuralOptions) -> tuple[int, int, int, int]:

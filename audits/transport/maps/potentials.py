@@ -13,9 +13,8 @@ person has the same counterpart whoever else is mapped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,12 +27,9 @@ from audits.transport.maps.pairs import PairCosts, pair_costs
 from audits.transport.maps.protocol import Groups, blocks_of_pairs, one_thread
 from audits.transport.maps.sinkhorn import Duals, log_sums
 
-__all__ = ["ARRAYS", "CostScales", "Potentials", "Projection", "cost_scales", "thin"]
+__all__ = ["CostScales", "Potentials", "Projection", "cost_scales", "thin"]
 
 Projection = Literal["drawn", "barycentre", "likeliest"]
-
-ARRAYS = ("x", "y", "a", "b", "x_rows", "y_rows", "f", "g", "feature_weights")
-"""The fields of `Potentials` that are arrays."""
 
 _DOUBLE = 2048  # target people up to which double precision costs nothing worth saving
 _TYPICAL = 2000  # people of each group behind the scales of costs
@@ -200,20 +196,6 @@ class Potentials:
             kept = mass.sum(axis=1, keepdims=True)
             parts.append(sparse.csr_array(mass * (total / np.where(kept > 0, kept, 1))))
         return sparse.csr_array(sparse.vstack(parts))
-
-    def to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """The fields as arrays and as plain facts."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays = {name: values[name] for name in ARRAYS}
-        facts = {name: values[name] for name in ("level", "epsilon", "cost")}
-        return arrays, {**facts, "balance": [self.balance.kind, self.balance.amount]}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> Potentials:
-        """Undo `to_arrays`."""
-        kind, amount = facts["balance"]
-        plain = {name: facts[name] for name in ("level", "epsilon", "cost")}
-        return cls(**arrays, **plain, balance=Balance(kind, amount))
 
     def _pairs(self, x: np.ndarray) -> PairCosts:
         dtype = np.float64 if len(self.y) <= _DOUBLE else np.float32

@@ -1,22 +1,23 @@
-"""What every transport map shares: fit on two groups, transform anyone, travel as plain arrays."""
+"""What every transport map shares: fitted on two groups, it carries anyone."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from audits.checks import build, finite
+from audits.checks import finite, generator
 from audits.errors import InputError
+from audits.progress import Progress, silent
 
 __all__ = [
     "BLOCK",
     "FittedMap",
     "Groups",
+    "Sample",
     "TrainingPoint",
     "Watch",
     "blocks_of_pairs",
@@ -25,8 +26,6 @@ __all__ = [
     "check_people",
     "groups",
     "one_thread",
-    "pack",
-    "unpack",
     "unwatched",
 ]
 
@@ -37,8 +36,6 @@ one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 """Decorator: hold BLAS at one thread. Blocks this small gain nothing from more and stall on busy cores."""
 
 _PAIRS = 1 << 20
-
-Options = TypeVar("Options")
 
 
 class TrainingPoint(NamedTuple):
@@ -71,13 +68,44 @@ def unwatched(point: TrainingPoint) -> None:
     """Ignore the training curve."""
 
 
-class FittedMap(Protocol):
-    """A fitted map between two groups, in encoded coordinates.
+class Groups(NamedTuple):
+    """Two checked groups: rows (n, d) and (m, d), C-contiguous float64, and weights that sum to 1."""
+
+    x: np.ndarray
+    y: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+
+class Sample(NamedTuple):
+    """What every fit starts from, checked.
+
+    Attributes
+    ----------
+    people : Groups
+    feature_weights : array (d,)
+        Weights of features in the cost.
+    watch, progress : callables
+        Called while fitting; an exception from either ends it.
+    rng : Generator
+    """
+
+    people: Groups
+    feature_weights: np.ndarray
+    watch: Watch
+    progress: Progress
+    rng: np.random.Generator
+
+
+class FittedMap(ABC):
+    """A map between two groups, in encoded coordinates, as `fit` makes it.
 
     Attributes
     ----------
     kind : str
         Name of the method, as specs name it.
+    asked : type
+        The class of its options.
     options : dataclass
         The options it was fitted with.
     history : tuple of TrainingPoint
@@ -86,33 +114,71 @@ class FittedMap(Protocol):
         Whether the method's own criterion was met; None for a method without one (a fixed schedule).
     diverged_at : int or None
         Iteration at which training broke down; `transform` then refuses.
-    finding : str
-        One sentence on how the fit ended.
     """
 
     kind: ClassVar[str]
+    asked: ClassVar[type[Any]]
+
+    @classmethod
+    def fit(
+        cls,
+        source: np.ndarray,
+        target: np.ndarray,
+        *,
+        a: np.ndarray | None = None,
+        b: np.ndarray | None = None,
+        feature_weights: np.ndarray | None = None,
+        options: Any = None,
+        watch: Watch = unwatched,
+        progress: Progress = silent,
+        rng: np.random.Generator | int | None = None,
+    ) -> Self:
+        """Fit a map that carries `source` people to the `target` group.
+
+        Parameters
+        ----------
+        source, target : arrays (n, d), (m, d)
+            Encoded people.
+        a, b : arrays (n,), (m,), optional
+            Weights of people; equal by default.
+        feature_weights : array (d,), optional
+            Weights of features in the cost, at least 0; 1 by default.
+        options : dataclass, optional
+            Of the class `asked`, by default with its defaults.
+        watch, progress : callables
+            Called as the fit goes on, `watch` by methods that train; an exception from either ends it.
+        rng : Generator or int
+            Everything drawn is drawn from it. Same seed, same map, whatever the thread count.
+
+        Raises
+        ------
+        InputError
+            For tables or weights that `groups` refuses, or groups that the method cannot learn from.
+        """
+        people = groups(source, target, a, b)
+        weights = check_feature_weights(feature_weights, people.x.shape[1])
+        sample = Sample(people, weights, watch, progress, generator(rng))
+        return cls._fitted(sample, cls.asked() if options is None else options)
+
+    @classmethod
+    @abstractmethod
+    def _fitted(cls, sample: Sample, options: Any) -> Self:
+        """Fit; training that breaks down gives a map with `diverged_at`, which refuses to `transform`."""
 
     @property
+    @abstractmethod
     def finding(self) -> str:
         """One sentence on how the fit ended."""
-        ...
 
+    @abstractmethod
     def transform(self, x: np.ndarray) -> np.ndarray:
-        """Counterparts (n, d) of the people `x` (n, d)."""
-        ...
+        """Counterparts (n, d) of the people `x` (n, d), in the sample or not.
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that `from_arrays` needs, as plain arrays."""
-        ...
-
-
-class Groups(NamedTuple):
-    """Two checked groups: rows (n, d) and (m, d), C-contiguous float64, and weights that sum to 1."""
-
-    x: np.ndarray
-    y: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
+        Raises
+        ------
+        RunFailed
+            If training diverged.
+        """
 
 
 def groups(source: np.ndarray, target: np.ndarray, a: np.ndarray | None, b: np.ndarray | None) -> Groups:
@@ -186,39 +252,3 @@ def blocks_of_pairs(n: int, m: int) -> list[slice]:
     """Slices of `n` rows with about a million pairs each: a block that stays in cache while worked on."""
     rows = max(1, _PAIRS // m)
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
-
-
-def pack(
-    kind: str, options: Any, history: tuple[TrainingPoint, ...] = (), **facts: Any
-) -> dict[str, np.ndarray]:
-    """Pack what is not an array: `kind`, `options` and `facts` as JSON text, `history` as a (k, 5) table."""
-    text = json.dumps({"kind": kind, "options": asdict(options), "facts": facts})
-    return {"about": np.array(text), "history": np.array(history, dtype=float).reshape(-1, 5)}
-
-
-def unpack(
-    kind: str, options: type[Options], arrays: Mapping[str, np.ndarray], names: tuple[str, ...]
-) -> tuple[Options, tuple[TrainingPoint, ...], dict[str, Any], dict[str, Any]]:
-    """Undo `pack`, and pick the arrays called `names`.
-
-    Raises
-    ------
-    InputError
-        If the arrays are not those of a saved map of this `kind`.
-    """
-    try:
-        about = json.loads(str(arrays["about"]))
-        if about["kind"] != kind:
-            raise InputError("saved map", f"must be of kind {kind!r}", about["kind"])
-        table = np.asarray(arrays["history"], dtype=float).reshape(-1, 5)
-        plain, facts = about["options"], about["facts"]
-        saved = {name: np.asarray(arrays[name]) for name in names}
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError("saved map", "must come from to_arrays()", str(error)) from None
-    points = tuple(
-        TrainingPoint(int(row[0]), *(None if np.isnan(value) else float(value) for value in row[1:]))
-        for row in table
-    )
-    return build(options, plain, "saved map"), points, facts, saved

@@ -17,11 +17,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from audits.progress import Progress, silent
 from audits.transport.maps.balance import Balance
 from audits.transport.maps.coupled import CoupledMap, CoupledOptions, couple
 from audits.transport.maps.potentials import CostScales
-from audits.transport.maps.protocol import Watch, check_people, unwatched
+from audits.transport.maps.protocol import Sample, check_people
 
 __all__ = ["UnbalancedMap", "UnbalancedOptions"]
 
@@ -53,7 +52,7 @@ class UnbalancedOptions(CoupledOptions):
 
 @dataclass(frozen=True, eq=False)
 class UnbalancedMap(CoupledMap):
-    """A relaxed or partial coupling fitted by `UnbalancedMap.fit`; attributes of `CoupledMap`, and:
+    """A relaxed or partial coupling fitted by `fit`; attributes of `CoupledMap`, and:
 
     Attributes
     ----------
@@ -67,34 +66,8 @@ class UnbalancedMap(CoupledMap):
     unmatched_target: float
 
     @classmethod
-    def fit(
-        cls,
-        source: np.ndarray,
-        target: np.ndarray,
-        *,
-        a: np.ndarray | None = None,
-        b: np.ndarray | None = None,
-        feature_weights: np.ndarray | None = None,
-        options: UnbalancedOptions = UnbalancedOptions(),
-        watch: Watch = unwatched,  # noqa: ARG003 - all maps are fitted alike
-        progress: Progress = silent,
-        rng: np.random.Generator | int | None = None,
-    ) -> UnbalancedMap:
-        """Couple those of `source` (n, d) with those of `target` (m, d) who are worth the price.
-
-        Parameters and errors are those of `EntropicMap.fit`.
-        """
-        found, people, duals = couple(
-            source,
-            target,
-            a=a,
-            b=b,
-            feature_weights=feature_weights,
-            options=options,
-            balance=options.balance,
-            progress=progress,
-            rng=rng,
-        )
+    def _fitted(cls, sample: Sample, options: UnbalancedOptions) -> UnbalancedMap:
+        found, people, duals = couple(sample, options, options.balance)
         return cls(
             **found,
             unmatched_source=_missed(duals.source_mass, people.a),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 
 from audits.errors import InputError
 from audits.transport.costs import COSTS, pairwise_cost
-from audits.transport.maps import MAPS, OPTIONS, GanOptions, NeuralOptions, load_map
+from audits.transport.maps import MAPS, OPTIONS, GanOptions, NeuralOptions
 from audits.transport.maps.pairs import pair_costs
 from audits.transport.maps.protocol import unwatched
 
@@ -77,39 +75,6 @@ def test_people_to_carry_are_checked(kind: str):
     with pytest.raises(InputError, match="x must be finite numbers, but 1 of 2"):
         fitted.transform(np.array([[0.0, np.nan]]))
     assert fitted.transform(np.empty((0, 2))).shape == (0, 2)
-
-
-@every_map
-def test_a_trip_through_a_file_changes_nothing(kind: str):
-    rng = np.random.default_rng(1)
-    source, target = rng.normal(size=(40, 3)), rng.normal(size=(30, 3)) + 1
-    fitted = fit(kind, source, target)
-    file = io.BytesIO()
-    np.savez(file, **fitted.to_arrays())
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        read = load_map(dict(arrays))
-    assert type(read) is type(fitted)
-    assert read.options == fitted.options
-    assert read.history == fitted.history
-    assert read.finding == fitted.finding
-    new = rng.normal(size=(50, 3))
-    assert np.array_equal(read.transform(new), fitted.transform(new))
-    if hasattr(fitted, "plan"):
-        assert np.array_equal(read.plan().toarray(), fitted.plan().toarray())
-
-
-def test_other_files_are_refused():
-    fitted = fit("linear", np.zeros((2, 1)), np.ones((2, 1)))
-    arrays = fitted.to_arrays()
-    with pytest.raises(InputError, match=r"saved map must come from to_arrays\(\)"):
-        load_map({"weights": np.zeros(3)})
-    with pytest.raises(InputError, match=r"saved map must come from to_arrays\(\), got .*matrix"):
-        load_map({name: value for name, value in arrays.items() if name != "matrix"})
-    with pytest.raises(InputError, match="saved map must be of kind 'gan', got 'linear'"):
-        MAPS["gan"].from_arrays(arrays)
-    with pytest.raises(InputError, match="saved map must be of a known kind, got 'oracle'"):
-        load_map({**arrays, "about": np.array('{"kind": "oracle"}')})
 
 
 @every_map

@@ -1,0 +1,37 @@
+"""What a model file was found to be: what feeds what, and what it says of the first people."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from app.widgets import notices
+from audits.checks import choices
+from audits.models.checking import Checked
+
+__all__ = ["checked_section"]
+
+_MOST_SHOWN = 11
+
+
+def checked_section(found: Checked) -> None:
+    """Show the columns that feed the model with the first person's values, and five people's scores."""
+    gives = f" and tells {choices(found.classes)} apart" if found.classes else ""
+    st.text(f"Opened as {found.format}: it reads {_columns(len(found.feeds))}{gives}.")
+    table = pd.DataFrame(
+        [(each.input, each.column, each.first) for each in found.feeds],
+        columns=["input of the model", "column that feeds it", "of the first person"],
+    )
+    st.dataframe(
+        table,
+        hide_index=True,
+        height="content" if len(table) <= _MOST_SHOWN else 388,
+        alt="Which column feeds which input of the model, with the first person's values",
+    )
+    scores = ", ".join(f"{score:.4g}" for score in found.scores)
+    st.text(f"Favourable scores of the first {len(found.scores)} people: {scores}.")
+    notices.bullets(found.notes)
+
+
+def _columns(n: int) -> str:
+    return "1 column" if n == 1 else f"{n:,} columns"

@@ -1,0 +1,32 @@
+"""Where a visitor can go on: the workspaces last opened in this browser."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.recent import COOKIE, ago, recent_workspaces
+from app.widgets import notices
+from app.widgets.subject import source_name
+from app.workspace import Workspace
+
+__all__ = ["recent_section"]
+
+
+def recent_section(space: Workspace) -> None:
+    """List the workspaces of this browser, each with its data, how much was audited, and when."""
+    listed = recent_workspaces(st.context.cookies.get(COOKIE, ""), but=space.token)
+    if not listed:
+        return
+    st.subheader("Go on where you were", anchor=False)
+    with st.container(key="recent", gap="xsmall"):
+        for each in listed:
+            st.page_link(
+                "views/data_model.py", label=notices.label(_words(each)), query_params={"w": each.token}
+            )
+
+
+def _words(space: Workspace) -> str:
+    draft, runs = space.draft(), space.runs()
+    name = source_name(draft) if draft else "no data"
+    audits = f"{len(runs)} audit{'' if len(runs) == 1 else 's'}"
+    return f"{name} · {audits} · {ago(space.last_change)}"

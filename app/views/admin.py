@@ -1,0 +1,17 @@
+"""Server: what runs, who uses how much, and what was done; for administrators alone."""
+
+from __future__ import annotations
+
+from app import who
+from app.widgets import notices
+from app.widgets.frame import title
+from app.widgets.server_state import audit_log, memory_and_disk, runs
+
+title("Server")
+visitor = who.person()
+if visitor is None or not visitor.administers:
+    notices.problem("This page is for those whom EVENHAND_ADMINS names.")
+else:
+    runs()
+    memory_and_disk()
+    audit_log()

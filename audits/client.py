@@ -1,0 +1,300 @@
+"""Sends predictions of a service to a monitor in the background: never blocks the service, never fails it.
+
+    from evenhand import Monitor
+    monitor = Monitor("https://evenhand.example/api/v1/monitors/ID", TOKEN)
+    monitor.send(frame, scores=scores, ids=ids)
+
+Needs nothing but Python's own library. Rows wait in memory, are sent together, and are tried again under the
+same key while the server cannot be reached: a batch counts once. When more rows wait than there is room for,
+the newest are dropped and counted. What happened is in `sent`, `dropped`, `refused` and `problem`, and in the
+log "evenhand".
+"""
+
+from __future__ import annotations
+
+import atexit
+import datetime
+import http.client
+import json
+import logging
+import math
+import os
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["Monitor"]
+
+_MOST_TOGETHER = 10_000  # people in a batch, as the server takes them
+_LONGEST_PAUSE = 60.0
+_AT_EXIT_SECONDS = 3.0
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
+_log = logging.getLogger("evenhand")
+
+Part = tuple[list[dict[str, Any]], dict[str, Any]]
+"""Rows, and what was said of them."""
+
+
+class Monitor:
+    """Sends predictions to one monitor; safe between threads, and after a fork.
+
+    Parameters
+    ----------
+    url : str
+        The monitor's address: ``https://server/api/v1/monitors/ID``.
+    token : str
+        One that may send.
+    most_waiting : int
+        Rows that may wait in memory.
+    seconds : float
+        How long rows wait for others to be sent with.
+    timeout : float
+        Seconds that the server has for an answer.
+
+    Attributes
+    ----------
+    sent, dropped, refused : int
+        Rows stored by the server; given up for want of room; refused because something is wrong with them.
+    problem : str
+        The latest thing that went wrong, in words.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        most_waiting: int = 100_000,
+        seconds: float = 1.0,
+        timeout: float = 30.0,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"url must begin with http:// or https://, got {url!r}")
+        self._url = url.rstrip("/").removesuffix("/predictions") + "/predictions"
+        self._head = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._most, self._seconds, self._timeout = most_waiting, seconds, timeout
+        self.sent = self.dropped = self.refused = 0
+        self.problem = ""
+        self._begin()
+        atexit.register(self.close, _AT_EXIT_SECONDS)
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._changed = threading.Condition()
+        self._queue: deque[Part] = deque()
+        self._waiting = 0
+        self._closed = self._hurry = False
+        self._thread: threading.Thread | None = None
+
+    def send(
+        self,
+        rows: Any,
+        *,
+        ids: Iterable[Any] | None = None,
+        persons: Iterable[Any] | None = None,
+        scores: Iterable[Any] | None = None,
+        decisions: Iterable[Any] | None = None,
+        protected: Mapping[str, Iterable[Any]] | None = None,
+    ) -> None:
+        """Have rows sent soon: a DataFrame, a mapping, or mappings of columns to values.
+
+        Returns at once and raises nothing, whatever is given. What else can be said, an entry a row:
+
+        ids
+            Your own, under which outcomes may come later.
+        persons
+            Whom a row is about.
+        scores, decisions
+            Of the deployed model: probability of the favourable outcome; whether it was decided.
+        protected
+            Values of protected attributes.
+        """
+        try:
+            made = _rows(rows)
+            beside = {"ids": ids, "persons": persons, "scores": scores, "decisions": decisions}
+            said: dict[str, Any] = {
+                name: _texts(name, values) for name, values in beside.items() if values is not None
+            }
+            if protected is not None:
+                said["protected"] = {name: _texts("protected", each) for name, each in protected.items()}
+            self._put(made, said)
+        except Exception as error:  # noqa: BLE001  (the service that calls must not fail by its monitor)
+            self._note(f"rows could not be taken ({type(error).__name__}: {error})")
+
+    def flush(self, seconds: float = 30.0) -> bool:
+        """Wait until everything is sent, at most so long; return whether it is."""
+        end = time.monotonic() + seconds
+        with self._changed:
+            self._hurry = True
+            self._changed.notify_all()
+            while self._waiting and time.monotonic() < end:
+                self._changed.wait(min(0.2, max(0.0, end - time.monotonic())))
+            self._hurry = False
+            return not self._waiting
+
+    def close(self, seconds: float = 30.0) -> bool:
+        """Send what waits, at most so long, then end; return whether everything went."""
+        done = self._process != os.getpid() or self.flush(seconds)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        return done
+
+    def _put(self, rows: list[dict[str, Any]], said: dict[str, Any]) -> None:
+        if self._process != os.getpid():  # a fork has the queue, but not the thread
+            self._begin()
+        for start in range(0, len(rows), _MOST_TOGETHER):
+            part = slice(start, start + _MOST_TOGETHER)
+            own = {name: _part(values, part) for name, values in said.items()}
+            with self._changed:
+                if self._closed or self._waiting + len(rows[part]) > self._most:
+                    self.dropped += len(rows[part])
+                    why = "the monitor was closed" if self._closed else "too many wait already"
+                    self._note(f"{len(rows[part])} rows dropped: {why}")
+                    continue
+                self._queue.append((rows[part], own))
+                self._waiting += len(rows[part])
+                if self._thread is None or not self._thread.is_alive():
+                    self._thread = threading.Thread(target=self._run, name="evenhand-monitor", daemon=True)
+                    self._thread.start()
+                self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue:
+                    if self._closed:
+                        return
+                    self._changed.wait()
+                end = time.monotonic() + self._seconds
+                while not (self._hurry or self._closed) and time.monotonic() < end:
+                    self._changed.wait(end - time.monotonic())
+                parts = self._next()
+            people = sum(len(rows) for rows, _ in parts)
+            try:
+                self._deliver(parts)
+            except Exception as error:  # noqa: BLE001  (the thread lives on)
+                self.refused += people
+                self._note(f"a batch could not be sent ({type(error).__name__}: {error})")
+            with self._changed:
+                self._waiting -= people
+                self._changed.notify_all()
+
+    def _next(self) -> list[Part]:
+        """Take what can be sent together: of which the same was said."""
+        parts = [self._queue.popleft()]
+        people = len(parts[0][0])
+        while self._queue and people + len(self._queue[0][0]) <= _MOST_TOGETHER:
+            if _shape(self._queue[0][1]) != _shape(parts[0][1]):
+                break
+            parts.append(self._queue.popleft())
+            people += len(parts[-1][0])
+        return parts
+
+    def _deliver(self, parts: list[Part]) -> None:
+        """Send parts as one batch until it is stored; one by one where one of them is wrong."""
+        rows = [row for own, _ in parts for row in own]
+        said = _together([said for _, said in parts])
+        body = json.dumps({"rows": rows, **said}, default=_plain, allow_nan=False).encode()
+        head = {**self._head, "Idempotency-Key": uuid.uuid4().hex}
+        pause = 0.5
+        while True:
+            request = urllib.request.Request(self._url, body, head)  # noqa: S310  (checked)
+            try:
+                with urllib.request.urlopen(request, timeout=self._timeout) as answer:  # noqa: S310
+                    told = json.loads(answer.read())
+                self.sent += len(rows)
+                for note in (*told.get("alarms", ()), *told.get("notes", ())):
+                    _log.info("Monitor: %s", note)
+                return
+            except urllib.error.HTTPError as error:
+                sentence = error.read(2000).decode("utf-8", "replace")
+                if error.code in {413, 422} and len(rows) > 1 and (len(parts) > 1 or error.code == 413):
+                    for part in parts if len(parts) > 1 else _halves(parts[0]):
+                        self._deliver([part])
+                    return
+                if error.code not in _AGAIN:
+                    self.refused += len(rows)
+                    self._note(f"{len(rows)} rows refused ({error.code}): {sentence}")
+                    return
+                self._note(f"the server answers {error.code}; tried again: {sentence}")
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                self._note(f"the server cannot be reached; tried again: {error}")
+            with self._changed:
+                if self._closed:
+                    self.dropped += len(rows)
+                    return
+                self._changed.wait(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _note(self, problem: str) -> None:
+        self.problem = problem
+        _log.warning("Monitor: %s", problem)
+
+
+def _rows(given: Any) -> list[dict[str, Any]]:
+    """Return rows as plain mappings, copied: the service may change its own afterwards."""
+    if isinstance(given, Mapping):
+        return [_row(given)]
+    if hasattr(given, "to_dicts"):  # polars
+        return [_row(row) for row in given.to_dicts()]
+    if hasattr(given, "to_dict"):  # pandas
+        return [_row(row) for row in given.to_dict("records")]
+    return [_row(row) for row in given]
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(name): _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; missing ones as null."""
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+        value = value.item()
+    if value is None or value != value:
+        return None
+    if isinstance(value, float) and math.isinf(value):
+        return None
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        return value.isoformat()
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def _texts(name: str, values: Iterable[Any]) -> list[Any]:
+    made = [_plain(value) for value in values]
+    if name in {"scores", "decisions"}:
+        return made
+    none = None if name == "protected" else ""
+    return [none if value is None else str(value) for value in made]
+
+
+def _part(values: Any, part: slice) -> Any:
+    if isinstance(values, dict):
+        return {name: each[part] for name, each in values.items()}
+    return values[part]
+
+
+def _together(said: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what was said of several parts, of the same shape, as one."""
+    found: dict[str, Any] = {}
+    for name, values in said[0].items():
+        if isinstance(values, dict):
+            found[name] = {key: [each for own in said for each in own[name][key]] for key in values}
+        else:
+            found[name] = [each for own in said for each in own[name]]
+    return found
+
+
+def _halves(part: Part) -> list[Part]:
+    rows, said = part
+    cuts = slice(0, len(rows) // 2), slice(len(rows) // 2, len(rows))
+    return [(rows[cut], {name: _part(values, cut) for name, values in said.items()}) for cut in cuts]
+
+
+def _shape(said: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
+    return sorted(said), sorted(said.get("protected", ()))

@@ -1,0 +1,72 @@
+"""Two features at once: in which corner of a group its flipped people are."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audits.drawing.style import GREY, describe, empty, finish
+from audits.flipset.figures.flipsets import COLOUR, Part
+from audits.stats.words import count, percent
+
+__all__ = ["crossed"]
+
+_LARGEST = 34.0  # pixels across
+
+
+def crossed(table: pd.DataFrame, one: str, other: str, part: Part) -> go.Figure:
+    """Draw the people of each cell as a dot: its area by how many they are, its colour by the share flipped.
+
+    Custom data: people, words, and the names of both bars, for whoever clicks a dot.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `audits.flipset.bars.crossed`.
+    one, other : str
+        The two features.
+    """
+    if table.empty:
+        return empty("Nobody has a value of both features.")
+    most = float(table["people"].max())
+    figure = go.Figure(
+        go.Scatter(
+            x=table["x"],
+            y=table["y"],
+            mode="markers",
+            marker={
+                "size": [max(5.0, _LARGEST * (people / most) ** 0.5) for people in table["people"]],
+                "color": [100 * share for share in table["share"]],
+                "colorscale": [[0, GREY], [1, COLOUR[part]]],
+                "cmin": 0,
+                "cmax": max(1.0, 100 * float(table["share"].max())),
+                "colorbar": {"title": "flipped (%)", "thickness": 12},
+                "line": {"width": 0.5, "color": "white"},
+            },
+            customdata=[
+                [count(row[4]), f"{describe(row[2])}, {describe(row[3])}", row[2], row[3]]
+                for row in table.itertuples(index=False)
+            ],
+            hovertemplate="%{customdata[1]}<br>%{customdata[0]} people, %{marker.color:.1f} % flipped"
+            "<extra></extra>",
+            showlegend=False,
+        )
+    )
+    for axis, place, values, name in (
+        (figure.update_xaxes, "x", "value", one),
+        (figure.update_yaxes, "y", "other value", other),
+    ):
+        ticks = table[[place, values]].drop_duplicates().sort_values(place)
+        axis(
+            title=describe(name),
+            tickmode="array",
+            tickvals=ticks[place].tolist(),
+            ticktext=[describe(label, longest=18) for label in ticks[values]],
+        )
+    densest = table.to_dict("records")[int(table["in the flipset"].argmax())]
+    alt = (
+        f"{one} by {other}: most of the {part} flipset, {count(densest['in the flipset'])} people, "
+        f"are where {one} is {densest['value']} and {other} {densest['other value']}: "
+        f"{percent(densest['share'], densest['people'])} of the people there."
+    )
+    return finish(figure, height=150 + 30 * table["y"].nunique(), alt=alt)

@@ -1,0 +1,143 @@
+"""The sentences of a group comparison: the first one for everybody, and the finding with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from audits.data import group_name
+from audits.groups.by_probability import ASSUMPTION, ProbableGroup
+from audits.groups.judging import most_telling
+from audits.groups.metrics import METRICS
+from audits.groups.options import GroupsOptions
+from audits.groups.result import GroupRow, GroupsResult
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.words import count, named_group, number, out_of, people_in, percent
+
+__all__ = ["finding_known", "finding_probable", "headline", "points"]
+
+
+def headline(result: GroupsResult) -> str:
+    """Say which group the favorable decision is rarer for, or that it is rarer for none, or open."""
+    if any(each.difference_bounds == result.judged.interval for each in result.probable):
+        return _probable(result)
+    row, reference, rate = most_telling(result.table)
+    gap = row.differences[rate].estimate  # also of results from before verdicts stated their interval
+    if gap.value is None:
+        return f"Nobody can be compared: there are no {people_in(_named(row))}, or no others."
+    if (all_same := {each.selection_rate.value for each in result.table}) in ({0.0}, {1.0}):
+        who = "Everybody" if 1.0 in all_same else "Nobody"
+        return f"{who} in any group gets the favorable decision, so there is nothing to compare."
+    rarer, other = (row, reference) if gap.value <= 0 else (reference, row)
+    numbers = f"{_counted(rarer, rate)} against {_counted(other, rate)}"
+    about = METRICS[rate].about.replace(" with", "given", 1)
+    whose = f"{about.capitalize()}, the" if about else "The"
+    if result.verdict == EVIDENCE:
+        small = "" if result.judged.material else " (less than matters)"
+        return f"{whose} favorable decision is rarer for {_both(rarer, other)}: {numbers}{small}."
+    if result.verdict == NO_MATERIAL:
+        alike = _both(rarer, other, "as for")
+        return f"{whose} favorable decision is about as frequent for {alike}: {numbers}."
+    tail = f", {about}" if about else ""
+    return (
+        f"These data cannot tell whether the favorable decision is rarer for {_both(rarer, other)}{tail}: "
+        f"{numbers}."
+    )
+
+
+def _probable(result: GroupsResult) -> str:
+    """Say the same of a group that each person belongs to with a probability."""
+    group = next(each for each in result.probable if each.difference_bounds == result.judged.interval)
+    low, high = (out_of((end or 0.0) * group.n, group.n) for end in (group.bounds.low, group.bounds.high))
+    told = f"Probabilities of {group.attribute} put the favorable decisions of {people_in(group.group)}"
+    sure = {EVIDENCE: "too far from the others' for chance", NO_MATERIAL: "close to the others'"}
+    rest = sure.get(result.verdict, "no surer than that")
+    return f"{told} between {low} and {high}: {rest}."
+
+
+def _named(row: GroupRow) -> str:
+    return row.group if " × " in row.attribute else group_name({row.attribute: row.group})
+
+
+def _both(first: GroupRow, second: GroupRow, link: str = "than for") -> str:
+    return f"{named_group(_named(first))} {link} {named_group(_named(second))}"
+
+
+def _counted(row: GroupRow, rate: str) -> str:
+    estimate = row.metric(rate)
+    assert estimate is not None  # noqa: S101  (judged rates are always counted)
+    return out_of((estimate.value or 0.0) * estimate.n, estimate.n)
+
+
+def finding_probable(
+    group: ProbableGroup, reference: ProbableGroup, options: GroupsOptions, looks: int
+) -> str:
+    """Say what the probabilities leave possible, and what they make of it on terms."""
+    assert group.difference is not None and group.difference_bounds is not None  # noqa: S101, PT018
+    low, high = (number(100 * (end or 0.0)) for end in (group.bounds.low, group.bounds.high))
+    text = (
+        f"Between {low} and {high} % of about {count(group.n)} {group.group} people are decided favorably, "
+        f"as far as probabilities of {group.attribute} can tell; if {ASSUMPTION}, "
+        f"{percent(group.selection_rate.value, group.n)}, against "
+        f"{percent(reference.selection_rate.value, reference.n)} of {reference.group} people."
+    )
+    ends = (group.difference_bounds.low, group.difference_bounds.high)
+    least, most = (number(100 * (end or 0.0)).replace("-", "−") for end in ends)
+    compared = f", corrected for {looks} comparisons" if looks > 1 else ""
+    text += f" The difference lies between {least} and {most} points{compared}."
+    if group.verdict == NO_MATERIAL:
+        return f"{text} That is within {100 * options.material:.3g} points for sure."
+    return text if not group.reason else f"{text} More people would not settle it: {group.reason}."
+
+
+def finding_known(
+    table: Sequence[GroupRow], outcome: str, judged: Judged, material: float, looks: int
+) -> str:
+    """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
+    row, reference, rate = most_telling(table)
+    gap = row.differences[rate].estimate
+    first, second = (row, reference) if (gap.value or 0.0) <= 0 else (reference, row)
+    text = f"{_share_of(first, rate)} are decided favorably ({outcome}), against {_share_of(second, rate)}."
+    if gap.value is not None:
+        compared = f", corrected for {looks} comparisons" if looks > 1 else ""
+        text += f" {row.group} minus {reference.group}: {points(gap)}{compared}."
+    others = [item for item in table if not item.is_reference]
+    if judged.verdict == EVIDENCE:
+        small = "" if judged.material else f" It is smaller than the {100 * material:.3g} that matter."
+        seen = sum(item.verdict == EVIDENCE for item in others)
+        if len(others) == 1:
+            return text + small
+        differ = "differs from its" if seen == 1 else "differ from their"
+        return f"{text}{small} {seen} of {len(others)} groups {differ} reference."
+    if judged.verdict == NO_MATERIAL:
+        every = "" if len(others) == 1 else f" All {len(others)} groups lie"
+        return f"{text}{every or ' It lies'} within {100 * material:.3g} points of the reference for sure."
+    if judged.reason:
+        return f"{text} More people would not settle it: {judged.reason}."
+    if judged.people_needed is None:
+        return text
+    settle = "an interval short enough to settle it"
+    return f"{text} About {judged.people_needed:,} such people, not {count(row.n)}, would give {settle}."
+
+
+def _share_of(row: GroupRow, rate: str) -> str:
+    estimate = row.metric(rate)
+    assert estimate is not None  # noqa: S101  (judged rates are always counted)
+    name = row.group if " × " in row.attribute else group_name({row.attribute: row.group})
+    return (
+        f"{count((estimate.value or 0) * estimate.n)} of {count(estimate.n)} {name} people"
+        f"{METRICS[rate].about} ({percent(estimate.value, estimate.n)})"
+    )
+
+
+def points(gap: Estimate) -> str:
+    """Word a difference of shares with its interval, in percentage points.
+
+    Examples
+    --------
+    >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95 %"))
+    '−27.0 points (−39.0 to −14.0)'
+    """
+    value, low, high = (
+        number(None if end is None else 100 * end).replace("-", "−") for end in (gap.value, gap.low, gap.high)
+    )
+    return f"{value} points ({low} to {high})"

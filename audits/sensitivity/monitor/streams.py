@@ -1,0 +1,284 @@
+"""What a monitor watches besides flags, as streams that share its budget of false alarms.
+
+| kind | alarms when | compared with |
+|---|---|---|
+| inputs | a column's values, levels or missing share change | the audited people |
+| impossible | values come that cannot be | none among the audited people |
+| repeats | rows are equal more often than by chance | the audited people |
+| sensitivity, scores, decisions | their distribution changes | the audited people |
+| model | the deployed model's score or decision is not the bundle's | one in a thousand |
+| groups | the groups' shares, or a group's rate of favourable decisions, change | the audited people |
+| outcomes | a group's true or false positive rate, or calibration, changes | the audited people |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from audits.sensitivity.monitor.profile import MOST_APART, Look, Profile, Sent, number_cells, padded
+from audits.stats.change import CELLS, ChangeWatch, Crossing
+from audits.stats.control import flag_rate_bound
+
+__all__ = ["KINDS", "SHARES", "Followed", "Outcomes", "Stream", "Streams", "read_head"]
+
+SHARES = {
+    "flags": 0.5,
+    "inputs": 0.15,
+    "impossible": 0.05,
+    "repeats": 0.05,
+    "model": 0.05,
+    "sensitivity": 0.05,
+    "scores": 0.05,
+    "decisions": 0.02,
+    "groups": 0.04,
+    "outcomes": 0.04,
+}
+"""Shares of the false alarms by kind; they add up to 1."""
+
+KINDS = tuple(SHARES)
+_SAME_MODEL = 0.001  # share of people whose score may be another by rounding
+_DUMP_HEAD = 8
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One thing that is watched: its kind, what it is about, and which of a group's rates, if any."""
+
+    kind: str
+    about: str = ""
+    rate: str = ""
+    attribute: str = ""
+    group: str = ""
+
+    @property
+    def key(self) -> str:
+        """A name that no other stream has."""
+        return ":".join(part for part in (self.kind, self.attribute, self.about, self.rate) if part)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """What a batch did: alarms in the order of people, and how many people counted."""
+
+    crossings: tuple[tuple[int, Stream], ...]
+    counted: int
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Outcomes that became known, for n people, with what was said of them before.
+
+    Attributes
+    ----------
+    good : (n,) bool
+        Whether the outcome was the favourable one.
+    scores, decisions : (n,)
+        The score then, and the decision: 1, 0, or -1 where nobody knows.
+    protected : list of dict of str to str
+    """
+
+    good: np.ndarray
+    scores: np.ndarray
+    decisions: np.ndarray
+    protected: Sequence[Mapping[str, str]]
+
+
+def read_head(dumped: bytes) -> dict[str, Any]:
+    """Return the counts in what `Streams.dump` gave: ``counts`` by column, ``counted`` people, ``block``."""
+    return dict(json.loads(dumped[_DUMP_HEAD : _end_of_head(dumped)]))
+
+
+def _end_of_head(dumped: bytes) -> int:
+    return _DUMP_HEAD + int.from_bytes(dumped[:_DUMP_HEAD], "little")
+
+
+class Streams:
+    """The streams of one monitor, and where they stand.
+
+    Parameters
+    ----------
+    profile : Profile or None
+        None where the audit was made before there were any: then only the model is watched.
+    budget : float
+        People between false alarms of all kinds together, flags included.
+    """
+
+    def __init__(self, profile: Profile | None, budget: float) -> None:
+        self._profile = profile
+        plain: Mapping[str, Any] = {} if profile is None else profile.plain
+        self._plain = plain
+        ranks = [] if profile is None else self._rank_streams(profile)
+        events = [(Stream("model"), _SAME_MODEL)]
+        if profile is not None:
+            events.append((Stream("impossible"), flag_rate_bound(0, int(max(plain["people"], 2)))))
+            if plain["repeats"]:
+                events.append((Stream("repeats"), float(plain["repeats"]["bound"])))
+        self.streams = [stream for stream, _ in ranks] + [stream for stream, _ in events]
+        self._ranks = len(ranks)
+        many = {kind: sum(each.kind == kind for each in self.streams) for kind in KINDS}
+        between = [max(budget * many[each.kind] / SHARES[each.kind], 1.0) for each in self.streams]
+        self._watch = ChangeWatch(
+            padded([counts for _, counts in ranks]), [bound for _, bound in events], between
+        )
+        self.block: list[int] = []
+        self.counts: dict[str, dict[str, int]] = {}
+        self.counted = 0
+        self._begun = self.dump()
+
+    @staticmethod
+    def _rank_streams(profile: Profile) -> list[tuple[Stream, Sequence[float]]]:
+        plain = profile.plain
+        found: list[tuple[Stream, Sequence[float]]] = [
+            (Stream("inputs", str(each["column"])), each["counts"]) for each in plain["columns"]
+        ]
+        found += [(Stream("sensitivity"), plain["sensitivity"]["counts"])]
+        found += [(Stream("scores"), plain["score"]["counts"]), (Stream("decisions"), plain["decisions"])]
+        for attribute, groups in plain["groups"].items():
+            sizes = [own["people"] for own in groups.values()]
+            found.append((Stream("groups", "shares of the groups", "share", attribute), [*sizes, 0.0]))
+            for name, own in groups.items():
+                at = {"attribute": attribute, "group": name}
+                found.append((Stream("groups", name, "selection", **at), own["decisions"]))
+                for key, rate in (("good", "true positives"), ("bad", "false positives")):
+                    if key in own:
+                        found.append((Stream("outcomes", name, rate, **at), own[key]))
+                if "apart" in own:
+                    found.append((Stream("outcomes", name, "calibration", **at), own["apart"]["counts"]))
+        return found
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str, str, str], int]:
+        return {
+            (each.kind, each.attribute, each.about, each.rate): place
+            for place, each in enumerate(self.streams)
+        }
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """How far each stream is on its way to an alarm, by its key, from 0 to 1."""
+        return {each.key: float(level) for each, level in zip(self.streams, self._watch.levels, strict=True)}
+
+    def dump(self) -> bytes:
+        """Return where the streams stand."""
+        head = json.dumps({"block": self.block, "counts": self.counts, "counted": self.counted}).encode()
+        return len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
+
+    def restore(self, dumped: bytes) -> None:
+        """Go on from what `dump` gave; from the beginning where that is nothing."""
+        dumped = dumped or self._begun
+        head, end = read_head(dumped), _end_of_head(dumped)
+        self.block, self.counts, self.counted = head["block"], head["counts"], head["counted"]
+        self._watch.restore(dumped[end:])
+
+    def own_decisions(self, scores: np.ndarray, sent: Sequence[bool | None]) -> np.ndarray:
+        """Return decisions (n,) as sent, else by the audited threshold, else -1."""
+        own = np.full(len(scores), -1)
+        cut = self._plain.get("threshold")
+        if cut is not None:
+            own = (scores > -cut if self._plain["unfavorable"] else scores >= cut).astype(int)
+        for place, each in enumerate(sent):
+            if each is not None:
+                own[place] = int(each)
+        return own
+
+    def follow(
+        self,
+        look: Look | None,
+        scores: np.ndarray,
+        sensitivity: np.ndarray,
+        sent: Sent,
+        counts: np.ndarray,
+    ) -> Followed:
+        """Take a batch of n people, of whom `counts` (n,) bool are counted."""
+        n = len(scores)
+        cells = np.full((n, self._ranks), -1)
+        events = np.full((n, len(self.streams) - self._ranks), -1)
+        decisions = self.own_decisions(scores, sent.decisions)
+        if self._profile is not None and look is not None:
+            width = look.cells.shape[1]
+            cells[:, :width] = look.cells
+            cells[:, width] = number_cells(sensitivity, self._plain["sensitivity"])
+            cells[:, width + 1] = number_cells(scores, self._plain["score"])
+            cells[:, width + 2] = decisions
+            self._groups(cells, decisions, sent)
+            events[:, 1] = look.impossible
+            if events.shape[1] > 2:
+                self._repeated(events[:, 2], look.rows[counts], counts)
+            for column, found in look.counts.items():
+                own = self.counts.setdefault(column, {})
+                for name, size in found.items():
+                    own[name] = own.get(name, 0) + size
+        events[:, 0] = self._other_model(scores, sent)
+        cells[~counts] = events[~counts] = -1
+        self.counted += int(counts.sum())
+        crossings = self._watch.update(cells, events)
+        return Followed(tuple(self._named(crossings)), int(counts.sum()))
+
+    def learn(self, known: Outcomes) -> list[tuple[int, Stream]]:
+        """Take outcomes; return alarms as places among them and streams."""
+        cells = np.full((len(known.good), self._ranks), -1)
+        for place, groups in enumerate(known.protected):
+            for attribute, group in groups.items():
+                own = self._plain.get("groups", {}).get(attribute, {}).get(group)
+                if own is None:
+                    continue
+                rate = "true positives" if known.good[place] else "false positives"
+                at = self._places.get(("outcomes", attribute, group, rate))
+                if at is not None:
+                    cells[place, at] = known.decisions[place]
+                at = self._places.get(("outcomes", attribute, group, "calibration"))
+                if at is not None:
+                    apart = np.array([known.good[place] - known.scores[place]])
+                    cells[place, at] = number_cells(apart, own["apart"])[0]
+        events = np.full((len(cells), len(self.streams) - self._ranks), -1)
+        return list(self._named(self._watch.update(cells, events)))
+
+    def _named(self, found: Sequence[Crossing]) -> list[tuple[int, Stream]]:
+        return [(each.person, self.streams[each.stream]) for each in found]
+
+    def _groups(self, cells: np.ndarray, decisions: np.ndarray, sent: Sent) -> None:
+        for attribute, values in sent.protected.items():
+            groups = list(self._plain["groups"].get(attribute, {}))
+            share = self._places.get(("groups", attribute, "shares of the groups", "share"))
+            if share is None:
+                continue
+            names = np.array(["" if each is None else each for each in values], dtype=object)
+            codes = np.full(len(names), min(len(groups), CELLS - 1))
+            for code, name in enumerate(groups):
+                mine = names == name
+                codes[mine] = code
+                at = self._places[("groups", attribute, name, "selection")]
+                cells[mine, at] = decisions[mine]
+            codes[names == ""] = -1
+            cells[:, share] = codes
+
+    def _repeated(self, event: np.ndarray, rows: np.ndarray, counts: np.ndarray) -> None:
+        """Mark the last of each block of rows with whether two of them are equal; keep what is left over."""
+        size = int(self._plain["repeats"]["block"])
+        pending = len(self.block)
+        everyone = np.concatenate([np.array(self.block, dtype=np.uint64), rows])
+        whole = len(everyone) // size
+        if whole:
+            parts = np.sort(everyone[: whole * size].reshape(whole, size), axis=1)
+            last = np.arange(1, whole + 1) * size - 1 - pending
+            event[np.flatnonzero(counts)[last]] = (parts[:, 1:] == parts[:, :-1]).any(axis=1)
+        self.block = everyone[whole * size :].tolist()
+
+    def _other_model(self, scores: np.ndarray, sent: Sent) -> np.ndarray:
+        """Return 1 where the deployed model says otherwise than the bundle's, 0 where not, -1 unknown."""
+        found = np.full(len(scores), -1)
+        if sent.decisions and self._plain.get("threshold") is not None:
+            own = self.own_decisions(scores, ())
+            for place, each in enumerate(sent.decisions):
+                if each is not None:
+                    found[place] = int(bool(each) != bool(own[place]))
+        for place, score in enumerate(sent.scores):
+            if score is not None:
+                found[place] = max(int(abs(score - scores[place]) > MOST_APART), found[place])
+        return found

@@ -1,0 +1,287 @@
+"""Many people at once: each opens pages and has small audits run, with an attacker among them.
+
+``python -m benchmarks.load [--sessions 50] [--seconds 300]``. Each session speaks to the server as a browser
+does, over its socket, in a workspace of its own whose groups have names that nobody else's have. Printed:
+reactions of pages (from asking until the script has run), audits, what was wrong or somebody else's, and the
+memory of the server. Needs ``requirements-dev.txt``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+
+from app import drafts
+from app.workspace import Workspace, new_token
+from audits.runs.sandbox import resident_memory
+from tests.free_port import free_port
+from tests.security.corpus import MODELS, TABLES
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ("", "groups", "flipset", "rule_sets", "recourse", "saved")
+PATIENCE = 60.0
+THINKING = (1.0, 4.0)  # seconds between two acts of one person
+LIMIT_SECONDS = 1.5
+
+
+@dataclass
+class Told:
+    """What was measured and found wrong."""
+
+    reactions: list[float] = field(default_factory=list)
+    audits: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    attacks: int = 0
+
+
+class Visitor:
+    """One person with a browser tab."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._token = token
+        self._opened = connect(
+            f"ws://127.0.0.1:{port}/_stcore/stream",
+            subprotocols=["streamlit", "load"],  # type: ignore[list-item]
+            max_size=None,
+            open_timeout=PATIENCE,
+        )
+        self._socket = self._opened.__enter__()
+        self._pages: dict[str, str] = {}
+        self._page = ""
+        self.buttons: dict[str, str] = {}
+        self.words = ""
+
+    def open(self, page: str) -> float:
+        """Open a page; return the seconds until its script has run."""
+        self._page = page
+        return self._ask()
+
+    def press(self, label: str) -> float:
+        """Press a button of the page."""
+        return self._ask(self.buttons[label])
+
+    def close(self) -> None:
+        """Close the tab."""
+        self._opened.__exit__(None, None, None)
+
+    def _ask(self, button: str | None = None) -> float:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string = f"w={self._token}"
+        state.page_script_hash = self._pages.get(self._page, "")
+        state.page_name = "" if state.page_script_hash else self._page
+        if button is not None:
+            pressed = state.widget_states.widgets.add()
+            pressed.id, pressed.trigger_value = button, True
+        began = time.monotonic()
+        self._socket.send(message.SerializeToString())
+        parts = []
+        while True:
+            told = ForwardMsg.FromString(self._socket.recv(timeout=PATIENCE))  # type: ignore[arg-type]
+            kind = told.WhichOneof("type")
+            if kind == "navigation":
+                pages = told.navigation.app_pages
+                self._pages = {each.url_pathname: each.page_script_hash for each in pages}
+            elif kind == "delta":
+                element = told.delta.new_element
+                if element.WhichOneof("type") == "button":
+                    self.buttons[element.button.label] = element.button.id
+                parts.append(str(told.delta))
+            elif kind == "script_finished" and told.script_finished in {0, 2}:
+                self.words = "\n".join(parts)
+                return time.monotonic() - began
+
+
+def workspace(place: int, base: Path) -> Workspace:
+    """Make a workspace whose groups are named after its place."""
+    space = Workspace(new_token(), base)
+    drawn = random.Random(place)
+    rows = []
+    for _ in range(400):
+        group = drawn.choice("xy")
+        skill = drawn.randint(0, 9)
+        rows.append(
+            f"group{place:03d}{group},{skill},{drawn.randint(0, 9)},{int(skill + (group == 'x') > 5)}"
+        )
+    content = "kind,skill,other,hired\n" + "\n".join(rows) + "\n"
+    path = space.add_file("people.csv", io.BytesIO(content.encode()))
+    draft = drafts.from_files([path], "upload")
+    space.save_draft(drafts.with_data(draft, label="hired", favorable=1, protected=["kind"]))
+    return space
+
+
+def person(port: int, place: int, space: Workspace, until: float, told: Told) -> None:
+    """Open pages and run audits until the time is over; note what took how long and what was wrong."""
+    drawn = random.Random(1000 + place)
+    own = f"group{place:03d}"
+    visitor = Visitor(port, space.token)
+    try:
+        while time.monotonic() < until:
+            page = drawn.choice(PAGES)
+            told.reactions.append(visitor.open(page))
+            _check(visitor, own, page, told)
+            if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
+                _run(visitor, own, told, until)
+            time.sleep(drawn.uniform(*THINKING))
+    except Exception as error:  # noqa: BLE001
+        told.wrong.append(f"{own}: {type(error).__name__}: {error}")
+    finally:
+        visitor.close()
+
+
+def _run(visitor: Visitor, own: str, told: Told, until: float) -> None:
+    began = time.monotonic()
+    told.reactions.append(visitor.press("Run audit"))
+    while "Cancel" in visitor.buttons and "Selection rate" not in visitor.words and time.monotonic() < until:
+        time.sleep(0.7)
+        visitor.buttons.clear()
+        told.reactions.append(visitor.open("groups"))
+        _check(visitor, own, "groups", told)
+        if "Cancel" not in visitor.buttons:
+            if own not in visitor.words:
+                told.wrong.append(f"{own}: its result is not shown")
+            break
+    told.audits.append(time.monotonic() - began)
+
+
+def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
+    words = visitor.words
+    others = {words[k : k + 8] for k in _places(words, "group") if words[k + 5 : k + 8].isdigit()} - {own}
+    if others:
+        told.wrong.append(f"{own} saw {sorted(others)[:3]} on {page or 'data'}")
+    if "Something broke" in words or "Traceback" in words:
+        told.wrong.append(f"{own}: the page {page or 'data'} broke")
+    if not words:
+        told.wrong.append(f"{own}: the page {page or 'data'} was empty")
+
+
+def _places(text: str, sought: str) -> list[int]:
+    found, place = [], text.find(sought)
+    while place >= 0:
+        found.append(place)
+        place = text.find(sought, place + 1)
+    return found
+
+
+def attacker(port: int, base: Path, until: float, told: Told) -> None:
+    """Open what wants more than it shows, run what never ends, and guess tokens."""
+    drawn = random.Random(0)
+    tables, models = list(TABLES.items()), list(MODELS.items())
+    while time.monotonic() < until:
+        space = workspace(999, base)
+        draft = space.draft() or {}
+        if drawn.random() < 0.5:
+            name, (make, _) = drawn.choice(tables)
+            draft = drafts.from_files([space.add_file(name, io.BytesIO(make()))], "upload")
+        else:
+            name, (make, _) = drawn.choice(models)
+            path = space.add_file(name, io.BytesIO(make()))
+            model = {"path": str(path), "columns": ["skill", "other"]}
+            draft = {**draft, "spec": {**draft["spec"], "model": model}}
+        space.save_draft(draft)
+        try:
+            visitor = Visitor(port, space.token)
+            for page in ("", "groups"):
+                visitor.open(page)
+            if "Run audit" in visitor.buttons:
+                visitor.press("Run audit")
+            visitor.close()
+        except Exception:  # noqa: BLE001  (his own page may wait as long as it likes)
+            pass
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/monitors/{new_token()}/predictions")
+        for _ in range(20):
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(request, b"{}", timeout=5)
+        told.attacks += 1
+
+
+def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> Told:
+    """Have everybody come within the first tenth of the time; return what was measured."""
+    told, until = Told(), time.monotonic() + seconds
+    spaces = [workspace(place, base) for place in range(sessions)]
+    people = [
+        threading.Thread(target=person, args=(port, place, space, until, told))
+        for place, space in enumerate(spaces)
+    ]
+    people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
+    memory = []
+    for each in people:
+        each.start()
+        time.sleep(0.1 * seconds / len(people))
+    while time.monotonic() < until:
+        memory.append(resident_memory(pid) / 1e6)
+        time.sleep(min(5.0, seconds / 20))
+    for each in people[:-1]:
+        each.join(PATIENCE + 30)
+    third = max(1, len(memory) // 3)
+    print(f"{sessions} sessions for {seconds:,.0f} s, {told.attacks} attacks, {os.cpu_count()} cores")
+    reactions = sorted(told.reactions)
+    p95 = reactions[int(0.95 * (len(reactions) - 1))]
+    print(
+        f"page reactions: {len(reactions):,}, median {statistics.median(reactions):.2f} s, p95 {p95:.2f} s "
+        f"(limit {LIMIT_SECONDS} s), longest {reactions[-1]:.1f} s"
+    )
+    if told.audits:
+        print(f"audits: {len(told.audits):,}, median {statistics.median(told.audits):.1f} s")
+    print(
+        f"memory of the web process: {statistics.mean(memory[:third]):,.0f} MB in the first third, "
+        f"{statistics.mean(memory[-third:]):,.0f} MB in the last, at most {max(memory):,.0f} MB"
+    )
+    print(f"wrong: {len(told.wrong)}")
+    for sentence in told.wrong[:20]:
+        print(f"  {sentence}")
+    return told
+
+
+def main() -> None:
+    """Start a server, measure, and end with status 1 if anything was wrong."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=300)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        base, port = Path(folder), free_port()
+        os.environ["EVENHAND_HOME"] = folder
+        command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={port}"]
+        with (base / "server.log").open("wb") as log:
+            server = subprocess.Popen(
+                [*command, "--server.address=127.0.0.1"], cwd=ROOT, stdout=log, stderr=log
+            )
+            try:
+                _await(f"http://127.0.0.1:{port}/api/v1/ready")
+                told = measure(chosen.sessions, chosen.seconds, port, base, server.pid)
+            finally:
+                server.terminate()
+                server.wait(30)
+    sys.exit(1 if told.wrong else 0)
+
+
+def _await(url: str) -> None:
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except (OSError, urllib.error.URLError):
+            time.sleep(0.2)
+    raise TimeoutError(url)
+
+
+if __name__ == "__main__":
+    main()

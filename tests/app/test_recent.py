@@ -1,0 +1,61 @@
+"""The workspaces of a browser: remembered in a cookie, and only those that the server gave out."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from app.recent import COOKIE, Recent, recent_workspaces
+from app.workspace import Workspace, issue_token, new_token
+
+
+@pytest.fixture
+def browser(tmp_path, monkeypatch) -> TestClient:
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    monkeypatch.delenv("EVENHAND_AUTH", raising=False)
+    answer = Route("/{rest:path}", lambda _: PlainTextResponse("page"))
+    return TestClient(Starlette(routes=[answer], middleware=[Middleware(Recent)]))
+
+
+def _cookie(browser: TestClient) -> str:
+    return browser.cookies.get(COOKIE) or ""
+
+
+def _keep(token: str, name: str) -> None:
+    Workspace(token).save_draft({"id": "1", "source": {"name": name}, "spec": {}})
+
+
+def test_a_workspace_is_found_again_without_its_address(browser: TestClient) -> None:
+    first, second, empty = issue_token(), issue_token(), issue_token()
+    browser.get(f"/?w={first}")
+    _keep(first, "credit")
+    browser.get(f"/flipset?w={second}&by=sex")
+    _keep(second, "compas")
+    browser.get(f"/?w={empty}")
+    found = recent_workspaces(_cookie(browser), but=empty)
+    assert [space.draft()["source"]["name"] for space in found] == ["compas", "credit"]
+    assert [space.token for space in recent_workspaces(_cookie(browser), but=second)] == [first]
+    Workspace(second).forget()
+    browser.get(f"/?w={first}")
+    assert _cookie(browser).split(".") == [first], "what is gone is forgotten"
+
+
+def test_a_link_plants_no_token_and_no_script_reads_the_cookie(browser: TestClient) -> None:
+    assert "set-cookie" not in browser.get(f"/?w={new_token()}").headers
+    assert "set-cookie" not in browser.get("/?w=../../etc").headers
+    told = browser.get(f"/?w={issue_token()}").headers["set-cookie"]
+    assert "HttpOnly" in told
+    assert "SameSite=Lax" in told
+    assert recent_workspaces("../..; x=1." + "g" * 32, but="") == []
+
+
+def test_where_people_sign_in_the_browser_is_not_asked(browser: TestClient, monkeypatch) -> None:
+    token = issue_token()
+    _keep(token, "credit")
+    assert recent_workspaces(token, but="")
+    monkeypatch.setenv("EVENHAND_AUTH", "proxy")
+    assert recent_workspaces(token, but="") == []

@@ -1,0 +1,48 @@
+"""A model in the place of stored decisions: what it learns, and the way there and back with a click each."""
+
+from __future__ import annotations
+
+from app.widgets.stand_in import with_stand_in, without_stand_in
+from tests.app.test_pages import space, texts, visit  # noqa: F401
+
+
+def _draft(model: dict, threshold: object = 0.5) -> dict:
+    data = {"path": "p.csv", "label": "truth", "favorable": 1, "protected": ["sex"]}
+    return {"id": "1", "spec": {"data": data, "model": model, "threshold": threshold, "seed": 0}}
+
+
+def test_it_learns_the_decisions_from_the_features_and_the_protected_attributes() -> None:
+    before = _draft({"predictions": {"label": "decided"}})
+    made = with_stand_in(before, ("age", "decided"), ("sex",))
+    assert made is not None
+    assert made["spec"]["data"]["label"] == "decided"
+    assert made["spec"]["data"]["features"] == ["age", "sex"]
+    assert "train" in made["spec"]["model"]
+    assert without_stand_in(made) == before
+
+
+def test_a_score_is_learned_on_its_side_of_the_threshold() -> None:
+    risk = with_stand_in(
+        _draft({"predictions": {"score": "risk", "higher_is": "unfavorable"}}, 5), ("age",), ("sex",)
+    )
+    assert risk is not None
+    assert risk["spec"]["data"]["label"] == {"column": "risk", "below": 5}
+    assert "favorable" not in risk["spec"]["data"]
+    assert risk["spec"]["threshold"] == 0.5
+    by_group = _draft({"predictions": {"score": "s"}}, {"sex": {"f": 0.4, "m": 0.5}})
+    assert with_stand_in(by_group, ("age",), ("sex",)) is None
+
+
+def test_a_page_that_needs_a_model_offers_one_with_a_click(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-arrests").click().run()
+    at.switch_page("views/loss_ratio.py").run()
+    assert any("a column of predictions cannot" in text for text in texts(at))
+    at.button(key="stand-in").click().run()
+    assert not at.exception
+    assert any("This audits a stand-in" in text for text in texts(at))
+    assert at.button(key="run").disabled is False
+    at.switch_page("views/recourse.py").run()
+    at.button(key="mend-actionable").click().run()
+    assert at.button(key="run").disabled is False
+    at.button(key="stand-in-back").click().run()
+    assert "predictions" in space.draft()["spec"]["model"]

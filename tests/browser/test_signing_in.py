@@ -1,0 +1,118 @@
+"""Signing in with a real OIDC provider, in real Chromium: who sees what, and what a link shows."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from audits.runs.trail import Trail
+from tests.browser import acts
+from tests.browser.conftest import ROOT, Server, _await
+
+provider_package = pytest.importorskip("oidc_provider_mock", reason="signing in needs an OIDC provider")
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start the app so that people sign in with a provider started beside it."""
+    home = tmp_path_factory.mktemp("home")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://localhost:{port}"
+    with provider_package.run_server_in_thread() as provider:
+        variables = {
+            "EVENHAND_HOME": str(home),
+            "EVENHAND_AUTH": "oidc",
+            "EVENHAND_OIDC_URL": f"http://localhost:{provider.server_port}/.well-known/openid-configuration",
+            "EVENHAND_OIDC_CLIENT_ID": "evenhand",
+            "EVENHAND_OIDC_CLIENT_SECRET": "secret",
+            "EVENHAND_OIDC_REDIRECT": f"{url}/oauth2callback",
+            "EVENHAND_OIDC_COOKIE_SECRET": "a secret that nobody will ever guess",
+            "EVENHAND_AUDITORS": "ada@example.org",
+            "AUTHLIB_INSECURE_TRANSPORT": "1",
+        }
+        command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={port}"]
+        with (home / "server.log").open("wb") as log:
+            process = subprocess.Popen(
+                [*command, "--server.address=127.0.0.1"],
+                cwd=ROOT,
+                env={**os.environ, **variables},
+                stdout=log,
+                stderr=log,
+            )
+            try:
+                _await(f"http://127.0.0.1:{port}/api/v1/health", process, home / "server.log")
+                yield Server(url, process.pid, home)
+            finally:
+                process.terminate()
+                process.wait(20)
+
+
+def sign_in(page: Page, url: str, name: str) -> None:
+    page.goto(url)
+    page.get_by_role("button", name="Sign in").click(timeout=acts.SLOW)
+    page.get_by_placeholder("sub").fill(name)
+    page.get_by_role("button", name="Authorize").first.click()
+    page.wait_for_selector(f"text={name}", timeout=acts.SLOW)
+    acts.settle(page)
+
+
+def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browser: Browser) -> None:
+    for path in ("/media/a.csv", "/_stcore/upload_file/a/b"):
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(guarded.url + path)
+    contexts = [browser.new_context(viewport={"width": 1280, "height": 900}) for _ in range(2)]
+    ada, bob = (context.new_page() for context in contexts)
+    try:
+        sign_in(ada, guarded.url, "ada@example.org")
+        expect(ada.get_by_text("ada@example.org · auditor")).to_be_visible()
+        acts.open_example(ada, "loans")
+        hers = ada.url
+        ada.get_by_role("link", name="Report & saved audits", exact=True).click()
+        ada.get_by_text("Share", exact=True).click(timeout=acts.SLOW)
+        ada.get_by_role("button", name="Make a link").click()
+        link = ada.locator("code", has_text="/?share=").first.inner_text(timeout=acts.SLOW)
+
+        sign_in(bob, guarded.url, "bob@example.org")
+        expect(bob.get_by_text("bob@example.org · viewer")).to_be_visible()
+        bob.goto(hers)
+        acts.settle(bob)
+        expect(bob.get_by_text("Start with an example")).to_be_visible(timeout=acts.SLOW)
+        assert "w=" in bob.url
+        assert bob.url.split("w=")[1][:32] != hers.split("w=")[1][:32], "her address is not his to open"
+
+        bob.goto(link)
+        expect(bob.get_by_text("You can look at this workspace")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.get_by_role("heading", name="Columns")).to_be_visible(timeout=acts.SLOW)
+        assert hers.split("w=")[1][:32] not in bob.content()
+        bob.get_by_role("link", name="Overview", exact=True).click()
+        button = bob.locator(".st-key-run button").first
+        expect(button).to_be_visible(timeout=acts.SLOW)
+        expect(button).to_be_disabled()
+
+        ada.get_by_role("button", name="Revoke").first.click()
+        acts.settle(ada)
+        bob.goto(link)
+        expect(bob.get_by_text("this link holds no more")).to_be_visible(timeout=acts.SLOW)
+    finally:
+        for context in contexts:
+            context.close()
+    trail = Trail(Path(guarded.home))
+    assert trail.check()
+    seen = {(entry["who"], entry["act"]) for entry in trail.entries()}
+    assert {
+        ("ada@example.org", "shared"),
+        ("bob@example.org", "opened"),
+        ("ada@example.org", "revoked"),
+    } <= seen

@@ -1,0 +1,49 @@
+"""The flipset page: strata, features in a chosen order, and the people behind a bar, flipped and not."""
+
+from __future__ import annotations
+
+import time
+
+from app import work
+from tests.flipset.test_page import opened, space, submitted
+
+__all__ = ["space"]
+
+
+def test_strata_bars_and_pairs_lead_to_the_same_people(space):
+    at = opened(space, "hiring")
+    for _ in range(60):
+        if not any(text.value.startswith("Preparing") for text in at.text):
+            break
+        time.sleep(0.5)  # a busy machine takes longer to prepare the data
+        at.run()
+    at.selectbox(key="condition").select("(the true label)").run()
+    at.number_input(key="shuffles").set_value(0).run()
+    submitted(at, space)
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run.wait(240)
+    at.run()
+    assert not at.exception
+    result = run.result().audits[0].result
+    assert at.selectbox(key="within").options == ["(everyone)", *result.within]
+    at.selectbox(key="within").select(result.within[0]).run()
+    part = at.selectbox(key="part").value
+    flipset, n = result.flipset(part, result.within[0])
+    headings = [header.value for header in at.subheader]
+    assert any(heading.startswith(f"People in the {part} flipset within") for heading in headings)
+    feature = flipset.marginals[0]
+    label, everyone, inside = max(feature.bars, key=lambda bar: bar[2])
+    at.multiselect(key="features-shown").set_value([feature.feature]).run()
+    at.segmented_control(key="ranking").set_value("sign").run()
+    at.selectbox(key="bar-of").select(feature.feature).run()
+    at.selectbox(key="bar").select(label).run()
+    assert not at.exception
+    said = [text.value for text in at.text]
+    assert f"{inside:,.0f} of {everyone:,.0f} are in the {part} flipset." in said
+    people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
+    assert len(people) == everyone
+    at.button(key="bar-back").click().run()
+    assert at.selectbox(key="bar-of").value is None
+    people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
+    assert round(people["flips"].sum()) == round(flipset.size)
+    assert n < result.n_source

@@ -1,0 +1,114 @@
+"""The client in a service: all arrives once, and nothing that happens to the server reaches the caller."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenhand
+from audits.runs.monitors import Monitors
+from tests.monitor.conftest import ROOT, ROW, Server, start, store_of
+from tests.sensitivity.conftest import people
+
+
+class Fickle(http.server.ThreadingHTTPServer):
+    """Answers with each of `statuses` in turn, then well; remembers what it was sent."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.statuses, self.heard = list(statuses), list[tuple[str, dict]]()
+        super().__init__(("127.0.0.1", 0), Answer)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/api/v1/monitors/m"
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.heard.append((self.headers["Idempotency-Key"], body))
+        status = self.server.statuses.pop(0) if self.server.statuses else 200
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_frame_arrives_with_what_was_said(bundle, tmp_path):
+    monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
+    server: Server = start(tmp_path, monitor, token)
+    try:
+        client = evenhand.Monitor(
+            f"http://127.0.0.1:{server.port}/api/v1/monitors/{monitor.id}", token, seconds=0.05
+        )
+        frame = people(120, seed=3)
+        rows = frame[["skill", "height", "town"]]
+        rows.loc[3, "skill"] = np.nan
+        scores = bundle.score(rows).score
+        client.send(
+            rows, ids=range(120), scores=scores, decisions=scores > 0.5, protected={"group": frame["group"]}
+        )
+        client.send(ROW)
+        client.send([ROW, ROW])
+        client.send({"skill": "x"})
+        assert client.flush()
+        assert (client.sent, client.refused, client.dropped) == (123, 1, 0)
+        assert "422" in client.problem
+        kept = Monitors(store_of(tmp_path))
+        assert kept.get(monitor.id).people == 123
+        assert sum(each.people for each in kept.rates(monitor.id)) == 120
+    finally:
+        server.kill()
+
+
+@pytest.fixture
+def fickle() -> Iterator[Fickle]:
+    server = Fickle(503, 500)
+    yield server
+    server.shutdown()
+
+
+def test_it_tries_again_under_the_same_key(fickle: Fickle):
+    client = evenhand.Monitor(fickle.url, "t", seconds=0.05)
+    client.send([ROW] * 5)
+    assert client.flush()
+    assert client.sent == 5
+    assert len({key for key, _ in fickle.heard}) == 1
+    assert len(fickle.heard) == 3
+
+
+def test_the_service_neither_waits_nor_fails():
+    client = evenhand.Monitor("http://127.0.0.1:9/api/v1/monitors/m", "t", most_waiting=1000)
+    began = time.perf_counter()
+    for _ in range(300):
+        client.send([ROW] * 10)
+    client.send(3)
+    client.send(object())
+    client.send(pd.DataFrame({"skill": [1]}), ids=7)
+    assert time.perf_counter() - began < 2.0
+    assert client.dropped == 2000
+    assert not client.close(0.1)
+    client.send(ROW)  # after the end: dropped
+    assert client.dropped > 2000
+    with pytest.raises(ValueError, match="must begin with http"):
+        evenhand.Monitor("evenhand.example", "t")
+
+
+def test_it_needs_no_library_of_others():
+    code = (
+        "import sys, evenhand; m = evenhand.Monitor('http://127.0.0.1:9', 't'); m.send({'a': 1})\n"
+        "assert not {'numpy', 'pandas', 'pydantic'} & set(sys.modules), sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)

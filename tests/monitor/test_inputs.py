@@ -1,0 +1,181 @@
+"""What comes in beside the people audited: ranges, units, missing values, repeats, other models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.runs.monitors import Batch, Monitors, Stored
+from audits.sensitivity import MonitorBundle
+from audits.sensitivity.monitor.profile import Sent
+from tests.monitor.conftest import store_of
+from tests.sensitivity.conftest import people
+
+
+@pytest.fixture
+def monitors(tmp_path) -> Monitors:
+    return Monitors(store_of(tmp_path))
+
+
+def send(monitors: Monitors, monitor, frame: pd.DataFrame, sent: Sent | None = None) -> Stored:
+    scored = monitor.bundle.score(frame)
+    batch = Batch(monitor.id, scored, "x", look=monitor.bundle.look(scored), sent=sent or Sent())
+    [stored] = monitors.store([batch])
+    assert isinstance(stored, Stored)
+    return stored
+
+
+def notes(bundle: MonitorBundle, frame: pd.DataFrame) -> str:
+    look = bundle.look(bundle.score(frame))
+    assert look is not None
+    return " ".join(look.notes)
+
+
+def test_the_people_audited_are_no_news(bundle: MonitorBundle):
+    assert notes(bundle, people(360, seed=3)) == ""
+    known = MonitorBundle.parse(*bundle.dump()).known
+    assert known == bundle.known
+    assert {each["column"] for each in known["columns"]} == {"skill", "height", "town"}
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "words"),
+    [
+        ("height", lambda x: x * 12, "look like months where the audit had years: divided by 12"),
+        ("height", lambda x: x * 365.25, "look like days where the audit had years: divided by 365.25"),
+        ("height", lambda x: x / 100, "look like shares where the audit had per cent: multiplied by 100"),
+        ("height", lambda x: x.where(x.index > 5, 1e300), "6 of 300 values that cannot be (1e+300)"),
+        ("height", lambda x: x.where(x.index > 5, -3.0), "6 of 300 values that cannot be ("),
+        ("skill", lambda x: x.where(x.index > 30), "skill: 31 of 300 missing"),
+        ("town", lambda x: x.where(x.index > 3, "moon"), "town: 4 of 300 never seen in the audit"),
+    ],
+)
+def test_what_cannot_be_is_named(bundle: MonitorBundle, column: str, change, words: str):
+    frame = people(300, seed=3)
+    frame[column] = change(frame[column].astype(object if column == "town" else float))
+    assert words in notes(bundle, frame)
+
+
+def test_one_person_out_of_range_is_told(bundle: MonitorBundle):
+    said = notes(bundle, pd.DataFrame([{"skill": 9.0, "height": 170, "town": "north"}]))
+    assert "skill: 1 of 1 outside the audited range" in said
+
+
+def test_months_for_years_alarm_within_a_hundred_people(monitors: Monitors, bundle: MonitorBundle):
+    monitor, _ = monitors.create(bundle, name="m")
+    assert not send(monitors, monitor, people(2000, seed=4)).alarms
+    frame = people(100, seed=5)
+    send(monitors, monitor, frame.assign(height=frame["height"] * 12))
+    alarms = {alarm.kind: alarm for alarm in monitors.alarms(monitor.id)}
+    assert {"impossible", "inputs"} <= set(alarms)
+    assert alarms["impossible"].person < 2010
+    assert alarms["inputs"].about == "inputs:height"
+    assert monitors.counted(monitor.id)["height"]["impossible"] == 100
+
+
+def test_equal_rows_alarm_where_chance_makes_none(monitors: Monitors, bundle: MonitorBundle):
+    monitor, _ = monitors.create(bundle, name="m")
+    frame = people(300, seed=6)
+    assert "repeat another row" in notes(bundle, frame.iloc[np.repeat(np.arange(60), 5)])
+    send(monitors, monitor, frame.iloc[np.repeat(np.arange(200), 5)])
+    assert "repeats" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
+
+
+def test_a_missing_share_that_grew_alarms_and_batches_may_be_cut_anywhere(monitors, bundle: MonitorBundle):
+    frame = people(900, seed=7)
+    frame.loc[::4, "skill"] = np.nan
+    found = []
+    for cuts in ([900], [1, 40, 859]):
+        monitor, _ = monitors.create(bundle, name="m")
+        start = 0
+        for size in cuts:
+            send(monitors, monitor, frame.iloc[start : start + size])
+            start += size
+        found.append([(alarm.about, alarm.person, alarm.times) for alarm in monitors.alarms(monitor.id)])
+    assert found[0] == found[1]
+    assert "inputs:skill" in {about for about, _, _ in found[0]}
+
+
+def test_a_bundle_of_an_older_audit_watches_flags_alone(monitors: Monitors, bundle: MonitorBundle):
+    import dataclasses
+
+    old = dataclasses.replace(bundle, known=None)
+    monitor, _ = monitors.create(old, name="m", people_between=5000)
+    assert 5000 <= monitor.chart.people_between < 7000  # all of the budget
+    assert not send(monitors, monitor, people(50, seed=8)).alarms
+
+
+def test_the_deployed_models_own_scores_are_held_against_the_bundles(monitors: Monitors, bundle):
+    frame = people(400, seed=9)
+    own = bundle.score(frame).score
+    for sent, alarms in (
+        (Sent(scores=tuple(own.round(3).tolist())), False),
+        (Sent(scores=tuple((own**1.3).tolist())), True),
+        (Sent(decisions=tuple((own >= 0.5).tolist())), False),
+        (Sent(decisions=tuple((own >= 0.3).tolist())), True),
+    ):
+        monitor, _ = monitors.create(bundle, name="m")
+        send(monitors, monitor, frame, sent)
+        assert ("model" in {alarm.kind for alarm in monitors.alarms(monitor.id)}) == alarms
+
+
+def test_scores_that_drift_and_decisions_that_change_alarm(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m")
+    frame = people(800, seed=10)
+    send(monitors, monitor, frame[bundle.score(frame).score > 0.4])
+    assert {"scores", "decisions"} <= {alarm.kind for alarm in monitors.alarms(monitor.id)}
+
+
+def test_a_person_counts_once_a_window(bundle: MonitorBundle, tmp_path):
+    now = [1e9]
+    monitors = Monitors(store_of(tmp_path), clock=lambda: now[0])
+    monitor, _ = monitors.create(bundle, name="m", window_days=10)
+    frame = people(50, seed=11)
+    again = frame.iloc[np.repeat(np.arange(50), 5)]
+    sent = Sent(persons=tuple(f"p{place // 5}" for place in range(250)))
+    assert send(monitors, monitor, again, sent).counted == 50
+    assert send(monitors, monitor, again, sent).counted == 0
+    assert monitors.get(monitor.id).people == 500
+    assert "repeats" not in {alarm.kind for alarm in monitors.alarms(monitor.id)}
+    now[0] += 11 * 86_400
+    assert send(monitors, monitor, again, sent).counted == 50
+
+
+def test_groups_and_outcomes_have_rates_that_hold_at_all_times(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m")
+    frame = people(1000, seed=12)
+    scored = bundle.score(frame)
+    groups = {"group": tuple(frame["group"])}
+    ids = tuple(f"a{place}" for place in range(1000))
+    look = bundle.look(scored)
+    monitors.store([Batch(monitor.id, scored, "x", ids=ids, look=look, sent=Sent(protected=groups))])
+    hired = dict(zip(ids, (frame["hired"] == 1).tolist(), strict=True))
+    known = monitors.learn(monitor.id, {**hired, "nobody": True})
+    assert (known.noted, known.before, known.unknown) == (1000, 0, ("nobody",))
+    again = monitors.learn(monitor.id, {"a0": hired["a0"], "a1": not hired["a1"]})
+    assert (again.noted, again.before, again.otherwise) == (0, 1, ("a1",))
+    rates = {each.group: each for each in monitors.rates(monitor.id)}
+    decided = scored.score >= 0.5
+    for name in "ab":
+        mine = (frame["group"] == name).to_numpy()
+        good = mine & (frame["hired"] == 1).to_numpy()
+        own = rates[name]
+        assert (own.people, own.outcomes) == (mine.sum(), mine.sum())
+        assert own.selection.value == pytest.approx(decided[mine].mean())
+        assert own.true_positives.value == pytest.approx(decided[good].mean())
+        assert own.calibration.value == pytest.approx((good[mine] - scored.score[mine]).mean())
+        assert own.selection.low < own.selection.value < own.selection.high
+    gap = rates["b"].selection_gap
+    assert gap.value == pytest.approx(rates["b"].selection.value - rates["a"].selection.value)
+    assert gap.low > 0  # height decides, and tells the groups apart
+
+
+def test_a_group_that_is_decided_otherwise_than_in_the_audit_alarms(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m")
+    frame = people(1500, seed=13)
+    own = bundle.score(frame).score >= 0.5
+    refused = own & ~((frame["group"] == "b").to_numpy() & (np.arange(1500) % 2 == 0))
+    sent = Sent(protected={"group": tuple(frame["group"])}, decisions=tuple(refused.tolist()))
+    send(monitors, monitor, frame, sent)
+    assert "groups:group:b:selection" in {alarm.about for alarm in monitors.alarms(monitor.id)}

@@ -1,0 +1,190 @@
+"""People counted batch by batch: the same numbers as of the table read whole, and what cannot be counted."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from audits.data import batches as reading
+from audits.data.batches import held_batches
+from audits.data.counted import TooMany, count_rows, finish
+from audits.errors import InputError
+from audits.groups import at_threshold
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
+
+ROWS = 6000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], ROWS),
+            "race": rng.choice(["a", "b", "c", "?"], ROWS, p=[0.5, 0.3, 0.18, 0.02]),
+            "age": rng.integers(18, 80, ROWS),
+            "income": rng.lognormal(10, 1, ROWS).round(2),
+            "score": rng.beta(2, 3, ROWS),
+            "risk": rng.normal(300, 40, ROWS),
+            "weight": rng.integers(0, 4, ROWS),
+            "grade": rng.normal(2.5, 1, ROWS),
+            "id": [f"p{k}" for k in range(ROWS)],
+        }
+    )
+    frame["repaid"] = (rng.random(ROWS) < frame["score"]).astype(float)
+    frame.loc[frame.index[:90], "repaid"] = np.nan
+    frame.loc[frame.index[50:120], "income"] = np.nan
+    place = tmp_path_factory.mktemp("people")
+    for part, rows in enumerate(np.array_split(np.arange(ROWS), 2)):
+        table = pa.Table.from_pandas(frame.iloc[rows], preserve_index=False)
+        pq.write_table(table, place / f"{part}.parquet", row_group_size=1000)
+    return place
+
+
+LABEL = {"label": "repaid", "favorable": 1}
+SCORE, RISK = (
+    {"predictions": {"score": "score"}},
+    {"predictions": {"score": "risk", "higher_is": "unfavorable"}},
+)
+GROUPS = [{"groups": {"bootstrap": 50}}]
+RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
+
+
+@pytest.mark.parametrize(
+    ("data", "model", "threshold", "audits"),
+    [
+        (
+            {**LABEL, "bins": {"age": [18, 30, 50, 80]}, "protected": ["sex", "race", "age"]},
+            SCORE, 0.5, GROUPS,
+        ),
+        ({**LABEL, "protected": ["sex", "race"]}, SCORE, {"sex": {"f": 0.45, "m": 0.4}}, GROUPS),
+        ({"protected": ["sex"], "keep": [{"column": "income", "between": [9e3, 5e4]}]}, RISK, 310, GROUPS),
+        (
+            {"protected": ["sex", "race"], "label": {"column": "grade", "at_least": 2.5}, "weights": "weight",
+             "recode": {"race": {"map": {"c": "b"}}}, "keep": [{"column": "age", "at_most": 70}]},
+            SCORE, 0.4, GROUPS + RULES,
+        ),
+        (
+            {"protected": ["income", "sex"], "bins": {"income": [0, 2e4, 4e4]}},
+            {"predictions": {"score": "risk"}}, 300.0, GROUPS + RULES,
+        ),
+        (
+            {"protected": ["sex", "race"], "kinds": {"age": "integer"}}, SCORE, 0.4,
+            [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["age"], "binning": "quantile"}}],
+        ),
+        (
+            {"protected": ["sex", "race"]}, SCORE, 0.4,
+            [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["grade"], "bins": 4}}],
+        ),
+    ],
+    ids=["labels", "thresholds", "filter", "everything", "bins", "quantiles", "continuous"],
+)  # fmt: skip
+def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, data, model, threshold, audits):
+    spec = parse_spec(
+        {"data": {"path": ".", **data}, "model": model, "threshold": threshold, "audits": audits}, folder
+    )
+    whole = execute(spec)
+    monkeypatch.setattr("audits.runs.large.COUNTED_FROM", 1)
+    monkeypatch.setattr(reading, "BATCH_ROWS", 700)
+    assert spec.streamed
+    counted = execute(spec)
+    for one, other in zip(whole.audits, counted.audits, strict=True):
+        found, expected = (json.loads(json.dumps(each.result.to_json())) for each in (other, one))
+        same(found, expected)
+        assert found["rows"] == expected["rows"]
+        assert not len(other.result.people)
+    for key in ("rows_read", "rows_used", "excluded", "sha256"):
+        assert counted.data[key] == whole.data[key]
+    assert "counted batch by batch" in counted.data["notes"][-1]
+    if whole.model["quality"]:
+        assert counted.model["quality"]["accuracy"] == whole.model["quality"]["accuracy"]
+
+
+def same(found, expected, where=""):
+    """Counts and what follows from them are equal; sums of scores differ by their rounding alone."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), where
+        for key in expected:
+            same(found[key], expected[key], f"{where}.{key}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for place, (one, other) in enumerate(zip(found, expected, strict=True)):
+            same(one, other, f"{where}[{place}]")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12), where
+    else:
+        assert found == expected, where
+
+
+def test_how_a_table_falls_into_batches_changes_nothing():
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {"g": rng.integers(0, 3, 500), "s": pa.array(rng.random(500), mask=rng.random(500) < 0.05)}
+    )
+    cuts = {"s": np.array([0.25, 0.5])}
+    found = []
+    for rows in (500, 37, 1):
+        counts = count_rows(held_batches(table, rows=rows), ["g", "s"], cuts, scored="s")
+        lines, gathered = finish(counts, table.schema, scored="s")
+        frame = lines.to_pandas().assign(**gathered.reset_index(drop=True))
+        found.append(frame.sort_values(["g", "low"], ignore_index=True))
+    for other in found[1:]:
+        pd.testing.assert_frame_equal(found[0], other, rtol=1e-12)
+    assert found[0]["rows"].sum() == 500
+    known = table.to_pandas().query("g == 1 and 0.25 < s < 0.5")["s"]
+    line = found[0].query("g == 1 and 0.25 < s < 0.5").iloc[0]
+    assert line["rows"] == len(known)
+    assert line["s"] == pytest.approx(known.mean())
+    assert line["squares"] == pytest.approx(((known - known.mean()) ** 2).sum())
+    assert (line["low"], line["high"]) == (known.min(), known.max())
+
+
+def test_a_column_with_many_values_says_so():
+    table = pa.table({"name": [f"n{k}" for k in range(3000)]})
+    with pytest.raises(TooMany, match="name"):
+        count_rows(held_batches(table), ["name"], {})
+
+
+@pytest.mark.parametrize(
+    ("data", "audits", "message"),
+    [
+        ({"protected": ["id"]}, GROUPS, "data.protected must have at most 2,000 values .* 'id' has more"),
+        ({"protected": ["income"]}, GROUPS, "'income' has more; cut numbers at edges"),
+        (
+            {"protected": ["sex"], "label": "grade", "favorable": 1},
+            GROUPS,
+            "data.label must have at most 2,000",
+        ),
+        (
+            {"protected": ["sex"], "keep": [{"column": "age", "at_least": 20}]},
+            [{"rule_sets": {"context": ["income"]}}],
+            r"rule_sets\.bins\.income must have at most",
+        ),
+        (
+            {"protected": ["sex"], "weights": {"column": "weight", "kind": "sampling"}},
+            GROUPS,
+            "kind: sampling cannot",
+        ),
+        ({"protected": ["sexx"]}, GROUPS, "data.protected must be a column of the data"),
+    ],
+)
+def test_what_cannot_be_counted_is_named(folder, monkeypatch, data, audits, message):
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")
+    spec = parse_spec({"data": {"path": ".", **data}, "model": SCORE, "audits": audits}, folder)
+    with pytest.raises(InputError, match=message):
+        execute(spec)
+
+
+def test_where_no_row_is_kept_no_threshold_is_moved(folder, monkeypatch):
+    monkeypatch.setattr("audits.runs.large.COUNTED_FROM", 1)
+    spec = parse_spec(
+        {"data": {"path": ".", "protected": ["sex"], **LABEL}, "model": SCORE, "audits": GROUPS}, folder
+    )
+    with pytest.raises(InputError, match="no row was kept"):
+        at_threshold(execute(spec).audits[0].result, 0.3)

@@ -1,0 +1,116 @@
+"""What the server says of itself, cancelling, the admin's page, and logs with the ids of requests."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import time
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from streamlit.testing.v1 import AppTest
+
+from app import logs, who, work
+from app.tending import Tending, snapshot
+from app.workspace import Workspace, issue_token
+from audits.cli.main import main
+from audits.runs import watching
+from audits.runs.trail import Trail, short
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
+    work.close()
+    yield tmp_path / "home"
+    work.close()
+
+
+def test_a_run_is_seen_from_outside_and_cancelled(base, capsys):
+    space = Workspace(issue_token(), person="ada")
+    rows = "".join(f"{'fm'[k % 2]},{k % 9},{int(k % 9 > 4)}\n" for k in range(400))
+    path = space.add_file("people.csv", io.BytesIO(f"sex,skill,hired\n{rows}".encode()))
+    data = {"path": str(path), "label": "hired", "favorable": 1, "protected": ["sex"]}
+    spec = {"data": data, "model": {"train": "mlp"}, "audits": [{"groups": {"bootstrap": 9999}}], "seed": 0}
+    run = work.submit(space, spec, "long")
+    watching.tell(base, snapshot())
+    assert main(["admin", "status", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (going,) = told["servers"][0]["runs"]
+    assert going["id"] == run.id
+    assert going["person"] == "ada"
+    assert space.token not in json.dumps(told), "whoever sees to the server gets no keys of workspaces"
+    assert told["disk"][short(space.token)] > 0
+    assert main(["admin", "cancel", run.id[:8]]) == 0
+    assert main(["admin", "cancel", "ffff"]) == 2
+    Tending().cancel()
+    assert run.wait(60)
+    assert run.status == "cancelled"
+    assert not watching.asked_to_cancel(base)
+    assert main(["admin", "log", "--check"]) == 0
+    assert [entry["act"] for entry in Trail(base).entries()] == ["ran", "cancelled"]
+
+
+def test_a_server_that_is_gone_is_not_listed(base):
+    (base / "status").mkdir(parents=True)
+    gone = {"process": "elsewhere 1 1", "at": time.time() - 2 * 86_400, "runs": []}
+    (base / "status" / "gone.json").write_text(json.dumps(gone))
+    assert watching.servers(base) == []
+
+
+@pytest.mark.parametrize("role", ["admin", "auditor"])
+def test_the_page_is_for_administrators(base, monkeypatch, role):
+    Trail(base).note("opened", who="bob")
+    monkeypatch.setattr(who, "person", lambda: who.Person("ada", role))
+    page = AppTest.from_file(str(ROOT / "app" / "views" / "admin.py"), default_timeout=60).run()
+    assert not page.exception
+    if role == "admin":
+        assert page.dataframe[1].value["who"].tolist()[-1] == "bob"
+    else:
+        assert not page.dataframe
+
+
+def test_log_lines_are_json_with_the_id_of_the_request_and_no_tokens(monkeypatch):
+    monkeypatch.setenv("EVENHAND_LOG", "json")
+    token = "0123456789abcdef" * 2
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logs.JsonLines())
+    logger = logging.getLogger("evenhand")
+    monkeypatch.setattr(logger, "handlers", [handler])
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    logging.getLogger("evenhand.access")._cache.clear()
+
+    async def broken(_):
+        try:
+            raise ValueError(f"no {token}")
+        except ValueError:
+            logger.exception("Broken at %s", token)
+        return JSONResponse({})
+
+    app = Starlette(routes=[Route(f"/{token}", broken)], middleware=[Middleware(logs.Traced)])
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    headers = [(b"x-request-id", b"from-the-proxy")]
+    scope = {"type": "http", "method": "GET", "path": f"/{token}", "query_string": b"", "headers": headers}
+    asyncio.run(app({**scope, "root_path": "", "scheme": "http", "server": ("a", 1)}, receive, send))
+    assert (b"x-request-id", b"from-the-proxy") in sent[0]["headers"]
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["request"] for line in lines] == ["from-the-proxy"] * 2
+    assert "ValueError" in lines[0]["exception"]
+    assert lines[1]["status"] == 200
+    assert token not in stream.getvalue()

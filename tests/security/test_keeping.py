@@ -1,0 +1,213 @@
+"""Copies and back again, schemas of before, and one person taken out of everything."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+
+from app.workspace import Workspace, new_token
+from audits.cli.main import main
+from audits.errors import InputError
+from audits.runs import database as module
+from audits.runs.backups import backup, restore
+from audits.runs.database import MIGRATIONS, Database, database_url
+from audits.runs.erasing import erase_person
+from audits.runs.inline import InlineExecutor
+from audits.runs.saved import SavedRuns
+from audits.runs.trail import Trail
+from tests.runs.postgres import serve
+
+_PERSON = "Quintilian-4711"
+
+
+def _people(n: int = 60) -> pd.DataFrame:
+    ids = [_PERSON if k in {7, 31} else f"p{k}" for k in range(n)]
+    rows = [("fm"[k % 2], k % 7, int(k % 7 > 3)) for k in range(n)]
+    return pd.DataFrame(rows, columns=["sex", "skill", "hired"]).assign(person=ids)
+
+
+def _spec(path: str) -> dict:
+    features = {"features": ["skill"], "person": "person"}
+    data = {"path": path, "label": "hired", "favorable": 1, "protected": ["sex"], **features}
+    return {"data": data, "model": {"predictions": {"label": "hired"}}, "audits": [{"groups": {}}], "seed": 0}
+
+
+def _fill(base: Path) -> tuple[Workspace, str]:
+    """A home with an upload, a draft and a finished saved audit of it."""
+    space = Workspace(new_token(), base)
+    content = _people().to_csv(index=False).encode()
+    path = str(space.add_file("people.csv", io.BytesIO(content)))
+    space.save_draft({"id": "a", "source": {}, "spec": _spec(path)})
+    saved = SavedRuns(base)
+    run = InlineExecutor().submit(_spec(path), space.folder, space.token)
+    assert run.status == "done", run.error
+    identity = saved.begin(_spec(path), space.folder, owner=space.token, key=run.key)
+    saved.finish(identity, run.result())
+    return space, identity
+
+
+@pytest.fixture
+def full(tmp_path, monkeypatch):
+    base = tmp_path / "home"
+    monkeypatch.setenv("EVENHAND_HOME", str(base))
+    space, identity = _fill(base)
+    return base, space, identity
+
+
+def _holding(base: Path, text: str) -> list[str]:
+    return [
+        str(path.relative_to(base))
+        for path in sorted(base.rglob("*"))
+        if path.is_file() and text.encode() in path.read_bytes()
+    ]
+
+
+def test_what_was_copied_is_there_again(full, tmp_path, monkeypatch):
+    base, space, identity = full
+    before = SavedRuns(base).load(identity).to_json()
+    copy = tmp_path / "copy.tar.gz"
+    assert main(["backup", str(copy)]) == 0
+    assert copy.stat().st_mode & 0o077 == 0
+    assert main(["backup", str(copy)]) == 2, "a copy is never overwritten"
+    assert main(["restore", str(copy)]) == 2, "nor a home that holds something"
+    assert SavedRuns(base).get(identity)
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "new"))
+    assert main(["restore", str(copy)]) == 0
+    again = SavedRuns(tmp_path / "new")
+    assert again.load(identity).to_json() == before
+    assert Workspace(space.token, tmp_path / "new").draft() == space.draft()
+    assert [entry["act"] for entry in Trail(tmp_path / "new").entries()][-1] == "restored"
+    assert (tmp_path / "new").stat().st_mode & 0o077 == 0
+
+
+def test_a_copy_of_sqlite_is_laid_out_in_postgresql(full, tmp_path, monkeypatch):
+    base, _, identity = full
+    copied = backup(tmp_path / "copy.tar.gz", base)
+    with serve() as url:
+        monkeypatch.setenv("EVENHAND_DATABASE_URL", url)
+        try:
+            assert restore(tmp_path / "copy.tar.gz", tmp_path / "new").rows == copied.rows >= 2
+            assert SavedRuns(tmp_path / "new").load(identity).audits[0].name == "groups"
+            with pytest.raises(InputError, match="the database must be empty"):
+                restore(tmp_path / "copy.tar.gz", tmp_path / "other")
+        finally:
+            module._remembered.cache_clear()
+
+
+def test_a_damaged_copy_lays_out_nothing(full, tmp_path):
+    base, _, _ = full
+    whole = tmp_path / "copy.tar.gz"
+    backup(whole, base)
+    content = whole.read_bytes()
+    unpacked = gzip.decompress(content)
+    place = unpacked.index(b"Quintilian")
+    changed = gzip.compress(unpacked[:place] + b"X" + unpacked[place + 1 :])
+    escaping = io.BytesIO()
+    with tarfile.open(fileobj=escaping, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("../../outside.txt"), io.BytesIO())
+    damaged = {"cut": content[:-2000], "changed": changed, "out": escaping.getvalue(), "text": b"no copy"}
+    for name, each in damaged.items():
+        (tmp_path / name).write_bytes(each)
+        with pytest.raises(InputError, match=r"is damaged at home/|is not a "):
+            restore(tmp_path / name, tmp_path / f"new-{name}")
+        assert not list((tmp_path / f"new-{name}").iterdir())
+    assert not (tmp_path / "outside.txt").exists()
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+def test_a_database_of_before_is_brought_up_with_a_copy(version, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    url = database_url(tmp_path)
+    old = sa.create_engine(url)
+    with old.begin() as connection:  # as Evenhand 0.1.0 made it, without alembic
+        connection.exec_driver_sql("CREATE TABLE schema_version (version INTEGER PRIMARY KEY)")
+        for number, statements in enumerate(MIGRATIONS[:version], start=1):
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+            connection.exec_driver_sql(f"INSERT INTO schema_version VALUES ({number})")
+        connection.exec_driver_sql(
+            "INSERT INTO saved_runs VALUES "
+            "('a', 'k', 'Old', '', 'done', '', '{}', '', 1, 2, 'h 1 2', '', '', '')"
+        )
+    old.dispose()
+    (run,) = SavedRuns(tmp_path).list()
+    assert run.title == "Old"
+    with Database(url).reading() as connection:
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == (
+            f"{len(MIGRATIONS):04d}"
+        )
+    (copy,) = (tmp_path / "backups").iterdir()
+    assert restore(copy, tmp_path / "again").rows == 1
+    assert SavedRuns(tmp_path / "again").list()[0].title == "Old"
+
+
+def test_a_change_of_schema_that_fails_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    url = database_url(tmp_path)
+    Database(url).engine.dispose()
+    wrong = (*MIGRATIONS, ("CREATE TABLE half (a INTEGER)", "CREATE TABLE nonsense ("))
+    monkeypatch.setattr(module, "MIGRATIONS", wrong)
+    with pytest.raises(InputError, match="must name a database that can be used"):
+        Database(url)
+    monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
+    with Database(url).reading() as connection:
+        assert "half" not in sa.inspect(connection).get_table_names()
+
+
+def test_one_person_is_taken_out_of_everything(full, capsys):
+    base, space, identity = full
+    frame, writing = _people(), {}
+    for ending in ("parquet", "jsonl", "csv.gz", "xlsx"):
+        sink = io.BytesIO()
+        if ending == "parquet":
+            frame.to_parquet(sink)
+        elif ending == "xlsx":
+            frame.to_excel(sink, index=False)
+        else:
+            text = (
+                frame.to_csv(index=False, sep=";")
+                if "csv" in ending
+                else frame.to_json(orient="records", lines=True)
+            )
+            sink.write(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+        writing[ending] = space.folder / space.add_file(f"people.{ending}", io.BytesIO(sink.getvalue()))
+    assert main(["erase", "--person", _PERSON, "--look"]) == 0
+    assert "would be taken out" in capsys.readouterr().out
+    assert SavedRuns(base).get(identity)
+    assert main(["erase", "--person", _PERSON]) == 0
+    assert "10 rows of 5 files, 1 saved audit of these files" in capsys.readouterr().out
+    assert not _holding(base, _PERSON)
+    assert not SavedRuns(base).list()
+    left = pd.read_csv(space.folder / space.draft()["spec"]["data"]["path"])
+    assert len(left) == len(frame) - 2
+    pd.testing.assert_frame_equal(left, frame[frame.person != _PERSON].reset_index(drop=True))
+    assert len(pd.read_parquet(writing["parquet"])) == 58
+    assert len(pd.read_csv(writing["csv.gz"], sep=";")) == 58
+    assert len(pd.read_json(writing["jsonl"], lines=True)) == 58
+    cells = [
+        cell
+        for row in openpyxl.load_workbook(writing["xlsx"]).active.iter_rows(values_only=True)
+        for cell in row
+    ]
+    assert _PERSON not in cells
+    assert len(cells) == 59 * 4
+    assert list(Trail(base).entries())[-1]["act"] == "erased"
+
+
+def test_a_value_in_another_column_is_told_and_left(tmp_path):
+    space = Workspace(new_token(), tmp_path)
+    path = space.add_file("a.csv", io.BytesIO(b"name,n\n" + b"ada,1\nbob,2\n" * 20))
+    told = erase_person("ada", base=tmp_path)
+    assert told.elsewhere == {f"workspaces/{space.token}/{path}": ["name"]}
+    assert not told.files
+    told = erase_person("ada", column="name", base=tmp_path)
+    assert list(told.files.values()) == [20]
+    assert json.dumps((space.folder / path).read_text()).count("bob") == 20

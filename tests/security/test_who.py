@@ -1,0 +1,261 @@
+"""Who is let in: names that a proxy gives and names that are forged, roles, links, and the audit log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from app import api, who, work
+from app.limits import Bounded
+from app.shares import Shares
+from app.workspace import Workspace, issue_token, new_token, workspaces_of
+from audits.errors import InputError, RunFailed
+from audits.runs.trail import Trail
+
+
+@pytest.fixture
+def ask():
+    """Give what asks the server as from an address; returns status and what the page was told."""
+
+    async def page(request):
+        return JSONResponse({"told": request.headers.getlist("x-evenhand-person")})
+
+    app = Starlette(routes=[*api.ROUTES, Route("/{path:path}", page)], middleware=api.MIDDLEWARE)
+
+    def get(path: str, headers=(), *, client: str = "127.0.0.1", kind: str = "http") -> tuple[int, object]:
+        sent = []
+
+        async def receive():
+            return {"type": f"{kind}.connect" if kind == "websocket" else "http.request", "body": b""}
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": kind,
+            "method": "GET",
+            "path": path,
+            "query_string": b"w=" + b"0" * 32,
+            "headers": [(name.lower().encode(), value.encode()) for name, value in headers],
+            "root_path": "",
+            "scheme": "http",
+            "server": ("127.0.0.1", 80),
+            "client": (client, 5000),
+        }
+        asyncio.run(app(scope, receive, send))
+        if kind == "websocket":
+            return sent[0].get("code", 0), sent[0]["type"]
+        body = b"".join(message.get("body", b"") for message in sent[1:])
+        return sent[0]["status"], json.loads(body or b"{}").get("told")
+
+    return get
+
+
+@pytest.fixture
+def by_proxy(monkeypatch):
+    monkeypatch.setenv("EVENHAND_AUTH", "proxy")
+    monkeypatch.setenv("EVENHAND_PROXIES", "10.0.0.0/30")
+    monkeypatch.setenv("EVENHAND_PROXY_HEADER", "X-Forwarded-User")
+
+
+_ADA = ("X-Forwarded-User", "Ada@example.org")
+_PATHS = ["/", "/groups", "/media/secret.csv", "/_stcore/upload_file/a/b", "/static/index.js"]
+
+
+@pytest.mark.parametrize("path", _PATHS)
+def test_only_the_named_proxy_is_believed(ask, by_proxy, path):
+    assert ask(path, [_ADA], client="10.0.0.2") == (200, ["ada%40example.org"])
+    assert ask(path, [_ADA], client="10.0.0.9")[0] == 403
+    assert ask(path, [_ADA, ("X-Forwarded-For", "10.0.0.2")], client="127.0.0.1")[0] == 403
+    assert ask(path, client="10.0.0.2")[0] == 401
+    assert ask(path, [_ADA, ("X-Forwarded-User", "root@example.org")], client="10.0.0.2")[0] == 401
+
+
+def test_a_forged_header_of_our_own_is_dropped(ask, by_proxy, monkeypatch):
+    forged = ("X-Evenhand-Person", "root@example.org")
+    assert ask("/", [forged, _ADA], client="10.0.0.2") == (200, ["ada%40example.org"])
+    assert ask("/", [forged], client="10.0.0.2")[0] == 401
+    monkeypatch.setenv("EVENHAND_AUTH", "off")
+    assert ask("/", [forged]) == (200, [])
+
+
+def test_a_socket_past_the_proxy_is_closed(ask, by_proxy):
+    assert ask("/_stcore/stream", [_ADA], client="10.0.0.9", kind="websocket") == (1008, "websocket.close")
+    assert ask("/_stcore/stream", client="10.0.0.2", kind="websocket") == (1008, "websocket.close")
+
+
+def test_what_has_tokens_of_its_own_needs_no_name(ask, by_proxy):
+    assert ask("/api/v1/health", client="10.0.0.9")[0] == 200
+    assert ask(f"/api/v1/monitors/{'0' * 32}", client="10.0.0.9")[0] in {401, 404, 503}
+
+
+def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypatch, tmp_path):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    statuses = []
+
+    async def unknown(_):
+        return JSONResponse({}, 401)
+
+    async def slow(_):
+        await asyncio.sleep(0.2)
+        return JSONResponse({})
+
+    routes = [
+        Route("/api/v1/monitors/{name}", unknown),
+        Route("/_stcore/upload_file/{a}/{b}", slow, methods=["PUT"]),
+    ]
+    app = Starlette(routes=routes, middleware=[Middleware(Bounded)])
+
+    async def once(path, method="GET", headers=(), client="10.1.1.1"):
+        async def receive():
+            return {"type": "http.request", "body": b""}
+
+        async def send(message):
+            if "status" in message:
+                statuses.append((client, message["status"]))
+
+        given = [(name.encode(), value.encode()) for name, value in headers]
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": given}
+        scope |= {"root_path": "", "scheme": "http", "server": ("a", 1), "client": (client, 1)}
+        await app(scope, receive, send)
+
+    async def many(number, *given, **told):
+        statuses.clear()
+        await asyncio.gather(*(once(*given, **told) for _ in range(number)))
+        return [status for _, status in statuses]
+
+    asyncio.run(many(1, "/api/v1/monitors/a", client="10.1.1.2"))
+    assert asyncio.run(many(61, "/api/v1/monitors/a")).count(429) == 1
+    assert asyncio.run(many(1, "/api/v1/monitors/a", client="10.1.1.2")) == [401], "others go on"
+    monkeypatch.setenv("EVENHAND_API_PER_MINUTE", "5")
+    told = {"headers": [("authorization", "Bearer a")], "client": "10.1.1.3"}
+    assert asyncio.run(many(7, "/api/v1/monitors/a", **told)).count(429) == 2
+    uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT"))
+    assert sorted(uploads) == [200] * 4 + [429] * 2
+    assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT")) == [200, 200]
+
+
+def test_roles_come_from_patterns_of_names(monkeypatch):
+    monkeypatch.setenv("EVENHAND_AUTH", "proxy")
+    monkeypatch.setenv("EVENHAND_ADMINS", "Root@example.org")
+    monkeypatch.setenv("EVENHAND_AUDITORS", "*@audit.example.org")
+    roles = [
+        who.settings().person(name).role for name in ("root@example.org", "a@audit.example.org", "b@x.org")
+    ]
+    assert roles == ["admin", "auditor", "viewer"]
+
+
+def test_oidc_says_what_it_lacks(monkeypatch):
+    monkeypatch.setenv("EVENHAND_AUTH", "oidc")
+    with pytest.raises(InputError, match="needs EVENHAND_OIDC_URL, EVENHAND_OIDC_CLIENT_ID"):
+        who.secrets()
+    monkeypatch.setenv("EVENHAND_AUTH", "ldap")
+    with pytest.raises(InputError, match="must be one of off, oidc, proxy, got 'ldap'"):
+        who.settings()
+
+
+def test_an_unsigned_cookie_names_nobody(ask, monkeypatch):
+    monkeypatch.setenv("EVENHAND_AUTH", "oidc")
+    cookie = ("Cookie", '_streamlit_user="{\\"email\\": \\"root@example.org\\", \\"is_logged_in\\": true}"')
+    assert ask("/media/secret.csv", [cookie])[0] == 401
+    assert ask("/", [cookie]) == (200, []), "the page that offers to sign in"
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_workspace_is_of_whoever_first_keeps_something_in_it(base):
+    space = Workspace(new_token(), person="ada")
+    assert space.owner == ""
+    space.save_draft({"spec": {}})
+    assert Workspace(space.token).owner == "ada"
+    Workspace(space.token, person="bob").claim()
+    assert Workspace(space.token).owner == "ada"
+    assert workspaces_of("ada") == [space.token]
+    assert workspaces_of("bob") == []
+    space.forget()
+    assert workspaces_of("ada") == []
+    assert not list((base / "people").iterdir())
+
+
+def test_one_persons_uploads_count_together(base, monkeypatch):
+    import io
+
+    monkeypatch.setenv("EVENHAND_DISK_MB", "1")
+    Workspace(new_token(), person="ada").add_file("a.csv", io.BytesIO(b"x" * 700_000))
+    with pytest.raises(InputError, match=r"workspace is full \(1 MB\)"):
+        Workspace(new_token(), person="ada").add_file("b.csv", io.BytesIO(b"x" * 700_000))
+    Workspace(new_token(), person="bob").add_file("b.csv", io.BytesIO(b"x" * 700_000))
+
+
+def test_a_link_shows_expires_and_is_revoked(base, monkeypatch):
+    space = Workspace(new_token(), person="ada")
+    space.save_draft({"spec": {}})
+    shares = Shares()
+    share, secret = shares.make(space, 2, "ada")
+    assert shares.find(secret).workspace == space.token
+    assert shares.find(secret + "x") is None
+    assert secret not in "".join(path.read_text() + path.name for path in (base / "shares").iterdir())
+    other, second = shares.make(space, 1)
+    shares.revoke(share)
+    assert shares.find(secret) is None
+    assert shares.of(space) == [other]
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 86_401)
+    assert shares.find(second) is None
+    shares.tidy()
+    assert not list((base / "shares").iterdir())
+
+
+def test_what_is_only_looked_at_changes_in_no_way(base):
+    import io
+
+    space = Workspace(issue_token())
+    space.save_draft({"spec": {}})
+    seen = Workspace(space.token, read_only=True)
+    for act in (
+        lambda: seen.save_draft({}),
+        lambda: seen.note_run({"id": "a", "key": "b"}),
+        lambda: seen.add_file("a.csv", io.BytesIO(b"a\n1\n")),
+        lambda: seen.forget(),
+        lambda: work.submit(seen, {}, ""),
+        lambda: work.delete(seen, "a"),
+        lambda: work.erase(seen),
+        lambda: work.start_again(seen, "a"),
+        lambda: Shares().make(seen, 1),
+    ):
+        with pytest.raises(InputError, match="can only be looked at here"):
+            act()
+    assert seen.draft() == {"spec": {}}
+
+
+def test_the_audit_log_only_grows_and_shows_what_was_changed(base):
+    trail = Trail(base)
+    token = new_token()
+    for act in ("opened", "ran", "exported", "shared", "deleted"):
+        trail.note(act, who="ada", workspace=token, what="x")
+    assert trail.check() == 5
+    assert [entry["act"] for entry in trail.entries(act="ran")] == ["ran"]
+    text = trail.path.read_text()
+    assert token not in text, "a log that holds tokens lets its readers in"
+    with trail.path.open("a") as file:
+        file.write('{"half')
+    trail.note("opened", who="bob")
+    assert trail.check() == 6, "a half line of a full disk is cut off"
+    lines = trail.path.read_text().splitlines(keepends=True)
+    trail.path.write_text("".join(lines[:2] + lines[3:]))
+    with pytest.raises(RunFailed, match="Line 3 of the audit log does not follow"):
+        trail.check()
+    trail.path.write_text("".join(lines).replace('"ada"', '"eve"', 1))
+    with pytest.raises(RunFailed, match="Line 2"):
+        trail.check()

@@ -1,0 +1,102 @@
+"""Streams that change, and streams that do not: the budget of false alarms, whatever hangs together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audits.errors import InputError
+from audits.stats.change import CELLS, ChangeWatch, Crossing
+from audits.stats.control import Chart, design_chart, flag_rate_bound, reference_for, run_length
+from audits.stats.sequential import calibration_sequence, gap_sequence, rate_sequence
+
+
+def test_false_alarms_of_streams_that_hang_together_keep_the_budget():
+    """Ten copies of one column, a reference of 60 people, and events at their bound: one budget for all."""
+    rng, budget, people, found = np.random.default_rng(0), 400.0, 4000, 0
+    for _ in range(6):
+        reference = np.bincount(rng.integers(0, CELLS, 60), minlength=CELLS)
+        watch = ChangeWatch(np.tile(reference, (10, 1)), [0.05, 0.05], [budget * 12] * 12)
+        cells = np.repeat(rng.integers(0, CELLS, (people, 1)), 10, axis=1)
+        events = np.repeat((rng.random((people, 1)) < 0.05).astype(int), 2, axis=1)
+        found += len(watch.update(cells, events))
+    assert found <= 6 * people / budget
+
+
+@pytest.mark.parametrize(("share", "within"), [(0.5, 60), (0.3, 150)])
+def test_a_cell_that_grew_is_found(share: float, within: int):
+    rng = np.random.default_rng(1)
+    watch = ChangeWatch(np.full((1, CELLS), 50.0), [], [100_000.0])
+    cells = np.where(rng.random(3000) < share, 3, rng.integers(0, CELLS, 3000))
+    found = watch.update(cells[:, None], np.empty((3000, 0), dtype=int))
+    assert found[0].person < within
+
+
+def test_batches_may_be_cut_anywhere_and_stored_between():
+    rng = np.random.default_rng(2)
+    cells, events = rng.integers(-1, 4, (1500, 3)), rng.integers(-1, 2, (1500, 1))
+    found = []
+    for cuts in ([1500], [1, 511, 513, 3, 472]):
+        watch, own, start = ChangeWatch(np.full((3, CELLS), 9.0), [0.2], [300.0] * 4), [], 0
+        for size in cuts:
+            other = ChangeWatch(np.full((3, CELLS), 9.0), [0.2], [300.0] * 4)
+            other.restore(watch.dump())
+            watch = other
+            part = watch.update(cells[start : start + size], events[start : start + size])
+            own += [Crossing(each.person + start, each.stream) for each in part]
+            start += size
+        found.append(sorted(own, key=lambda each: (each.person, each.stream)))
+    assert found[0] == found[1]
+    assert len({each.stream for each in found[0]}) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((np.full((1, CELLS), -1.0), [], [100.0]), "reference must hold"),
+        ((np.full((1, CELLS), 1.0), [1.0], [100.0] * 2), "bounds must lie"),
+        ((np.full((1, CELLS), 1.0), [], [0.5]), "between must hold"),
+    ],
+)
+def test_bad_streams_are_refused(given, words: str):
+    with pytest.raises(InputError, match=words):
+        ChangeWatch(*given)
+
+
+def test_sequences_hold_at_all_times_together():
+    """After each of 2,000 people: at most a twentieth of 60 worlds may ever leave the interval."""
+    rng, outside = np.random.default_rng(3), np.zeros(3)
+    times = np.unique(np.geomspace(5, 2000, 20).astype(int))
+    for _ in range(60):
+        first, second = rng.random(2000) < 0.3, rng.random(2000) < 0.3
+        chance = rng.random(2000)
+        apart = (rng.random(2000) < chance) - chance
+        gone = np.zeros(3, dtype=bool)
+        for n in times.tolist():
+            a, b = rate_sequence(first[:n].sum(), n), rate_sequence(second[:n].sum(), n)
+            gap = gap_sequence(
+                rate_sequence(first[:n].sum(), n, level=0.975),
+                rate_sequence(second[:n].sum(), n, level=0.975),
+            )
+            mean = calibration_sequence(float(apart[:n].sum()), n)
+            gone |= [not a.low <= 0.3 <= a.high, not gap.low <= 0 <= gap.high, not mean.low <= 0 <= mean.high]
+            assert b.low < b.high
+        outside += gone
+    assert (outside <= 3).all()
+
+
+def test_nobody_has_no_rate_and_all_or_none_have_one():
+    assert rate_sequence(0, 0).value is None
+    assert (rate_sequence(0, 9).low, rate_sequence(9, 9).high) == (0.0, 1.0)
+    assert calibration_sequence(0.0, 0).low is None
+    assert gap_sequence(rate_sequence(0, 0), rate_sequence(1, 2)).value is None
+
+
+def test_the_delay_is_that_for_twice_the_observed_rate():
+    bound = flag_rate_bound(18, 360)
+    chart = design_chart(bound, people_between=10_000)
+    late, people = reference_for(0.05, chart)
+    assert late == run_length(0.1, chart.jump, chart.limit) > chart.people_to_detect
+    assert isinstance(chart, Chart)
+    assert people is not None
+    assert people > 360

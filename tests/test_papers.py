@@ -1,0 +1,62 @@
+"""docs/papers.md has every numbered item of the five papers, and what it names exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXTS = ROOT.parent / "shared" / "papers"
+NUMBERED = re.compile(
+    r"\b(figure|fig\.|table|algorithm|theorem|corollary|definition|proposition|remark) ([a-c]?\d*\.?\d+)",
+    re.IGNORECASE,
+)
+
+
+def _made():
+    spec = importlib.util.spec_from_file_location("make_papers", ROOT / "docs" / "make_papers.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PAPERS = _made().papers()
+ROWS = [pytest.param(row, id=f"{name} {row.item}") for name, paper in PAPERS.items() for row in paper["rows"]]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", PAPERS)
+def test_no_numbered_item_is_left_out(name: str):
+    """What a text numbers, less what it cites of others: nothing beyond the table, nothing in it made up."""
+    if not TEXTS.is_dir():
+        pytest.skip("the papers' texts are not beside the checkout")
+    text = (TEXTS / PAPERS[name]["text"]).read_text(encoding="utf-8")
+    kinds = {"fig.": "figure"}
+    found = {
+        f"{kinds.get(kind.lower(), kind.lower())} {number.lower()}" for kind, number in NUMBERED.findall(text)
+    }
+    assert {row.item.lower() for row in PAPERS[name]["rows"]} == found
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_a_row_names_exists(row):
+    for path in row.where:
+        assert (ROOT / path).is_file(), path
+    path, _, test = row.test.partition("::")
+    assert (ROOT / path).is_file(), path
+    assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), test
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_number_that_differs_has_its_reason(row):
+    """Where both are stated and are not the same, the row says why, or that it is not known."""
+    if "–" not in (row.published, row.ours) and row.published != row.ours:
+        numbers = [re.findall(r"\d*\.?\d+", cell) for cell in (row.published, row.ours)]
+        assert row.why != "–" or not all(numbers) or numbers[0][:1] == numbers[1][:1], row
+
+
+def test_the_page_is_what_is_made():
+    assert (ROOT / "docs" / "papers.md").read_text(encoding="utf-8") == _made().page(), "run make docs"
