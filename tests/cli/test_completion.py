@@ -22,7 +22,7 @@ def completed(script: str, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["evenhand", "ba"], ["baseline"]),
+        (["evenhand", "base"], ["baseline"]),
         (["evenhand", "runs", "com"], ["compare"]),
         (["evenhand", "run", "audit.yaml", "--fail"], ["--fail-on"]),
         (["evenhand", "run", "audit.yaml", "--fail-on", ""], ["evidence", "material", "gate"]),
