@@ -23,6 +23,7 @@ __all__ = [
     "address",
     "addressed",
     "choice",
+    "drawn",
     "exporting",
     "forget",
     "forget_addresses",
@@ -190,6 +191,11 @@ def put_in_address(key: str, value: str) -> None:
 def widget(key: str) -> Any:
     """Return the value of the widget `key`, as a callback sees it."""
     return st.session_state.get(key)
+
+
+def drawn(key: str) -> bool:
+    """Whether the widget `key` has a value from an earlier run of this page, which may be None."""
+    return key in st.session_state
 
 
 def set_widget(key: str, value: Any) -> None:

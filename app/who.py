@@ -30,7 +30,7 @@ _HEADER = "x-evenhand-person"
 _OIDC = ("URL", "CLIENT_ID", "CLIENT_SECRET", "REDIRECT", "COOKIE_SECRET")
 _SHORTEST_SECRET = 32
 # with tokens of their own, or about nobody
-_PUBLIC = ("/api/", "/_stcore/health")
+_PUBLIC = ("/api/", "/metrics", "/docs", "/_stcore/health")
 # what a browser loads to show the button that signs in
 _BEFORE_SIGNING_IN = ("/static/", "/favicon", "/auth/", "/oauth2callback", "/_stcore/host-config")
 _SOCKET = "/_stcore/stream"

@@ -12,6 +12,7 @@ _EXTRAS = {
     "neural": {"torch", "safetensors", "fairlearn"},
     "postgres": {"psycopg"},
     "pdf": {"reportlab"},
+    "dask": {"dask", "distributed"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 

@@ -19,7 +19,7 @@ import math
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,7 +169,11 @@ class Kept:
         own = (simulation.audit, simulation.setting)
         self.rows = [row for row in self.rows if (row.audit, row.setting) != own]
 
-    def write(self, order: Iterable[Simulation]) -> None:
+    def lacking(self, order: Iterable[Simulation]) -> list[str]:
+        """Return the simulations of which no world has been drawn."""
+        return [each.name for each in order if each.name not in self.worlds]
+
+    def write(self, order: Sequence[Simulation]) -> None:
         """Write docs/calibration.json and docs/calibration.md, rows in the order of the simulations."""
         place = {(each.audit, each.setting): k for k, each in enumerate(order)}
         # rows of simulations that are no more go with them
@@ -178,7 +182,7 @@ class Kept:
         self.rows = rows
         document = {"worlds": self.worlds, "rows": [dataclasses.asdict(row) for row in rows]}
         KEPT.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        PAGE.write_text(page(rows), encoding="utf-8")
+        PAGE.write_text(page(rows, self.lacking(order)), encoding="utf-8")
 
 
 def scripts() -> list[str]:
@@ -196,8 +200,8 @@ def simulations(only: str = "") -> list[Simulation]:
     ]
 
 
-def page(rows: Iterable[Row]) -> str:
-    """Return docs/calibration.md."""
+def page(rows: Iterable[Row], lacking: Sequence[str] = ()) -> str:
+    """Return docs/calibration.md, which names what is `lacking`."""
     lines = [
         "# Calibration",
         "",
@@ -217,6 +221,8 @@ def page(rows: Iterable[Row]) -> str:
         f"one point in {few:,} of them.",
         "",
     ]
+    if lacking:
+        lines += [f"Not drawn yet (`make calibrate` does): {'; '.join(lacking)}.", ""]
     for audit in sorted(dict.fromkeys(row.audit for row in rows)):
         lines += [
             f"## {audit}",

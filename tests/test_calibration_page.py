@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from benchmarks.calibration import PAGE, Kept, Row, Simulation, page, simulations
@@ -12,7 +13,8 @@ SMALL = [each for each in EVERY if each.audit in {"all", "groups"} and each.part
 
 
 def test_the_page_states_what_is_kept():
-    assert PAGE.read_text(encoding="utf-8") == page(Kept.read().rows)
+    kept = Kept.read()
+    assert PAGE.read_text(encoding="utf-8") == page(kept.rows, kept.lacking(EVERY))
 
 
 def test_what_does_not_hold_is_said():
@@ -26,15 +28,19 @@ def test_every_audit_with_a_verdict_of_its_own_is_simulated():
     assert len({each.name for each in EVERY}) == len(EVERY)
 
 
-def test_every_simulation_is_on_the_page():
-    kept = Kept.read()
-    assert [each.name for each in EVERY if each.name not in kept.worlds] == []
+def test_every_audit_is_on_the_page():
+    assert {row.audit for row in Kept.read().rows} == {each.audit for each in EVERY}
 
 
 @pytest.mark.parametrize("simulation", SMALL, ids=lambda each: each.name)
 def test_small_simulations_run(simulation):
     for row in simulation.run(range(40)):
-        assert row.holds or row.said, row.words
+        # what holds is as far off in one row of a thousand at most
+        if row.kind == "coverage":
+            chance = binom.cdf(row.hits, row.worlds, row.nominal - 0.015)
+        else:
+            chance = binom.sf(row.hits - 1, row.worlds, row.nominal)
+        assert chance > 0.001, row.words
 
 
 def test_worlds_drawn_later_count_along():
@@ -44,6 +50,7 @@ def test_worlds_drawn_later_count_along():
         row = Row("all", "interval", "by hand", "coverage", 0.95, hits, upto - len(kept.worlds) * 100)
         kept.add(simulation, [row], upto)
     assert kept.worlds == {"all: by hand": 300}
+    assert kept.lacking([simulation, EVERY[0]]) == [EVERY[0].name]
     assert [(row.hits, row.worlds) for row in kept.rows] == [(275, 300)]
     kept.drop(simulation)
     assert kept.rows == [] == list(kept.worlds)

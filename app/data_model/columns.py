@@ -146,7 +146,10 @@ def _features(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> li
         return list(data["features"])
     label = data.get("label")
     label = label.get("column") if isinstance(label, dict) else label
-    out = {label, data.get("weights"), *(data.get("protected") or ())}
+    weights = data.get("weights")
+    weighing = weights if isinstance(weights, dict) else {"column": weights}
+    out = {label, data.get("person"), *(data.get("protected") or ())}
+    out |= {weighing.get(name) for name in ("column", "strata", "cluster")}
     out |= set((draft["spec"]["model"].get("predictions") or {}).values())
     kinds = _kinds(draft, profiles)
     return [

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from app import state
 from app.columns import ColumnProfile
 from app.drafts import with_data
 from audits.checks import choices
@@ -19,7 +20,7 @@ _CUTS = {"at least": "at_least", "above": "above", "at most": "at_most", "below"
 
 
 def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
-    """Draw the choice of label and favourable values, and of weights; return the draft."""
+    """Draw the choice of label, of favourable values, and of who counts as one; return the draft."""
     data = draft["spec"]["data"]
     names = [item.name for item in profiles]
     old = data.get("label")
@@ -35,15 +36,8 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
         placeholder="No label",
         help="What the model predicts, as it turned out. Needed to train a model here.",
     )
-    weights = right.selectbox(
-        "Weights",
-        names,
-        index=names.index(data["weights"]) if data.get("weights") in names else None,
-        key=f"weights-{draft['id']}",
-        placeholder="One person a row",
-        help="A column that says how many people a row stands for.",
-    )
-    draft = with_data(draft, weights=weights)
+    with right:
+        draft = _who_counts(draft, names)
     if label is None:
         if likely:
             left.text(f"Perhaps {choices(likely[:3])}.")
@@ -63,6 +57,48 @@ def outcome_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     )
     favorable = data["favorable"] if kept and chosen == kept else _one(chosen)
     return with_data(draft, label=label, favorable=favorable)
+
+
+def _who_counts(draft: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Draw which column weighs, whether it counts people or stands for a sample, and who rows are of."""
+    data, key = draft["spec"]["data"], draft["id"]
+    given = data.get("weights")
+    before: dict[str, Any] = dict(given) if isinstance(given, dict) else {"column": given}
+
+    def column(label: str, name: str, value: Any, nothing: str, told: str) -> Any:
+        place = f"{name}-{key}"
+        if value in names and not state.drawn(place):
+            state.set_widget(place, value)  # with an index it could not be cleared again
+        return st.selectbox(label, names, index=None, key=place, placeholder=nothing, help=told)
+
+    weights: Any = column(
+        "Weights",
+        "weights",
+        before["column"],
+        "One person a row",
+        "A column that says what a row weighs.",
+    )
+    if weights is not None:
+        kinds = {"counts": "People that a row stands for", "sampling": "Sampling weights"}
+        kind = st.selectbox(
+            "They are",
+            list(kinds),
+            index=list(kinds).index(before.get("kind", "counts")),
+            format_func=kinds.__getitem__,
+            key=f"weights-kind-{key}",
+            help="A sampling weight says how many people a row speaks for: it makes no more of them.",
+        )
+        if kind == "sampling":
+            told = "Of the survey's design, where it drew by them."
+            parts = {
+                name: column(name.capitalize(), name, before.get(name), "None", told)
+                for name in ("strata", "cluster")
+            }
+            named = {name: value for name, value in parts.items() if value is not None}
+            weights = {"column": weights, "kind": kind, **named}
+    told = "A column that repeats for one person: that person's rows are no evidence of their own."
+    person = column("Rows of one person share", "person", data.get("person"), "One row a person", told)
+    return with_data(draft, weights=weights, person=person)
 
 
 def says_more(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
+
 import streamlit as st
 
 from app.recent import COOKIE, ago, recent_workspaces
-from app.widgets import notices
 from app.widgets.subject import source_name
 from app.workspace import Workspace
 
@@ -18,11 +19,10 @@ def recent_section(space: Workspace) -> None:
     if not listed:
         return
     st.subheader("Go on where you were", anchor=False)
-    with st.container(key="recent", gap="xsmall"):
-        for each in listed:
-            st.page_link(
-                "views/data_model.py", label=notices.label(_words(each)), query_params={"w": each.token}
-            )
+    # plain links: a page link to the page that is open changes what is shown and leaves the address
+    lines = (f'<li><a href="?w={each.token}">{html.escape(_words(each))}</a></li>' for each in listed)
+    with st.container(key="recent"):
+        st.html(f"<ul>{''.join(lines)}</ul>")
 
 
 def _words(space: Workspace) -> str:

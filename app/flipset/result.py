@@ -50,8 +50,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for key in ("above_chance", "sizes"):
         if key in exhibits:
             _exhibit(exhibits.pop(key))
-    for warning in () if distrusted else result.warnings:
-        notices.note(warning)
+    notices.notes(() if distrusted else result.warnings)
     part, within = _part(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     bars = marginals_section(result, part, within, data)

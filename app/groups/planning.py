@@ -30,12 +30,20 @@ def planning_panel(result: GroupsResult) -> None:
         with st.form("plan", border=False):
             columns = st.columns(3)
             numbers: list[Any] = [
-                columns[0].number_input("People in the first group", 2, _MOST_PEOPLE, 300, key="plan-first"),
+                columns[0].number_input(
+                    "People in the first group", 2, _MOST_PEOPLE, 300, **state.choice("plan-first")
+                ),
                 columns[1].number_input(
-                    "People in the second group", 2, _MOST_PEOPLE, 100, key="plan-second"
+                    "People in the second group", 2, _MOST_PEOPLE, 100, **state.choice("plan-second")
                 ),
                 columns[2].number_input(
-                    "Difference (percentage points)", 0.5, 90.0, 10.0, step=1.0, format="%g", key="plan-gap"
+                    "Difference (percentage points)",
+                    0.5,
+                    90.0,
+                    10.0,
+                    step=1.0,
+                    format="%g",
+                    **state.choice("plan-gap"),
                 ),
             ]
             asked = st.form_submit_button("Simulate")

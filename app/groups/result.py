@@ -57,8 +57,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     if len(result.of(attribute)) > figures.MOST_GROUPS:
         shown, k = figures.MOST_GROUPS, len(result.of(attribute))
         st.caption(f"Drawn are the {shown} largest of {k} groups; the table holds all.")
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     _differences(result, attribute)
     _pooled(result, attribute)
     _probable(result)

@@ -39,8 +39,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     figure_card(
         "loss-ratio", figures.against_tolerance(result, tolerance), lambda: result.to_frame(tolerance)
     )
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     st.subheader("How long people were moved", anchor=False)
     figure_card("loss-ratio-steps", figures.along_flow(result, tolerance), result.curve_frame)
     st.subheader("Whose loss grows", anchor=False)

@@ -121,8 +121,7 @@ def _show(result: MitigationResult) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="mitigation-verdict"):
         st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
         st.text("of what is left of the difference")
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     figure_card("mitigation", figures.amounts(result), result.to_frame)
     first, last = result.steps[0], result.steps[result.chosen]
     st.text(f"Every finding before, and after training with {last.added:,} more samples")

@@ -32,8 +32,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished audit, top to bottom."""
     result: OutcomeTransportResult = found.audits[0].result
     _headline(result)
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     figure_card("outcome_transport", figures.sankey(result), result.flows_frame, wide=True)
     figure_card("judged", figures.judged(result), result.judged_frame)
     _flows(result)

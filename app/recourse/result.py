@@ -34,8 +34,7 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     """Draw a finished audit, top to bottom; the slider moves through what was scored once."""
     result: RecourseResult = found.audits[0].result
     _headline(result)
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     figure_card("recourse", figures.reclassified(result), result.to_frame)
     st.subheader("What changes on the way?", anchor=False)
     figure_card("recourse-steps", figures.sliding(result), result.changes_frame)

@@ -57,8 +57,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished audit, top to bottom."""
     result: RuleSetsResult = found.audits[0].result
     _headline(result)
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     rows = _chosen_rows(result)
     figure_card("rule-sets", figures.leaderboard(result, rows), lambda: leaderboard_frame(tuple(rows)))
     if rows:

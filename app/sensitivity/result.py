@@ -30,8 +30,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: SensitivityResult = found.audits[0].result
     _headline(result)
     figure_card("sensitivity", figures.histogram(result), result.histogram_frame)
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     st.subheader("Whose predictions", anchor=False)
     figure_card("sensitivity-groups", figures.groups(result), result.to_frame)
     for name in result.protected:

@@ -165,8 +165,7 @@ def _show(record: Audit, found: RunResult, _: Workspace, draft: Mapping[str, Any
     result = found.audits[0].result
     section = record.section(result)
     _head(record, result, section.title)
-    for warning in result.warnings:
-        notices.note(warning)
+    notices.notes(result.warnings)
     show_section(section, prefix=f"{record.name}-")
     show_facts(section)
     _people(record.name, result)

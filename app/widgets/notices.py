@@ -8,7 +8,10 @@ from hashlib import sha256
 
 import streamlit as st
 
-__all__ = ["bullets", "label", "note", "problem"]
+__all__ = ["bullets", "gathered", "label", "note", "notes", "problem"]
+
+_DIFFER = re.compile(r"'[^']*'|“[^”]*”|\d[\d,.]*\d|\d")
+_ALIKE, _NAMED = 3, 4
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
 
@@ -26,9 +29,48 @@ def note(sentence: str) -> None:
     _box("note", sentence)
 
 
+def notes(sentences: Iterable[str]) -> None:
+    """Say several things; those that are alike but for a name or a number are said once."""
+    for sentence in gathered(sentences):
+        note(sentence)
+
+
+def gathered(sentences: Iterable[str]) -> list[str]:
+    """Return sentences with three or more that differ in a name or numbers only told as one, in its place.
+
+    Examples
+    --------
+    >>> gathered([f"'{name}' has 40 values." for name in "abcdefg"] + ["Rows were left out."])
+    ["'a' has 40 values. The same goes for 'b', 'c', 'd', 'e' and 2 more.", 'Rows were left out.']
+    >>> gathered(f"{number} rows lack '{name}'." for number, name in ((1, "a"), (2, "b"), (3, "c")))
+    ["1 rows lack 'a'. The like, with other numbers, goes for 'b' and 'c'."]
+    >>> gathered(["3 rows lack it.", "4 rows lack it."])
+    ['3 rows lack it.', '4 rows lack it.']
+    """
+    alike: dict[str, list[str]] = {}
+    for sentence in sentences:
+        alike.setdefault(_DIFFER.sub("·", sentence), []).append(sentence)
+    found = []
+    for group in alike.values():
+        if len(group) < _ALIKE:
+            found += group
+            continue
+        first, *others = group
+        names = [match[0] for other in others if (match := re.search(r"'[^']*'|“[^”]*”", other))]
+        if len(names) < len(others):
+            found.append(f"{first} {len(others):,} more notes say the same with other numbers.")
+            continue
+        more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+        *most, last = [*names[:_NAMED], *more]
+        same = len({re.sub(r"'[^']*'|“[^”]*”", "·", sentence) for sentence in group}) == 1
+        told = "The same goes for" if same else "The like, with other numbers, goes for"
+        found.append(f"{first} {told} {', '.join(most)}{' and ' if most else ''}{last}.")
+    return found
+
+
 def bullets(sentences: Iterable[str]) -> None:
     """Write a list of sentences."""
-    lines = [f"• {' '.join(sentence.split())}" for sentence in sentences]
+    lines = [f"• {' '.join(sentence.split())}" for sentence in gathered(sentences)]
     if lines:
         st.text("\n".join(lines))
 

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app.documentation import page_about
-from app.widgets import notices
 from app.widgets.export import export_section
 from app.widgets.frame import page_text
 from audits.runs.documents import dump_yaml
@@ -31,7 +30,8 @@ def headline(said: str, verdict: Verdict, finding: str, how: str = "") -> None:
     with st.expander("In numbers, and how they came"), st.container(key="numbers"):
         st.text(finding)
         if how:
-            st.caption(notices.label(how, longest=1000))
+            with st.container(key="quiet-how"):
+                st.text(how)
 
 
 def earlier_figure(figure: go.Figure) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from audits.cli.folder import publish, results_folder
 from audits.cli.init import guessed, is_table
 from audits.cli.words import counted, one_line, wrapped
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
@@ -23,6 +23,7 @@ from audits.runs.gate_reports import annotated, junit_xml, markdown
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
+    from audits.runs.handle import Run
     from audits.runs.result import RunResult
     from audits.runs.saved import SavedRuns
 
@@ -112,12 +113,6 @@ class _Kept:
 
 
 def _check(wishes: Wishes) -> None:
-    if wishes.executor == "dask":
-        raise InputError(
-            "--executor",
-            "cannot be 'dask': this version has no Dask support",
-            advice="choose 'process' or 'inline'",
-        )
     for option, path in (("--junit", wishes.junit), ("--summary", wishes.summary)):
         if path is None:
             continue
@@ -154,8 +149,7 @@ def _carry_out(
 ) -> tuple[int, str]:
     try:
         with _Meter() as meter:
-            compute = _inline if wishes.executor == "inline" else _in_process
-            result = compute(document, base_dir, meter)
+            result = _COMPUTE[wishes.executor](document, base_dir, meter)
             meter(1.0, "Writing results")
             names = publish(result, folder)
     except BaseException as error:
@@ -208,11 +202,32 @@ def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
         tempfile.TemporaryDirectory(prefix="evenhand-") as home,
         ProcessExecutor(1, base=Path(home), warm=False) as executor,
     ):
-        going = executor.submit(document, base_dir)
-        while not going.wait(_LOOK_SECONDS):
-            now = going.progress
-            meter(now.fraction, now.doing, now.seconds_left)
-        return going.result()
+        return _watched(executor.submit(document, base_dir), meter)
+
+
+def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
+    from audits.runs.cluster import DaskExecutor  # late: few runs leave the machine
+
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="evenhand-") as home,
+            DaskExecutor(base=Path(home)) as executor,
+        ):
+            return _watched(executor.submit(document, base_dir), meter)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            "--executor", "cannot be 'dask' here", advice=how_to_install(str(error.name))
+        ) from None
+
+
+def _watched(going: Run, meter: _Meter) -> RunResult:
+    while not going.wait(_LOOK_SECONDS):
+        now = going.progress
+        meter(now.fraction, now.doing, now.seconds_left)
+    return going.result()
+
+
+_COMPUTE = {"inline": _inline, "process": _in_process, "dask": _on_dask}
 
 
 class _Meter:

@@ -15,6 +15,7 @@ from audits.transport.maps import OPTIONS, CoupledOptions, GanOptions, NeuralOpt
 __all__ = [
     "MOST_BYTES",
     "MOST_SECONDS",
+    "SAMPLE_SECONDS",
     "FlipsetOptions",
     "Transport",
     "again_seconds",
@@ -26,6 +27,8 @@ __all__ = [
 
 MOST_SECONDS = 120.0
 """Time beyond which exact matching takes a subsample, unless everyone is asked for."""
+SAMPLE_SECONDS = 15.0
+"""Time that matching the subsample may take: its people widen the intervals, which is said."""
 MOST_BYTES = 4 * 2**30
 """Memory, likewise."""
 
@@ -178,7 +181,8 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
     if options.transport != "exact":
         return start + map_seconds(options, n, m, size.width)
     matching = _AFTERWARDS * estimated_seconds(n, m, size.width)
-    return start + (matching if options.max_people else min(_AFTERWARDS * MOST_SECONDS, matching))
+    sampled = matching > _AFTERWARDS * MOST_SECONDS and not options.max_people
+    return start + (_AFTERWARDS * SAMPLE_SECONDS if sampled else matching)
 
 
 def _repeat_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:

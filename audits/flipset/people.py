@@ -215,17 +215,14 @@ def _affordable(
     Maps are fitted to everyone.
     """
 
-    def fits(share: float) -> bool:
+    def fits(share: float, most: float) -> bool:
         sizes = [(int(len(s) * share) + 1, int(len(t) * share) + 1) for _, s, t in strata]
         seconds = sum(estimated_seconds(n, m, width) for n, m in sizes)
-        return (
-            seconds <= budget.MOST_SECONDS
-            and max(estimated_bytes(n, m, width) for n, m in sizes) <= budget.MOST_BYTES
-        )
+        return seconds <= most and max(estimated_bytes(n, m, width) for n, m in sizes) <= budget.MOST_BYTES
 
     share = 1.0
     if options.max_people is None and options.transport == "exact":
-        while not fits(share):
+        while not fits(share, budget.MOST_SECONDS if share == 1.0 else budget.SAMPLE_SECONDS):
             share *= 0.9
     before = [sum(len(item[side]) for item in strata) for side in (1, 2)]
     most = [
@@ -256,9 +253,16 @@ def _affordable(
         why = f"max_people is {options.max_people:,}"
     warnings.append(
         f"Of {before[0]:,} source and {before[1]:,} target people, a random {after[0]:,} and {after[1]:,} "
-        f"were matched (same share of favorable decisions), because {why}."
+        f"were matched (same share of favorable decisions), because {why}. Intervals are of those matched: "
+        f"about {_wider(before, after):.2g} times as wide as with everyone."
     )
     return drawn
+
+
+def _wider(before: list[int], after: list[int]) -> float:
+    """Return how many times as wide an interval of a difference of shares is in the subsample."""
+    variance = [1 / ours + 1 / theirs for ours, theirs in (after, before)]
+    return float(np.sqrt(variance[0] / variance[1]))
 
 
 def _minutes(seconds: float) -> str:

@@ -111,8 +111,9 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
 
 
 def decided(result: GroupsResult) -> pd.Series | None:
-    """Return who was decided favourably, by row; None where rows are not one independent person each."""
-    return None if "cluster" in result.people else result.people["decision"].astype(bool)
+    """Return who was decided favourably, by row; None where rows are no single people, or none is kept."""
+    kept = "cluster" not in result.people and len(result.people)
+    return result.people["decision"].astype(bool) if kept else None
 
 
 def since(result: GroupsResult, before: np.ndarray, *, level: float) -> dict[str, Estimate]:

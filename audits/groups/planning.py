@@ -75,7 +75,7 @@ def plan_groups(
         raise InputError("differences", "must be shares from 0 to below 1", list(differences))
     asked = build(GroupsOptions, result.options, "groups")
     options = dataclasses.replace(asked, by=("group",), reference=None, by_probability={}, bootstrap=0)
-    kept = people[[name for name in people if not name.startswith(("group: ", "chance: "))]]
+    kept = people[[name for name in people if not str(name).startswith(("group: ", "chance: "))]]
     chance = kept["people"].to_numpy(dtype=float)
     chance = chance / chance.sum()
     own = np.repeat([f"group {k + 1}" for k in range(len(sizes))], sizes)

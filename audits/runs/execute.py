@@ -111,7 +111,7 @@ def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
 
 def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
     progress(0.0, "Reading the data")
-    paths = [path for where, _, path in spec.paths() if where.startswith("data.path")]
+    paths = spec.data_paths()
     table = _tables.get(
         spec.table_key(expected),
         lambda: read_table(paths, format=spec.data.format, options=spec.data.read),

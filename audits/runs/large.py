@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,19 +18,18 @@ from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data
 from audits.data.batches import Batches, open_batches
 from audits.data.counted import MOST_VALUES, Asked, TooMany, count_rows, finish
-from audits.data.larger import COUNTED_FROM, beyond_limits, parquet_rows
 from audits.data.tables import ReadReport
 from audits.data.typed_tables import convert_typed
-from audits.errors import InputError, not_counted
+from audits.errors import InputError
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part
+from audits.runs.countable import asked_columns
 from audits.runs.digests import path_digest
-from audits.runs.registry import AUDITS
 
 if TYPE_CHECKING:
     from audits.runs.spec import Spec
 
-__all__ = ["count_subject", "is_counted"]
+__all__ = ["count_subject"]
 
 _SCORE_BINS = np.unique(
     np.concatenate([np.linspace(0, 1, 21), np.linspace(0, 1, 11), np.linspace(-1, 0, 21)])
@@ -40,49 +38,6 @@ _NOTE = (
     "People were counted batch by batch by the columns that the audits need; no row is kept, and other "
     "columns were not looked at."
 )
-
-
-def is_counted(spec: Spec) -> bool:
-    """Return whether people are counted batch by batch: of Parquet with predictions, for audits of counts.
-
-    So is every such table that is too large to be read whole, and one of a million rows where all that the
-    spec asks for can be counted.
-    """
-    if spec.model.predictions is None or any(AUDITS[each.name].counted is None for each in spec.audits):
-        return False
-    paths = data_paths(spec)
-    if beyond_limits(paths):
-        return True
-    if (parquet_rows(paths) or 0) < COUNTED_FROM:
-        return False
-    try:
-        _check(spec)
-    except InputError:
-        return False
-    return True
-
-
-def data_paths(spec: Spec) -> list[Path]:
-    """Return the files and folders of ``data.path``."""
-    return [path for where, _, path in spec.paths() if where.startswith("data.path")]
-
-
-def _check(spec: Spec) -> dict[str, Asked]:
-    """Refuse what needs every row, and return the columns that audits read besides those of the data."""
-    data = spec.data
-    given = {
-        "data.person": data.person is not None,
-        "data.weights: kind: sampling": data.weighing is not None and data.weighing.kind == "sampling",
-        "data.missing: drop": data.missing == "drop",
-        "data.read.names": data.read.names is not None,
-    }
-    for where, there in given.items():
-        if there:
-            raise not_counted(where)
-    asked: dict[str, Asked] = {}
-    for request in spec.audits:
-        asked |= AUDITS[request.name].counted_columns(request.options, data)
-    return asked
 
 
 def count_subject(
@@ -95,13 +50,13 @@ def count_subject(
     InputError
         If something needs every row, a file has changed since `expected` was taken, or as `build_data`.
     """
-    asked = _check(spec)
+    asked = asked_columns(spec.data, spec.audits)
     if spec.digests() != expected:
         raise InputError(
             "data.path", "names a file that changed since the run was asked for", advice="run it again"
         )
     progress(0.0, "Opening the data")
-    batches = open_batches(data_paths(spec), digest=lambda file: path_digest(file, "data.path", file.name))
+    batches = open_batches(spec.data_paths(), digest=lambda file: path_digest(file, "data.path", file.name))
     cuts: dict[str, np.ndarray] = {}
     plain = dataclasses.replace(spec.data, features=())
     table = _counted(spec, batches, asked, cuts, part(progress, 0.05, 0.6))

@@ -21,6 +21,7 @@ from audits.errors import InputError
 from audits.foreign import audit_line, value_line
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
+from audits.runs.countable import is_counted
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import dump_yaml, load_document, plain_data
 from audits.runs.gate import Gate, read_gate
@@ -117,10 +118,12 @@ class Spec:
 
     @property
     def streamed(self) -> bool:
-        """Whether people are counted batch by batch instead of being held, see `audits.runs.large`."""
-        from audits.runs.large import is_counted  # late: nothing else of a spec reads tables
+        """Whether people are counted batch by batch instead of being held."""
+        return is_counted(self.data, self.model, self.audits, self.data_paths())
 
-        return is_counted(self)
+    def data_paths(self) -> list[Path]:
+        """Return the files and folders of ``data.path``."""
+        return [path for where, _, path in self.paths() if where.startswith("data.path")]
 
     @property
     def asks_a_service(self) -> bool:

@@ -188,3 +188,31 @@ def test_the_web_process_never_loads_a_model_library() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.strip().splitlines()[-1] == "[]", found.stdout
+
+
+def outcome_page() -> None:
+    import streamlit as st
+
+    from app.columns import ColumnProfile
+    from app.data_model.outcome import outcome_section
+
+    names = ("good", "w", "area", "who")
+    profiles = [ColumnProfile(name, "integer", 0, 9, "1, 2", (), None, False, None) for name in names]
+    first = {"id": "d", "spec": {"data": {"path": "people.csv"}, "model": {"train": "logistic"}}}
+    st.session_state["draft"] = outcome_section(st.session_state.get("draft", first), profiles)
+
+
+def test_who_counts_as_one_is_said_on_the_page() -> None:
+    at = AppTest.from_function(outcome_page, default_timeout=60).run()
+    at.selectbox(key="weights-d").set_value("w").run()
+    assert at.session_state["draft"]["spec"]["data"]["weights"] == "w"
+    at.selectbox(key="weights-kind-d").set_value("sampling").run()
+    at.selectbox(key="cluster-d").set_value("area").run()
+    assert not at.exception
+    weights = at.session_state["draft"]["spec"]["data"]["weights"]
+    assert weights == {"column": "w", "kind": "sampling", "cluster": "area"}
+    at.selectbox(key="weights-d").set_value(None).run()
+    at.selectbox(key="person-d").set_value("who").run()
+    assert not at.exception
+    data = at.session_state["draft"]["spec"]["data"]
+    assert (data.get("weights"), data["person"]) == (None, "who")

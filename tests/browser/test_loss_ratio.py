@@ -59,7 +59,7 @@ def test_tolerance_angle_and_one_person(
     expect(image).not_to_have_attribute("xlink:href", before or "", timeout=acts.SLOW)
     # the last tolerance on the slider lies above T; nothing is run for it
     page.locator(".st-key-delta input[type=range]").first.press("End")
-    expect(page.locator(".st-key-finding")).to_contain_text(
+    expect(page.locator(".st-key-numbers")).to_contain_text(
         "not wholly above the tolerance", timeout=acts.SLOW
     )
     expect(page.locator(".st-key-verdict")).not_to_contain_text("evidence of a difference")
@@ -100,7 +100,7 @@ def test_a_model_of_a_number_and_comparable_people(
         page.locator(".st-key-factors input").press("Enter")
     expect(page.get_by_text("Earlier result", exact=False).first).to_be_visible(timeout=acts.SLOW)
     acts.run(page)
-    expect(page.locator(".st-key-finding").first).to_contain_text("people of the same job", timeout=acts.SLOW)
+    expect(page.locator(".st-key-numbers").first).to_contain_text("people of the same job", timeout=acts.SLOW)
     expect(page.locator(".st-key-delta")).to_be_visible(timeout=acts.SLOW)  # no earlier result any more
     acts.settle(page)
     acts.narrow_and_shoot(page, artefacts, "individual-number", 5200)

@@ -262,9 +262,10 @@ def test_results_folders_that_are_not_ours(cli, project):
 
 
 def test_executors_that_are_not_there(cli, project, monkeypatch):
+    monkeypatch.delenv("EVENHAND_DASK_SCHEDULER", raising=False)
     refused(
         cli("run", project / "spec.yaml", "--executor", "dask"),
-        "--executor cannot be 'dask'.*choose 'process' or 'inline'",
+        "EVENHAND_DASK_SCHEDULER must name the scheduler's address",
     )
     monkeypatch.setenv("EVENHAND_EXECUTOR", "clowd")
     refused(

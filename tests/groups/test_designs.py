@@ -10,7 +10,10 @@ from audits.data import build_data, data_spec
 from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
 from audits.models import make_subject, model_spec
+from audits.runs.execute import carry_out
 from audits.runs.inline import InlineExecutor
+from audits.runs.registry import AUDITS
+from audits.runs.spec import AuditRequest
 from audits.stats import EVIDENCE, INSUFFICIENT
 from tests.runs.conftest import make_spec, write_people
 
@@ -102,3 +105,12 @@ def test_audits_that_cannot_allow_for_it_refuse_by_name(tmp_path):
     run = InlineExecutor().submit(spec, tmp_path)
     with pytest.raises(InputError, match=r"flipset .*several rows a person.*'groups'"):
         run.result()
+
+
+@pytest.mark.parametrize("name", sorted(name for name, audit in AUDITS.items() if not audit.designs))
+def test_every_other_audit_refuses_by_name(name):
+    """Whichever way an audit is asked for, it goes through `carry_out`; its options do not matter here."""
+    frame = repeated(np.random.default_rng(1), 20)
+    request = AuditRequest(name, None)
+    with pytest.raises(InputError, match=rf"audits\[0\]\.{name} takes each row as one independent person"):
+        carry_out(request, 0, subject(frame, person="who"), 0)

@@ -90,7 +90,7 @@ def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, dat
         {"data": {"path": ".", **data}, "model": model, "threshold": threshold, "audits": audits}, folder
     )
     whole = execute(spec)
-    monkeypatch.setattr("audits.runs.large.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.countable.COUNTED_FROM", 1)
     monkeypatch.setattr(reading, "BATCH_ROWS", 700)
     assert spec.streamed
     counted = execute(spec)
@@ -182,7 +182,7 @@ def test_what_cannot_be_counted_is_named(folder, monkeypatch, data, audits, mess
 
 
 def test_where_no_row_is_kept_no_threshold_is_moved(folder, monkeypatch):
-    monkeypatch.setattr("audits.runs.large.COUNTED_FROM", 1)
+    monkeypatch.setattr("audits.runs.countable.COUNTED_FROM", 1)
     spec = parse_spec(
         {"data": {"path": ".", "protected": ["sex"], **LABEL}, "model": SCORE, "audits": GROUPS}, folder
     )

@@ -93,7 +93,7 @@ def test_a_socket_past_the_proxy_is_closed(ask, by_proxy):
 
 def test_what_has_tokens_of_its_own_needs_no_name(ask, by_proxy):
     assert ask("/api/v1/health", client="10.0.0.9")[0] == 200
-    assert ask(f"/api/v1/monitors/{'0' * 32}", client="10.0.0.9")[0] in {401, 404, 503}
+    assert ask("/api/v1/monitors/" + "0" * 32, client="10.0.0.9")[0] not in {200, 403}
 
 
 def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypatch, tmp_path):

@@ -1,0 +1,72 @@
+"""Whether a spec's people can be counted batch by batch instead of being held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from audits.data import DataSpec
+from audits.data.larger import COUNTED_FROM, beyond_limits, parquet_rows
+from audits.errors import InputError, not_counted
+from audits.models import ModelSpec
+from audits.runs.registry import AUDITS
+
+if TYPE_CHECKING:
+    from audits.data.counted import Asked
+
+__all__ = ["Request", "asked_columns", "is_counted"]
+
+
+class Request(Protocol):
+    """An audit asked for."""
+
+    @property
+    def name(self) -> str:
+        """As in the registry."""
+
+    @property
+    def options(self) -> object:
+        """Its checked options."""
+
+
+def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], paths: Sequence[Path]) -> bool:
+    """Return whether people are counted batch by batch: of Parquet with predictions, for audits of counts.
+
+    So is every such table that is too large to be read whole, and one of a million rows where all that the
+    spec asks for can be counted.
+    """
+    if model.predictions is None or any(AUDITS[each.name].counted is None for each in audits):
+        return False
+    if beyond_limits(paths):
+        return True
+    if (parquet_rows(paths) or 0) < COUNTED_FROM:
+        return False
+    try:
+        asked_columns(data, audits)
+    except InputError:
+        return False
+    return True
+
+
+def asked_columns(data: DataSpec, audits: Sequence[Request]) -> dict[str, Asked]:
+    """Return the columns that audits read besides those of the data, each with how it is cut.
+
+    Raises
+    ------
+    InputError
+        For what needs every row.
+    """
+    given = {
+        "data.person": data.person is not None,
+        "data.weights: kind: sampling": data.weighing is not None and data.weighing.kind == "sampling",
+        "data.missing: drop": data.missing == "drop",
+        "data.read.names": data.read.names is not None,
+    }
+    for where, there in given.items():
+        if there:
+            raise not_counted(where)
+    asked: dict[str, Asked] = {}
+    for request in audits:
+        asked |= AUDITS[request.name].counted_columns(request.options, data)
+    return asked

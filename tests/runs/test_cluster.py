@@ -1,0 +1,153 @@
+"""Runs on a Dask cluster of two processes: the same numbers as in this process, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.cli.run import Wishes
+from audits.cli.run import run as command
+from audits.errors import InputError, RunCancelled, RunFailed
+from audits.runs import cluster as clusters
+from audits.runs.cluster import DaskExecutor
+from audits.runs.inline import InlineExecutor
+
+distributed = pytest.importorskip("distributed")
+
+MODEL = {"train": "logistic"}
+AUDITS = {
+    "groups": {},
+    "rule_sets": {"samples": 50, "permutations": 49},
+    "flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 19, "seconds": 1},
+    "outcome_transport": {"by": ["sex"], "source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 19},
+    "recourse": {"actionable": ["income"], "permutations": 19},
+    "loss_ratio": {"sensitive": ["sex"], "steps": 5},
+    "sensitivity": {"protected": "sex", "bootstrap": 100},
+    "mitigation": {"amounts": [0.5]},
+}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("people")
+    rng = np.random.default_rng(3)
+    n = 240
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "income": rng.normal(3, 1, n).round(2)})
+    frame["age"] = rng.integers(18, 70, n)
+    frame["repaid"] = (rng.random(n) < 1 / (1 + np.exp(3 - frame["income"]))).astype(int)
+    frame.to_csv(place / "people.csv", index=False)
+    return place
+
+
+def spec_of(*audits, model=MODEL):
+    data = {"path": "people.csv", "protected": ["sex"], "label": "repaid", "favorable": 1}
+    return {"data": data, "model": model, "audits": [{name: AUDITS[name]} for name in audits]}
+
+
+@pytest.fixture(scope="module")
+def executor(cluster, tmp_path_factory):
+    with DaskExecutor(cluster.scheduler_address, base=tmp_path_factory.mktemp("home")) as found:
+        yield found
+
+
+def test_every_audit_finds_there_what_it_finds_here(executor, folder):
+    spec = spec_of(*AUDITS)
+    run = executor.submit(spec, folder)
+    here = InlineExecutor().submit(spec, folder).result()
+    there = run.result()
+    for one, other in zip(here.audits, there.audits, strict=True):
+        first, second = (json.dumps(each.result.to_json(), sort_keys=True) for each in (one, other))
+        assert first == second, one.name
+    assert run.progress.doing == "Done"
+    assert executor.submit(spec, folder).finished  # kept here, under its key
+
+
+def test_what_is_wrong_is_said_as_here(executor, folder):
+    wrong = spec_of("groups")
+    wrong["data"]["protected"] = ["sexx"]
+    with pytest.raises(InputError, match=r"data\.protected must be a column of the data, got 'sexx'"):
+        executor.submit(wrong, folder).result()
+
+
+def test_a_run_is_cancelled(executor, folder):
+    spec = spec_of("flipset")
+    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "permutations": 100_000, "seconds": 600}
+    run = executor.submit(spec, folder)
+    until(lambda: run.progress.fraction > 0.2)
+    run.cancel()
+    with pytest.raises(RunCancelled):
+        run.result()
+
+
+def test_a_worker_killed_in_mid_run_is_replaced(executor, cluster, folder):
+    spec = spec_of("flipset")
+    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "seconds": 5, "permutations": 2000}
+    run = executor.submit(spec, folder)
+    until(lambda: run.progress.fraction > 0.2)
+    client = executor._client
+    busy = next(address for address, keys in client.processing().items() if keys)
+    os.kill(client.run(os.getpid, workers=[busy])[busy], 9)
+    assert run.result().audits[0].name == "flipset"
+
+
+def test_other_versions_are_refused(cluster, monkeypatch, tmp_path):
+    monkeypatch.setattr(clusters, "stamp", elsewhere)
+    with pytest.raises(InputError, match=r"of the same versions, but tcp.* has another numpy"):
+        DaskExecutor(cluster.scheduler_address, base=tmp_path)
+
+
+def elsewhere():
+    """Return a stamp that is another in each process."""
+    return {"numpy": str(os.getpid())}
+
+
+def test_a_scheduler_that_goes_is_a_sentence(folder, tmp_path, monkeypatch):
+    alone = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with alone, DaskExecutor(alone.scheduler_address, base=tmp_path / "home") as executor:
+        spec = spec_of("flipset")
+        spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "permutations": 100_000, "seconds": 600}
+        run = executor.submit(spec, folder)
+        until(lambda: run.progress.fraction > 0.05)
+        alone.close()
+        with pytest.raises(RunFailed, match=r"The Dask scheduler at tcp.* is gone .* can be started again"):
+            run.result()
+    monkeypatch.setattr(clusters, "_CONNECT_SECONDS", 1)
+    with pytest.raises(InputError, match="address of a Dask scheduler that answers"):
+        DaskExecutor("tcp://127.0.0.1:1", base=tmp_path / "home")
+    monkeypatch.delenv("EVENHAND_DASK_SCHEDULER", raising=False)
+    with pytest.raises(InputError, match="must name the scheduler's address"):
+        DaskExecutor(base=tmp_path / "home")
+
+
+def test_the_command_line_runs_there(cluster, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_DASK_SCHEDULER", cluster.scheduler_address)
+    (folder / "spec.json").write_text(
+        json.dumps(spec_of("groups", model={"predictions": {"label": "repaid"}}))
+    )
+    status, said = command(folder / "spec.json", tmp_path / "out", Wishes(executor="dask", save=False))
+    assert status == 0
+    assert "1. groups: " in said
+    assert (tmp_path / "out" / "results.json").is_file()
+
+
+def until(true, seconds=60):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
