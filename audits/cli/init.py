@@ -8,6 +8,7 @@ from typing import Any
 
 from audits.cli.words import one_line
 from audits.data import Table, read_table
+from audits.data.public import public_section
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml
 from audits.runs.proposing import Proposal, propose
@@ -58,6 +59,35 @@ def init(file: Path, out: Path | None, *, force: bool = False) -> str:
     except OSError as error:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
     return "\n".join([*guess_lines(proposal), f"Written to {place}; run it: python -m audits run {place}"])
+
+
+def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = False) -> str:
+    """Write a spec for a well-known public data set from its files in `folder`; say where.
+
+    Raises
+    ------
+    InputError
+        If the name is not known, a file of it is not there, or the spec exists already.
+    """
+    section = public_section(name, folder.absolute())
+    paths = section["path"] if isinstance(section["path"], list) else [section["path"]]
+    missing = [path for path in paths if not Path(path).is_file()]
+    if missing:
+        raise InputError(
+            "--from",
+            "must hold the files as their authors publish them; nothing is fetched from the network",
+            str(folder),
+            f"missing are {', '.join(Path(path).name for path in missing)}",
+        )
+    place = Path(f"{name}.yaml") if out is None else out
+    if place.exists() and not force:
+        raise InputError("--out", "names a file that exists", str(place), "name another, or add --force")
+    spec = {"data": section, "model": {"train": "logistic"}, "audits": ["groups"]}
+    try:
+        place.write_text(dump_yaml(spec), encoding="utf-8")
+    except OSError as error:
+        raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
+    return f"Written to {place}; run it: python -m audits run {place}"
 
 
 def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:

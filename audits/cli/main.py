@@ -101,6 +101,21 @@ def _parser() -> argparse.ArgumentParser:
     begin.add_argument("--force", action="store_true", help="replace a spec of that name")
     begin.set_defaults(command=_init)
 
+    public = commands.add_parser(
+        "data",
+        help="write a spec for a public data set whose files you have",
+        description="Write a spec for a public data set from its files as published; nothing is fetched.",
+    )
+    public.add_argument("name", metavar="NAME", help="adult, bank, communities, compas, german or law_school")
+    public.add_argument(
+        "--from", dest="folder", metavar="DIR", type=Path, default=Path(), help="where its files lie"
+    )
+    public.add_argument(
+        "--out", metavar="SPEC.yaml", type=Path, help="where to write it (default: NAME.yaml)"
+    )
+    public.add_argument("--force", action="store_true", help="replace a spec of that name")
+    public.set_defaults(command=_data)
+
     serve = commands.add_parser(
         "serve",
         help="have your own model answer for audits",
@@ -200,6 +215,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     schema.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: printed)")
     schema.set_defaults(command=_schema)
+    completion = commands.add_parser(
+        "completion",
+        help="have the shell complete commands",
+        description='Print a script for the shell: eval "$(evenhand completion bash)".',
+    )
+    completion.add_argument("shell", choices=["bash", "zsh"])
+    completion.set_defaults(command=_completion)
     _keeping(commands)
     words = "See to the servers that work on EVENHAND_HOME."
     _administration(commands.add_parser("admin", help="see to the server", description=words))
@@ -453,6 +475,12 @@ def _app(chosen: argparse.Namespace) -> tuple[int, str]:
     return serve(chosen.port, chosen.address), ""
 
 
+def _completion(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.completion import script
+
+    return 0, script(_parser(), chosen.shell)
+
+
 def _schema(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli.report import schema
 
@@ -505,6 +533,12 @@ def _init(chosen: argparse.Namespace) -> tuple[int, str]:
     from audits.cli.init import init
 
     return 0, init(chosen.file, chosen.out, force=chosen.force)
+
+
+def _data(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli.init import public_spec
+
+    return 0, public_spec(chosen.name, chosen.folder, chosen.out, force=chosen.force)
 
 
 def _serve(chosen: argparse.Namespace) -> tuple[int, str]:

@@ -16,11 +16,12 @@ import pytest
 import audits
 from audits.runs.gate import judge
 from audits.runs.gate_reports import junit_xml
+from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.saved import SavedRuns
 from audits.stats.words import number
 from tests.cli.conftest import write_spec
-from tests.runs.extra_audits import PlainResult
+from tests.runs.extra_audits import EXTRA, PlainResult
 
 ROOT = Path(__file__).resolve().parents[2]
 GROUPS = [{"groups": {}}]
@@ -245,9 +246,10 @@ def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
     )
 
 
-def test_junit_holds_no_character_that_xml_cannot():
+def test_junit_holds_no_character_that_xml_cannot(monkeypatch):
+    monkeypatch.setitem(AUDITS._added, "slow", EXTRA["slow"])
     nasty = PlainResult("evidence of a difference", "a\x00\x1b<b>&\ud800 ok", ())
-    result = RunResult("0", {}, {}, {}, (AuditResult("plain", {}, nasty),))
+    result = RunResult("0", {}, {}, {}, (AuditResult("slow", {}, nasty),))
     text = junit_xml(judge(result, audits.runs.gate.STRICT))
     assert ET.fromstring(text).find(".//failure").text == "a\ufffd\ufffd<b>&\ufffd ok"
 

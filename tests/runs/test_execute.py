@@ -257,7 +257,7 @@ def test_a_damaged_folder_is_told_apart(base, tmp_path, damage):
 
 
 def _result(*entries):
-    audits = tuple(AuditResult("plain", {"verdict": "evidence of a difference"}, entry) for entry in entries)
+    audits = tuple(AuditResult("slow", {"verdict": "evidence of a difference"}, entry) for entry in entries)
     return RunResult("0", {}, {}, {}, audits)
 
 
@@ -269,6 +269,7 @@ def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
     @dataclasses.dataclass(frozen=True)
     class Nested:
         verdict = "insufficient evidence"
+        finding = ""
 
         def to_json(self):
             return {
@@ -279,8 +280,8 @@ def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
 
     quiet = PlainResult("no material difference", "", ())
     assert _evidence(_result(quiet)) == []
-    assert _evidence(_result(quiet, Nested())) == ["audits[1].plain.reverse.rows[0]"]
-    assert _evidence(_result(PlainResult("evidence of a difference", "", ()))) == ["audits[0].plain"]
+    assert _evidence(_result(quiet, Nested())) == ["audits[1].slow.reverse.rows[0]"]
+    assert _evidence(_result(PlainResult("evidence of a difference", "", ()))) == ["audits[0].slow"]
 
 
 def test_threads_are_held_and_given_back(monkeypatch):

@@ -1,0 +1,30 @@
+"""``data NAME``: a spec for a public set from local files, refused clearly where they are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audits.data.public import PUBLIC
+from audits.runs.spec import read_spec
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_spec_is_written_where_the_files_are_and_refused_where_not(cli, tmp_path: Path, name: str):
+    out = tmp_path / "spec.yaml"
+    refused = cli("data", name, "--from", tmp_path, "--out", out)
+    assert refused.status == 2
+    assert "--from must hold the files as their authors publish them; nothing is fetched" in refused.err
+    path = PUBLIC[name]()["path"]
+    for each in path if isinstance(path, list) else [path]:
+        (tmp_path / each).write_text("x\n", encoding="utf-8")
+        assert each in refused.err
+    assert cli("data", name, "--from", tmp_path, "--out", out).status == 0
+    assert read_spec(out).data.protected
+    assert "names a file that exists" in cli("data", name, "--from", tmp_path, "--out", out).err
+
+
+def test_an_unknown_name_is_told_with_the_nearest(cli, tmp_path: Path):
+    answer = cli("data", "adults", "--from", tmp_path)
+    assert (answer.status, "did you mean 'adult'" in answer.err) == (2, True)
