@@ -63,3 +63,16 @@ def test_files_that_are_named_exist(path: Path):
     text = path.read_text(encoding="utf-8")
     named = re.findall(r"`((?:audits|app|tests|benchmarks|docs|assets)/[\w/.-]+\.\w+)`", text)
     assert not [name for name in named if not (ROOT / name).exists()]
+
+
+def test_every_page_is_in_the_navigation():
+    named = set(
+        re.findall(r"- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    )
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")}
+    made = {
+        "gallery.md",
+        "reference.md",
+        *(f"audits/{name}.md" for name in AUDITS if not AUDITS.brought(name)),
+    }
+    assert named == pages | made
