@@ -211,7 +211,8 @@ def page(rows: Iterable[Row], lacking: Sequence[str] = ()) -> str:
         "the claim, false alarms if at most two errors above it; more is on the safe side. Power is stated "
         "for reading only. Where a claim does not hold, what the page says of it stands in the last column. "
         "Rows with an error above one point are of few worlds, because theirs take long: they can show a "
-        "gross defect and no small one.",
+        "gross defect and no small one. With `--resume` rows are kept and counted on from one run to the "
+        "next, as many of these were: what changed in the code since a row was begun is not told by it.",
         "",
     ]
     rows = list(rows)
