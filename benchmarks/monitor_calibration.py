@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed, number_cells, numbers
 from audits.sensitivity.monitor.streams import SHARES, Outcomes, Streams
 from audits.stats.control import design_chart, flag_rate_bound
+from benchmarks.calibration import Row, Simulation
 
 BUDGET = 10_000.0
 REFERENCE = 1000
@@ -176,6 +179,29 @@ def delays(change: str, deployments: int, people: int, seed: int = 1) -> list[in
         alarms = deployment(np.random.default_rng((seed, k)), people, change=change)
         found.append(next((at for at, kind in alarms if kind == change), None))
     return found
+
+
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    return [
+        Simulation("monitor", setting, partial(_quiet, setting, again), part=0.1)
+        for setting, again in (
+            (f"{_PEOPLE:,} people, each once", False),
+            (f"{_PEOPLE:,} people, a third of them five times in a row, with `persons`", True),
+        )
+    ]
+
+
+_PEOPLE = 2000
+
+
+def _quiet(setting: str, again: bool, numbers: range) -> Iterator[Row]:
+    """How often some alarm comes without a change: of one in BUDGET people on average, at most this often."""
+    alarmed = 0
+    for number in numbers:
+        found = deployment(np.random.default_rng((number, 7)), _PEOPLE, again=again)
+        alarmed += len(found) > 1
+    yield Row("monitor", "any alarm", setting, "false alarms", _PEOPLE / BUDGET, alarmed, len(numbers))
 
 
 def main() -> None:

@@ -33,6 +33,8 @@ NOT_IN_THE_LINK = {
     "app/widgets/saved_runs.py choose_run 'Open'": "the run is in the address, under run, by its callback",
     "app/widgets/saved_runs.py keep_section": A_FORM,
     "app/widgets/saved_runs.py erase_section": A_FORM,
+    "app/widgets/saved_runs.py share_section": A_FORM,
+    "app/widgets/saved_runs.py _uploads": A_FORM,
     "app/flipset/bars.py marginals_section 'Show more features'": "how long a list is, is the reader's own",
     "app/loss_ratio/result.py _tolerance": "how far it reaches depends on the result",
     "app/loss_ratio/result.py _heat_map": "it reads off the figure, as pointing at it does",

@@ -129,7 +129,10 @@ def parts_of(cells: Cells, common: np.ndarray) -> Parts:
     if not common.any():
         nothing = np.zeros_like(gap)
         return Parts(gap, nothing, nothing, gap, nothing, nothing)
-    share, other = n / n.sum(1, keepdims=True), m / m.sum(1, keepdims=True)
+    ours, theirs_all = n.sum(1, keepdims=True), m.sum(1, keepdims=True)
+    met = (ours > 0) & (theirs_all > 0)  # a draw may leave nobody to compare: all of it is unsupported then
+    share = np.where(met, n / np.where(met, ours, 1.0), 0.0)
+    other = np.where(met, m / np.where(met, theirs_all, 1.0), 0.0)
     rate, theirs = f / np.maximum(n, 1e-300), g / np.maximum(m, 1e-300)
     # a draw may leave a cell without a group: it then says nothing of a difference there
     rate, theirs = np.where(n > 0, rate, theirs), np.where(m > 0, theirs, rate)
@@ -140,7 +143,7 @@ def parts_of(cells: Cells, common: np.ndarray) -> Parts:
         explained,
         unexplained,
         gap - explained - unexplained,
-        (share * (rate - theirs)).sum(1),
+        np.where(met[:, 0], (share * (rate - theirs)).sum(1), gap),
         ((share + other) / 2 * np.abs(rate - theirs)).sum(1),
     )
 

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs.database import MIGRATIONS, Database, database, database_url
-from audits.runs.packs import MANIFEST, OWN_TABLES, Pack, pack_rows, packing
+from audits.runs.packs import MANIFEST, OWN_TABLES, Pack, as_stored, pack_rows, packing
 from audits.runs.store import home, make_private
 
 __all__ = ["Copied", "backup", "restore"]
@@ -162,10 +162,8 @@ def _unpack(source: Path, staging: Path) -> dict[str, Any]:
 
 def _fill(kept: Database, folder: Path, manifest: dict[str, Any]) -> int:
     number = 0
-    tables = sa.MetaData()
     with kept.writing() as connection:
-        tables.reflect(connection)
-        for table in tables.sorted_tables:
+        for table in as_stored(connection).sorted_tables:
             path = folder / f"{table.name}.jsonl"
             if table.name in OWN_TABLES or not path.is_file():
                 continue

@@ -121,7 +121,7 @@ def _changes(part: str, old: Any, new: Any) -> Iterator[Change]:
     a, b = dict(_leaves(old, "")), dict(_leaves(new, ""))
     for where in {**a, **b}:
         before, after = a.get(where), b.get(where)  # what is not there is as good as none
-        if _same(before, after):
+        if where == "headline" or _same(before, after):  # the headline says again what is compared beside it
             continue
         if _states_the_same(before, after):
             yield from _changes(part, _beside(before, where), _beside(after, where))

@@ -127,6 +127,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "ALTER TABLE monitors ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE monitor_batches ADD COLUMN counted BIGINT NOT NULL DEFAULT 0",
+        "UPDATE monitor_batches SET counted = people",
         """CREATE TABLE monitor_states (
             monitor VARCHAR(32) PRIMARY KEY REFERENCES monitors (id) ON DELETE CASCADE,
             tally TEXT NOT NULL,

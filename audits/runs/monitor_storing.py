@@ -158,6 +158,7 @@ class State:
             "chart_high": int(followed.values.max(initial=self._value)),
             "chart_value": followed.value,
             "sensitivities": scored.sensitivity.astype("<f8").tobytes(),
+            "counted": int(counts.sum()),
         }
         self._connection.execute(sa.insert(BATCHES), [row])
         self._buckets.add(row)
@@ -169,7 +170,7 @@ class State:
             self._remember(batch, decisions, counts, now)
         found = [(int(np.flatnonzero(counts)[place]), None) for place in followed.alarms]
         alarms = self._alarms([*found, *watched.crossings], first, scored.flagged, now)
-        stored = Stored(self._batches, False, tuple(alarms), int(counts.sum()))
+        stored = Stored(self._batches, False, tuple(alarms), row["counted"])
         self._batches += 1
         self._people += n
         self._flagged += len(flagged)
@@ -234,14 +235,14 @@ class State:
         """Return how a batch ended that was sent before under its key; None for a new one."""
         if batch.key is None:
             return None
-        asked = sa.select(BATCHES.c.place, BATCHES.c.sha256).where(
+        asked = sa.select(BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted).where(
             BATCHES.c.monitor == batch.monitor, BATCHES.c.idempotency_key == batch.key
         )
         before = self._connection.execute(asked).first()
         if before is None:
             return None
         if before.sha256 == batch.sha256:
-            return Stored(before.place, True)
+            return Stored(before.place, True, (), before.counted)
         return InputError("Idempotency-Key", "was used for another content", batch.key)
 
     def _counting(self, persons: Sequence[str], n: int, now: float) -> np.ndarray:

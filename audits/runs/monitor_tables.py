@@ -21,7 +21,7 @@ _COLUMNS = {
     "monitors": "id owner name note token_sha256 created keep_days keep_people webhook bundle weights chart "
     "batches people flagged chart_value settings",
     "monitor_batches": "monitor place received stated source idempotency_key sha256 first_person people "
-    "flagged unseen mean chart_high chart_value sensitivities",
+    "flagged unseen mean chart_high chart_value sensitivities counted",
     "monitor_flags": "monitor person batch received client_id sensitivity score contributions",
     "monitor_cases": "monitor place kind about severity sentence person last_person batch times raised "
     "latest ended owner acknowledged snoozed resolved note told",

@@ -315,6 +315,9 @@ class Monitors(Handling, History):
                 sa.or_(BATCHES.c.received < oldest, BATCHES.c.first_person + BATCHES.c.people <= first),
             )
             removed = connection.execute(sa.delete(BATCHES).where(past)).rowcount
+            connection.execute(
+                sa.delete(BUCKETS).where(BUCKETS.c.monitor == identity, BUCKETS.c.received < oldest)
+            )
             for table in (FLAGS, PREDICTIONS):
                 gone = sa.or_(table.c.received < oldest, table.c.person < first)
                 connection.execute(sa.delete(table).where(table.c.monitor == identity, gone))

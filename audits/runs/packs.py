@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from audits.runs.version import VERSION
 
-__all__ = ["MANIFEST", "OWN_TABLES", "Pack", "pack_rows", "packing", "write_rows"]
+__all__ = ["MANIFEST", "OWN_TABLES", "Pack", "as_stored", "pack_rows", "packing", "write_rows"]
 
 MANIFEST = "manifest.json"
 OWN_TABLES = frozenset({"schema_version", "alembic_version"})
@@ -91,10 +91,24 @@ def packing(target: Path) -> Iterator[Pack]:
         yield Pack(archive)
 
 
+def as_stored(connection: sa.Connection) -> sa.MetaData:
+    """Reflect every table with columns of no type: values go out and in as the driver has them.
+
+    SQLite takes PostgreSQL's name of a column of bytes for one of numbers.
+    """
+    tables = sa.MetaData()
+
+    @sa.event.listens_for(tables, "column_reflect")
+    def _untyped(_inspector: Any, _table: Any, column: Any) -> None:
+        column["type"] = sa.types.NullType()
+
+    tables.reflect(connection)
+    return tables
+
+
 def pack_rows(connection: sa.Connection, pack: Pack) -> int:
     """Pack the rows of every table; return how many there are."""
-    tables = sa.MetaData()
-    tables.reflect(connection)
+    tables = as_stored(connection)
     number = 0
     for table in tables.sorted_tables:
         if table.name == "schema_version":

@@ -116,6 +116,8 @@ def finding(page: Page) -> str:
     page.wait_for_selector(f'{own}, .main [class*="st-key-problem-"]', timeout=SLOW)
     settle(page)
     numbers = page.locator(".st-key-numbers:not(.st-key-earlier *)")
+    if page.get_by_text("In numbers, and how they came").count():
+        numbers.first.wait_for(state="attached", timeout=SLOW)
     folded = [numbers.first.text_content() or ""] if numbers.count() else []
     return "\n".join([page.locator(own).inner_text(), *folded])
 

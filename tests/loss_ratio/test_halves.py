@@ -76,7 +76,7 @@ def test_counts_of_people_are_people():
 def test_chance_tells_no_attribute():
     for world in ("10 features, one attribute", "10 features, two attributes"):
         # 5 % of 40 is 2; more than 6 has a chance of 0.3 %. Learned on the same people it was 22 to 37
-        assert told_of(world, 40)[True] <= 6
+        assert told_of(world, range(40))[True] <= 6
 
 
 def test_without_anything_to_move_along_there_is_no_verdict():

@@ -320,7 +320,7 @@ def test_the_description_names_every_status(server: Server):
     _, document = server.ask("GET", "/api/v1/openapi.json")
     post = document["paths"]["/api/v1/monitors/{monitor}/predictions"]["post"]
     assert set(post["responses"]) == {
-        *("200", "401", "403", "404", "405", "409", "413", "415", "422", "500", "503", "507")
+        *("200", "401", "403", "404", "405", "409", "413", "415", "422", "429", "500", "503", "507")
     }
     answer = server.post({"rows": [{**ROW, "town": "moon"}]})[1]
     import jsonschema

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
+import types
 
 import numpy as np
 import pandas as pd
@@ -30,6 +32,14 @@ AUDITS = {
     "sensitivity": {"protected": "sex", "bootstrap": 100},
     "mitigation": {"amounts": [0.5]},
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def neutral_main():
+    """A page that a test showed is the main module still, which every process of a cluster would run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+        yield
 
 
 @pytest.fixture(scope="module")

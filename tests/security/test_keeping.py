@@ -88,6 +88,21 @@ def test_what_was_copied_is_there_again(full, tmp_path, monkeypatch):
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0
 
 
+def test_a_monitor_is_copied_with_its_weights(tmp_path):
+    home = Path(__file__).parents[1] / "unchanged" / "home-0.1.0.tar.gz"
+    with tarfile.open(home) as archive:
+        archive.extractall(tmp_path, filter="data")
+    base = next(tmp_path.rglob("evenhand.sqlite")).parent
+    backup(tmp_path / "copy.tar.gz", base)
+    restore(tmp_path / "copy.tar.gz", tmp_path / "new")
+    kept = []
+    for place in (base, tmp_path / "new"):
+        with module.database(place).reading() as connection:
+            kept.append(connection.exec_driver_sql("SELECT id, weights, created FROM monitors").one())
+    assert kept[0] == kept[1]
+    assert len(kept[0].weights) > 100
+
+
 def test_a_copy_of_sqlite_is_laid_out_in_postgresql(full, tmp_path, monkeypatch):
     base, _, identity = full
     copied = backup(tmp_path / "copy.tar.gz", base)

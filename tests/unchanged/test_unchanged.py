@@ -88,6 +88,7 @@ CHANGED: dict[str, str] = {
     "*/results/audits/*/headline": "every result has a first sentence for everybody",
     "*/results/model/rule": "favorable, spelled one way",
     "*/results/model/notes/*": "likewise",
+    "*/results/audits/*/outcome": "likewise",
     "*/results/schema": "2: verdicts follow from one stated interval; records state the schema",
     "*/flipset/seconds": _ABOVE_CHANCE,
     "*/options/seconds": _ABOVE_CHANCE,

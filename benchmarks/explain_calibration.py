@@ -1,0 +1,44 @@
+"""How often `explain` says that a gap is left among people alike where none is, and how its intervals cover.
+
+    python -m benchmarks.calibration --only explain
+
+One column goes with the gap and explains all of it; others are noise. Explainers that are taken together are
+chosen on one half of the people and measured on the other, so that choosing makes no evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from audits.stats import EVIDENCE
+from benchmarks.calibration import Row, Simulation
+from tests.explain.test_explain import audited, crowd
+
+
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    return [
+        Simulation("explain", setting, partial(_nothing_left, n, noise, setting), part=0.1)
+        for n in (200, 500, 1000)
+        for noise in (0, 4)
+        for setting in (f"{n:,} people, one column explains all, {noise} of noise",)
+    ]
+
+
+def _nothing_left(n: int, noise: int, setting: str, numbers: range) -> Iterator[Row]:
+    alarms = together = alone = 0
+    for number in numbers:
+        found = audited(crowd(n, number, noise=noise), rng=number)
+        alarms += found.verdict == EVIDENCE
+        left = found.together.unexplained
+        together += left.low is None or left.low <= 0 <= left.high
+        own = next(item for item in found.each if item.columns == ("department",)).unexplained
+        alone += own.low is None or own.low <= 0 <= own.high
+    worlds = len(numbers)
+    yield Row("explain", "evidence of a difference", setting, "false alarms", 0.05, alarms, worlds)
+    shown = "left among people alike in the column, corrected for the columns"
+    yield Row("explain", shown, setting, "coverage", 0.95, alone, worlds)
+    yield Row(
+        "explain", "left among people alike in the best columns", setting, "coverage", 0.95, together, worlds
+    )
