@@ -237,16 +237,24 @@ def _bytes(path: Path, limits: Limits) -> bytes:
     return data
 
 
+_CHUNK = 1 << 22
+
+
 def _unzipped(data: bytes, name: str, limits: Limits) -> bytes:
+    parts, size = [], 0  # joined when their size is known: a whole that is too long is never held twice
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            plain = file.read(limits.decompressed_bytes + 1)
+            while part := file.read(_CHUNK):
+                parts.append(part)
+                size += len(part)
+                if size > limits.decompressed_bytes:
+                    break
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(name, f"is not a readable gzip file: {error}", advice="compress it again") from None
-    if len(plain) > limits.decompressed_bytes:
+    if size > limits.decompressed_bytes:
         most = limits.decompressed_bytes / 1e6
         raise InputError(name, f"unpacks to more than {most:,.0f} MB", advice="keep fewer rows or columns")
-    return plain
+    return b"".join(parts)
 
 
 def _detect(data: bytes, name: str) -> str:

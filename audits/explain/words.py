@@ -26,6 +26,9 @@ def headline(result: ExplainResult) -> str:
     return f"The {size} between {people_in(result.source)} and {people_in(result.target)} {stays} {among}."
 
 
+_FEW = 100  # simulated in benchmarks/explain_calibration.py
+
+
 def finding(
     source: str,
     target: str,
@@ -108,6 +111,12 @@ def warnings_for(
         found.append(
             "No column may explain anything: all features are protected or immutable. Name some, or give "
             "them other roles."
+        )
+    if chosen and together.unexplained.n < _FEW:
+        found.append(
+            "What is left within the columns taken together is measured on "
+            f"{together.unexplained.n:,.0f} people of the smaller group: below {_FEW} its interval covers "
+            "less often than it claims."
         )
     thin = [item.name for item in each if min(item.source_covered, item.target_covered) < 0.8]
     if thin:

@@ -17,7 +17,7 @@ from audits.runs import sandbox
 from tests.security.corpus import TABLES, write
 
 _SECONDS = 40
-_MEMORY_MB = 900
+_MEMORY_MB = 980
 
 
 @pytest.fixture(scope="module")
