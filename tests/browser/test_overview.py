@@ -81,7 +81,7 @@ def test_a_link_opens_the_same_result_for_somebody_else(
     seen.page.goto(link)
     expect(seen.page.get_by_text("The link was to another run")).to_be_visible(timeout=acts.SLOW)
     seen.page.get_by_role("link", name="Open that run").click()
-    seen.page.wait_for_selector(".st-key-numbers:not(.st-key-earlier *)", state="attached", timeout=acts.SLOW)
-    assert acts.finding(seen.page) == finding
+    # among the saved audits a run begins with its first sentence alone
+    assert acts.finding(seen.page) == finding.splitlines()[0]
     other.close()
     assert seen.errors == seen.foreign == []
