@@ -73,10 +73,17 @@ class Cells:
     def covered(self) -> tuple[float, float]:
         """Share of source and of target people who are in a cell that is compared."""
         here = self.common
+        if self.deserted:
+            return 0.0, 0.0
         return (
             float(self.source[here].sum() / self.source.sum()),
             float(self.target[here].sum() / self.target.sum()),
         )
+
+    @property
+    def deserted(self) -> bool:
+        """Whether nobody of a group is in any cell: of one person, one half has none."""
+        return min(self.source.sum(), self.target.sum()) <= 0
 
     def drawn(self, draws: int, rng: np.random.Generator) -> Cells:
         """Draw as many people of each group again, with replacement: arrays (draws, cells)."""
@@ -129,10 +136,12 @@ def parts_of(cells: Cells, common: np.ndarray) -> Parts:
     if not common.any():
         nothing = np.zeros_like(gap)
         return Parts(gap, nothing, nothing, gap, nothing, nothing)
-    ours, theirs_all = n.sum(1, keepdims=True), m.sum(1, keepdims=True)
-    met = (ours > 0) & (theirs_all > 0)  # a draw may leave nobody to compare: all of it is unsupported then
-    share = np.where(met, n / np.where(met, ours, 1.0), 0.0)
-    other = np.where(met, m / np.where(met, theirs_all, 1.0), 0.0)
+    source_size, target_size = n.sum(1, keepdims=True), m.sum(1, keepdims=True)
+    met = (source_size > 0) & (
+        target_size > 0
+    )  # a draw may leave nobody to compare: all of it is unsupported then
+    share = np.where(met, n / np.where(met, source_size, 1.0), 0.0)
+    other = np.where(met, m / np.where(met, target_size, 1.0), 0.0)
     rate, theirs = f / np.maximum(n, 1e-300), g / np.maximum(m, 1e-300)
     # a draw may leave a cell without a group: it then says nothing of a difference there
     rate, theirs = np.where(n > 0, rate, theirs), np.where(m > 0, theirs, rate)
@@ -150,13 +159,16 @@ def parts_of(cells: Cells, common: np.ndarray) -> Parts:
 
 def estimates(cells: Cells, rng: np.random.Generator, *, draws: int, level: float) -> dict[str, Estimate]:
     """Return every part with a bootstrap interval; without ends where a group is too small."""
+    names = ("explained", "unexplained", "unsupported", "reweighted")
+    if cells.deserted:
+        return {name: Estimate(None, None, None, 0.0, "nobody of a group is here") for name in names}
     common = cells.common
     found, again = parts_of(cells, common), parts_of(cells.drawn(draws, rng), common)
     people = float(min(cells.source.sum(), cells.target.sum()))
     reach = float(norm.isf(level / 2))
     method = f"bootstrap {percent_level(level)}, {draws:,} draws"
     told = {}
-    for name in ("explained", "unexplained", "unsupported", "reweighted"):
+    for name in names:
         value = float(getattr(found, name)[0])
         half = reach * _spread(getattr(again, name), people)
         told[name] = (
@@ -178,9 +190,9 @@ def chance_within(cells: Cells, rng: np.random.Generator, *, draws: int) -> tupl
     Membership is permuted within cells: the favourable people of a cell fall to either group by lot.
     """
     common = cells.common
-    seen = float(parts_of(cells, common).distance[0])
     if not common.any():
         return 0.0, 0.0, 1.0
+    seen = float(parts_of(cells, common).distance[0])
     n, m = (np.rint(side[common]).astype(np.int64) for side in (cells.source, cells.target))
     yes = np.rint(cells.source_favored[common] + cells.target_favored[common]).astype(np.int64)
     yes = np.minimum(yes, n + m)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from audits.explain.decomposing import Cells, chance_within, codes_of, parts_of
 from audits.explain.record import AUDIT
 from audits.models import make_subject, model_spec
 from audits.results import load_result, save_result
+from audits.stats import INSUFFICIENT
 
 A, B = {"group": "a"}, {"group": "b"}
 
@@ -136,6 +139,21 @@ def test_halves_keep_choosing_from_making_evidence_or_clearing():
         missed += not department.unexplained.low <= 0 <= department.unexplained.high
     assert alarms <= 6
     assert missed <= 3  # corrected for five
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(1, 30), (30, 1), (2, 2), (9, 9)])
+def test_a_handful_of_people_gives_no_verdict_and_no_error(ours, theirs):
+    many = crowd(400, 1)
+    frame = pd.concat([many[many["group"] == "a"].head(ours), many[many["group"] == "b"].head(theirs)])
+    frame = frame.assign(decision=np.arange(len(frame)) % 2)
+    found = audited(frame.reset_index(drop=True))
+    assert found.verdict == INSUFFICIENT
+    assert (found.n_source, found.n_target) == (ours, theirs)
+    json.dumps(found.to_json(), allow_nan=False)
+    assert "None" not in f"{found.finding} {AUDIT.sentence(found)}"
+    for exhibit in AUDIT.section(found).exhibits:
+        exhibit.figure()
+        exhibit.table()
 
 
 def test_roles_decide_what_may_explain():
