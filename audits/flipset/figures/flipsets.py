@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -86,7 +87,7 @@ def above_chance(result: FlipsetResult) -> go.Figure:
     places = list(range(len(shown)))
     values = [100 * value for value in shown["value"]]
     ends = [
-        (None, None) if low != low else (100 * low, 100 * high)  # NaN: no interval
+        (None, None) if pd.isna(low) else (100 * low, 100 * high)
         for low, high in zip(shown["low"], shown["high"], strict=True)
     ]
     figure = go.Figure(
