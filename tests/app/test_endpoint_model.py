@@ -7,11 +7,9 @@ import pytest
 from app import work
 from app.workspace import Workspace
 from audits.runs.inline import InlineExecutor
-from tests.app.test_pages import FLIPSETS, bring, space, texts, visit
+from tests.app.test_pages import FLIPSETS, bring, texts, visit
 from tests.models.conftest import make_people
 from tests.models.scorer import serve
-
-__all__ = ["space"]  # the fixture
 
 
 def bring_people(space: Workspace) -> None:
@@ -31,6 +29,7 @@ def test_no_host_is_offered_unless_the_owner_allows_one(
 def test_an_endpoint_is_asked_and_its_finding_shown(
     space: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    work.close()  # workers start below, to see which hosts are allowed
     with serve() as scorer:
         monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", scorer.url.split("/")[2])
         bring_people(space)
@@ -57,3 +56,4 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
         assert at.container(key="numbers").text[0].value == expected.finding
         assert scorer.requests
+    work.close()
