@@ -20,7 +20,7 @@ import pandas as pd
 
 from audits.groups.by_probability import column_name, compare_probable
 from audits.groups.judging import judge_difference
-from audits.groups.metrics import Counts
+from audits.groups.metrics import Counts, Metric, by_jackknife
 from audits.groups.resampling import bootstrap_intervals
 from audits.stats import EVIDENCE, largest_gap, wilson
 from audits.stats.pooling import pooled_shares
@@ -195,6 +195,9 @@ def simulations() -> list[Simulation]:
         for n in (20, 100, 400):
             setting = f"{first * second} groups of about {n:,}, which differ"
             found.append(Simulation("groups", setting, partial(_pooled_rows, first, second, n), part=0.25))
+    for n in (100, 1000):
+        setting = f"{n:,} people, a metric of one's own (F1)"
+        found.append(Simulation("groups", setting, partial(_own_metric, n, setting)))
     for n in (100, 400, 2000):
         for sharp in (0.1, 0.3, 1.0):
             for by_group in (0.0, 0.2):
@@ -250,6 +253,22 @@ def _ratios(k: int, n: int, setting: str, numbers: range) -> Iterator[Row]:
     # all groups of a world share its highest rate: they count as one
     shown = "impact ratio of one group, bootstrap: stated, and misses"
     yield Row("groups", shown, words, "false alarms", LEVEL, round((stated - boot) / k), worlds)
+
+
+def _own_metric(n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """A function of labels and decisions that somebody added, by the jackknife."""
+
+    def f1(labels: np.ndarray, decisions: np.ndarray, people: np.ndarray) -> float:
+        hits = people @ (labels & decisions)
+        return float(2 * hits / (people @ labels + people @ decisions))
+
+    metric, shares = Metric(name="f1", words="F1", function=f1), [0.35, 0.15, 0.35, 0.15]
+    held = 0
+    for number in numbers:
+        cells = np.random.default_rng([number, n, 18]).multinomial(n, shares).astype(float)
+        found = by_jackknife(metric, cells, LEVEL)
+        held += found.low is None or found.high is None or found.low <= 0.7 <= found.high
+    yield Row("groups", "a metric added", setting, "coverage", 1 - LEVEL, held, len(numbers))
 
 
 def _pooled_rows(first: int, second: int, n: int, numbers: range) -> Iterator[Row]:
