@@ -64,7 +64,7 @@ def finding(
         )
     if judged.verdict == NO_MATERIAL:
         said.append(f"A {100 * material:.3g}-point difference among people alike is ruled out.")
-    elif judged.verdict != EVIDENCE and judged.people_needed is not None:
+    elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
         said.append(f"About {judged.people_needed:,} people in each group would be needed to tell.")
     elif judged.reason:
         said.append(f"{judged.reason[0].upper()}{judged.reason[1:]}.")
