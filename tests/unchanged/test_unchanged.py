@@ -226,6 +226,7 @@ CHANGED: dict[str, str] = {
     "*/groups/proxy_error": _PROBABLE,
     "*/options/proxy_error": _PROBABLE,
     "*/audits/*/probable": _PROBABLE,
+    "*/table/*/bootstrap/impact_ratio": "stated just where luck made one rate the highest, it missed",
     "*/table/*/added": "metrics that others add stand beside ours",
     "*/table/*/pooled": "small groups are also drawn to groups like them, beside the raw rates",
     "*/audits/*/shrunken": "the first score without the luck of being picked has an interval",
