@@ -5,8 +5,8 @@
 The other scripts simulate what verdicts follow from, of which the truth is known beforehand. This one walks
 through results and takes whatever has ends or is called a p-value, so that nothing shown is left out by
 forgetting it; the truth is the mean over all worlds of a round, each by its people. What is no interval for
-such a mean (the largest of many, a range that chance gives) stands in `audits.stats` simulations of its own:
-tests/stats/test_calibration.py holds which.
+such a mean (the largest of many, a range that chance gives) is simulated by itself or is none: `NOT_MEANS`.
+tests/test_calibration_page.py holds that every field of every result is simulated somewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from audits.checks import build
 from audits.flipset import FlipsetOptions, flipset
 from audits.groups import GroupsOptions, groups
 from audits.models import Subject
-from audits.stats import Estimate, Judged
+from audits.runs.registry import AUDITS
+from audits.stats import EVIDENCE, Estimate, Judged
 from benchmarks.calibration import Row, Simulation
 
 LEVEL = 0.05
@@ -119,7 +120,21 @@ NOT_MEANS: dict[str, dict[str, str]] = {
 }
 """Audit and path of what is no interval for a mean over studies, and what it is or which row measures it."""
 
-SAID: dict[tuple[str, str], str] = {}
+_MATCHED = "“given this matching”: among other people, people have other counterparts"
+SAID: dict[tuple[str, str], str] = {
+    **{
+        ("flipset", f"{side}.{what}"): _MATCHED
+        for side in ("positive", "negative")
+        for what in ("share", "transparency.mean_difference", "transparency.mean_sign")
+    },
+    ("flipset", "reverse.positive"): _MATCHED,
+    ("flipset", "reverse.negative"): _MATCHED,
+    ("flipset", "causal.agreement"): _MATCHED,
+    **{
+        ("explain", f"{each}.unsupported"): "“given which values are compared”"
+        for each in ("each", "together")
+    },
+}
 """Where coverage is less than claimed: what the page says of it."""
 
 
@@ -205,9 +220,9 @@ def _rule_sets(people: Subject, seed: int) -> Any:
 
 Audited = Callable[[Subject, int], Any]
 WHOLE: tuple[tuple[str, str, Audited, int, float], ...] = (
-    ("groups", "whole audits", _groups, 400, 0.5),
-    ("flipset", "whole audits without permutations", _flipset, 200, 0.5),
+    ("groups", "whole audits", _groups, 400, 0.4),
     ("flipset", "whole audits", _flipset_by_chance, 100, 0.1),
+    ("flipset", "whole audits without permutations", _flipset, 200, 0.4),
     ("explain", "whole audits", _explain, 400, 0.2),
     ("outcome_transport", "whole audits", _flows, 200, 0.2),
     ("recourse", "whole audits", _recourse, 300, 0.2),
@@ -225,7 +240,24 @@ def simulations() -> list[Simulation]:
             found.append(
                 Simulation(audit, setting, partial(_round, audit, setting, run, n, apart), part=part)
             )
+    for audit, what, run, n, part in WHOLE:
+        setting = f"whole audits, {5 * n:,} rows, five a person that hang together"
+        drawn = partial(_persons, audit, setting, run, 5 * n)
+        if what == "whole audits":
+            found.append(Simulation(audit, setting, drawn, part=min(part, 0.2)))
     return found
+
+
+def _persons(audit: str, setting: str, run: Audited, n: int, numbers: range) -> Iterator[Row]:
+    """How often an audit finds evidence among groups alike where five rows are of one person."""
+    hits = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 19])
+        rows = subject(people(n, 0.0, rng, persons=5), person="who")
+        if not AUDITS[audit].designs:
+            rows = dataclasses.replace(rows, data=rows.data.one_row_each(rng))
+        hits += run(rows, number).verdict == EVIDENCE
+    yield Row(audit, "evidence of a difference", setting, "false alarms", LEVEL, hits, len(numbers))
 
 
 def _round(audit: str, setting: str, run: Audited, n: int, apart: float, numbers: range) -> Iterator[Row]:

@@ -106,11 +106,14 @@ def plan(
     if not subject.data.protected:
         raise InputError("data.protected", "must name an attribute whose groups are planned for")
     if subject.data.design is not None:
-        raise InputError(
-            "data.person or data.weights",
-            "cannot be planned with: worlds are drawn row by row, as if each were one independent person",
-            advice="leave it out, and take the sizes for numbers of persons",
-        )
+        if not subject.data.design.persons:
+            raise InputError(
+                "data.weights",
+                "cannot be planned with: worlds are drawn row by row, as if each were one independent person",
+                advice="leave it out, and take the sizes for numbers of independent people",
+            )
+        one_each = subject.data.one_row_each(np.random.default_rng(seed))
+        subject = dataclasses.replace(subject, data=one_each)
     for place, (request, n, difference) in enumerate(steps):
         stretch = part(progress, place / len(steps), (place + 1) / len(steps))
         if AUDITS[request.name].unplanned:

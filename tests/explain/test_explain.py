@@ -124,6 +124,16 @@ def test_a_column_that_was_not_surely_tied_to_the_gap_may_still_explain_it():
     assert told > 3
 
 
+def test_a_gap_that_may_be_chance_is_not_said_to_be_one():
+    frame = crowd(200, 0).assign(decision=np.random.default_rng(0).integers(0, 2, 200))
+    found = audited(frame)
+    assert found.gap.low < 0 < found.gap.high
+    assert AUDIT.sentence(found).startswith("These data cannot tell whether people in “a” and people in “b”")
+    many = audited(crowd(8000, 0).assign(decision=np.random.default_rng(1).integers(0, 2, 8000)))
+    assert many.verdict == "no material difference"
+    assert AUDIT.sentence(many).startswith("The favorable decision is about as frequent for people in “a”")
+
+
 def test_a_simpson_reversal_is_named_and_cancelling_within_is_seen():
     """a is admitted 15 points more often in each department, and less often in all."""
     found = audited(crowd(6000, 1, within=0.15))
