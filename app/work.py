@@ -50,6 +50,7 @@ __all__ = [
     "executor",
     "forget",
     "model",
+    "plan",
     "result",
     "standing",
     "start_again",
@@ -254,6 +255,13 @@ def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
         _keep(space, spec, title, run)
         note("ran", space, run.key)
     return run
+
+
+def plan(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
+    """Have it simulated what the audits of `spec` could see; `asked` are arguments of the plan."""
+    space.check_writable()
+    _check_paths(space, spec)
+    return executor().submit(spec, space.folder, owner=space.token, plan=asked)
 
 
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:

@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.groups.planning import planning_panel
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -71,7 +70,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
-    planning_panel(result)
     fine_print(found, draft, "groups")
 
 
@@ -194,7 +192,7 @@ def _differences(result: GroupsResult, attribute: str) -> None:
     notices.bullets(lines)
     again = result.bootstrap_frame(attribute)
     if len(again):
-        with st.expander("Impact ratio and balanced accuracy by the bootstrap"):
+        with st.expander("Balanced accuracy by the bootstrap"):
             st.text("A second interval, by resampling people, beside the one that is drawn.")
             st.dataframe(
                 again,
