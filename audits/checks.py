@@ -84,9 +84,9 @@ def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
     return np.random.default_rng(0 if rng is None else rng)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Return what checks and writes values of `kind`; made once, which takes longer than all that it does."""
+    """Return what checks and writes the dataclass `kind`; making it takes longer than most that it does."""
     return TypeAdapter(kind)
 
 

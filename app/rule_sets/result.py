@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.held import DataHeld
 from app.mitigation.result import mitigation_section
 from app.widgets import notices
@@ -59,7 +60,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _headline(result)
     notices.notes(result.warnings)
     rows = _chosen_rows(result)
-    figure_card("rule-sets", figures.leaderboard(result, rows), lambda: leaderboard_frame(tuple(rows)))
+    figure_card("rule-sets", drawn(figures.leaderboard, result, rows), lambda: leaderboard_frame(tuple(rows)))
     if rows:
         _leaderboard(rows)
         data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
@@ -85,7 +86,7 @@ def _headline(result: RuleSetsResult) -> None:
 def show_earlier(result: RuleSetsResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.leaderboard(result))
+    earlier_figure(drawn(figures.leaderboard, result))
 
 
 def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
@@ -249,7 +250,7 @@ def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
     st.subheader("All rule sets", anchor=False)
     figure_card(
         "rule-sets-scatter",
-        figures.support_and_score(result, rows),
+        drawn(figures.support_and_score, result, rows),
         lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "score", "direction"]],
     )
     tree = combination_tree(result)
@@ -258,14 +259,14 @@ def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
         [(row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score) for row in result.sweep],
         columns=["support", "rule sets", "different groups", "largest for", "score"],
     )
-    figure_card("rule-sets-support", figures.sweep(result), lambda: sweep)
+    figure_card("rule-sets-support", drawn(figures.sweep, result), lambda: sweep)
 
 
 def _comparisons(result: RuleSetsResult) -> None:
     if not result.comparisons:
         return
     st.subheader("What other methods find in the same decisions", anchor=False)
-    figure_card("rule-set-methods", figures.comparisons(result), lambda: _methods(result))
+    figure_card("rule-set-methods", drawn(figures.comparisons, result), lambda: _methods(result))
 
 
 def _methods(result: RuleSetsResult) -> pd.DataFrame:
