@@ -132,7 +132,7 @@ def exchange(
     for at, chosen in enumerate(frequent):
         progress(0.7 * at / len(frequent), "Exchanging terms in the same texts")
         wanted = min(options.samples, budget // sizes[chosen])
-        seeds = _seeds(rows, any_term[:, chosen].all(axis=1), vocabulary, chosen, wanted, rng)
+        seeds = _seeds(rows, np.asarray(any_term[:, chosen].all(axis=1)), vocabulary, chosen, wanted, rng)
         if sizes[chosen] < 2 or len(seeds) < FEWEST_TEXTS:
             untested += sizes[chosen]
             continue

@@ -181,7 +181,7 @@ def alike(result: RuleSetsResult, number: int, rows: Sequence[LeaderRow]) -> pd.
     table = result.rule_sets
     own = read_attributes_table(result.attributes, result.rules)
     cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    leading = table.index.get_indexer([row.number for row in rows])
+    leading = table.index.get_indexer(pd.Index([row.number for row in rows]))
     found = distinct(
         cells,
         own,

@@ -117,6 +117,7 @@ CHANGED: dict[str, str] = {
     "*/options/misspecified": _TURNED,
     "*/loss_ratio/misspecified": _TURNED,
     "*/results/audits/*/misspecified": _TURNED,
+    "shared-compas/results/audits/3/*": _CONTEXT,
     "*/leaderboard/*/within": _CONTEXT,
     "*/leaderboard/*/favorable_context": _CONTEXT,
     "*/results/audits/*/exchanged": _EXCHANGED,
