@@ -49,7 +49,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: table[table["level"] != "group"],
         )
     if result.by_role:
-        figure_card("bias-roles", drawn(figures.roles, result), lambda: _role_table(result))
+        figure_card("bias-roles", drawn(figures.roles, result), result.roles_frame)
+        figure_card("role-spread", drawn(figures.role_spread, result), result.roles_frame)
     fine_print(
         found,
         draft,
@@ -170,17 +171,6 @@ def _beside(
             column_config={**number_columns(near), "share": st.column_config.NumberColumn(format="%.2g")},
             alt=f"Counterparts of row {row} in {target}",
         )
-
-
-def _role_table(result: OutcomeTransportResult) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            (row.role, row.group, row.bias.value, row.bias.low, row.bias.high)
-            for row in result.by_role
-            if row.level != "subgroup"
-        ],
-        columns=["role", "group", "mean bias", "low", "high"],
-    )
 
 
 def _simulation() -> None:
