@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.groups.choosing import measure_chooser, measure_tiles
 from app.groups.planning import planning_panel
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -44,6 +45,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result = _moved(found, stored, attribute)
     with top:
         _headline(result, changed=result is not stored)
+    measure_tiles(result, attribute)
+    measure_chooser(result)
     metrics = st.pills(
         "Rates",
         [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None],
@@ -53,7 +56,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         **state.choice("rates"),
     )
     rates = figures.rates(result, attribute, metrics=tuple(metrics))
-    figure_card("group-rates", rates, lambda: _rows(result, attribute), wide=True)
+    figure_card("group-rates", rates, lambda: _rows(result, attribute))
     if len(result.of(attribute)) > figures.MOST_GROUPS:
         shown, k = figures.MOST_GROUPS, len(result.of(attribute))
         st.caption(f"Drawn are the {shown} largest of {k} groups; the table holds all.")
@@ -184,7 +187,6 @@ def _differences(result: GroupsResult, attribute: str) -> None:
         "group-differences",
         figures.differences(result, attribute),
         lambda: result.differences_frame(attribute),
-        wide=True,
     )
     verdicts = pd.DataFrame(
         [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
@@ -212,7 +214,7 @@ def _pooled(result: GroupsResult, attribute: str) -> None:
     exhibit = AUDITS["groups"].section(result).exhibit(f"pooled_{attribute}")
     with st.expander(exhibit.heading):
         st.text(exhibit.caption)
-        figure_card("group-pooled", exhibit.figure(), exhibit.table, wide=True)
+        figure_card("group-pooled", exhibit.figure(), exhibit.table)
 
 
 def _probable(result: GroupsResult) -> None:
