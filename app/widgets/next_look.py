@@ -29,7 +29,7 @@ _OPEN = {
 
 
 def next_look(space: Workspace, draft: Mapping[str, Any], audit: str) -> None:
-    """Link to an audit that was not run yet on these data and this model, with the question that it answers."""
+    """Link to an audit that was not run yet on these data and this model, with what it answers."""
     if audit not in _OPEN or space.read_only:
         return
     done = latest_audits(space, draft)
