@@ -26,7 +26,17 @@ from audits.groups.result import Difference, GroupRow, GroupsResult
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
 from audits.stats.words import count, percent
 
-__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "pooled", "probable", "rates", "scores"]
+__all__ = [
+    "MOST_GROUPS",
+    "beside",
+    "calibration",
+    "differences",
+    "drawn",
+    "pooled",
+    "probable",
+    "rates",
+    "scores",
+]
 
 FOUR_FIFTHS = 0.8
 _LONGEST, _BESIDE = 46, 24  # letters of a name; up to which it stands beside its row, not above
@@ -36,14 +46,27 @@ MOST_GROUPS = 25
 
 
 def rates(
-    result: GroupsResult, attribute: str, *, metrics: tuple[str, ...] = (), most: int = MOST_GROUPS
+    result: GroupsResult,
+    attribute: str,
+    *,
+    metrics: tuple[str, ...] = (),
+    most: int = MOST_GROUPS,
+    by_gap: bool = False,
+    findings: bool = False,
 ) -> go.Figure:
     """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
 
     Groups with too few people to say anything are hollow and grey. In the panel of selection rates a line
     stands at four fifths of the highest rate.
+
+    Parameters
+    ----------
+    by_gap : bool
+        The largest differences from the reference first, instead of the largest groups.
+    findings : bool
+        Only groups that differ for sure, and the reference.
     """
-    rows = result.of(attribute)[:most][::-1]
+    rows = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)[::-1]
     names = [
         name
         for name in (metrics or tuple(metric.name for metric in METRICS if metric.judged))
@@ -109,12 +132,37 @@ def rates(
     return finish(figure, height=130 + row_height * len(rows), alt=alt).update_layout(margin=_room(labels))
 
 
-def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+def drawn(
+    result: GroupsResult, attribute: str, *, most: int, by_gap: bool = False, findings: bool = False
+) -> list[GroupRow]:
+    """Return the groups that a figure shows, in its order."""
+    rows = list(result.of(attribute))
+    if findings:
+        rows = [row for row in rows if row.is_reference or row.verdict == EVIDENCE]
+    if by_gap:
+        rows.sort(key=lambda row: (not row.is_reference, -_widest(row)))
+    return rows[:most]
+
+
+def _widest(row: GroupRow) -> float:
+    """Return a group's largest difference from the reference."""
+    return max((abs(gap.estimate.value or 0.0) for gap in row.differences.values()), default=0.0)
+
+
+def differences(
+    result: GroupsResult,
+    attribute: str,
+    *,
+    most: int = MOST_GROUPS,
+    by_gap: bool = False,
+    findings: bool = False,
+) -> go.Figure:
     """Draw each group's rates minus the reference's, in points: one row a group, one panel a rate.
 
-    The intervals are those of the verdicts: all of them hold together.
+    The intervals are those of the verdicts: all of them hold together. `by_gap` and `findings` as of `rates`.
     """
-    rows = [row for row in result.of(attribute)[:most] if row.differences][::-1]
+    chosen = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)
+    rows = [row for row in chosen if row.differences][::-1]
     names = [metric.name for metric in METRICS if any(metric.name in row.differences for row in rows)]
     if not names:
         return empty("There is no group to compare.")
