@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from audits.stats import EVIDENCE
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 from tests.explain.test_explain import audited, crowd
 
 _FEW_SAID = (
@@ -23,7 +23,7 @@ _FEW_SAID = (
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
     return [
-        Simulation("explain", setting, partial(_nothing_left, n, noise, setting), part=0.1)
+        Simulation("explain", setting, partial(_nothing_left, n, noise, setting), part=SLOW)
         for n in (200, 500, 1000)
         for noise in (0, 4)
         for setting in (f"{n:,} people, one column explains all, {noise} of noise",)

@@ -20,7 +20,7 @@ import numpy as np
 from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed, number_cells, numbers
 from audits.sensitivity.monitor.streams import SHARES, Outcomes, Streams
 from audits.stats.control import design_chart, flag_rate_bound
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 BUDGET = 10_000.0
 REFERENCE = 1000
@@ -184,7 +184,7 @@ def delays(change: str, deployments: int, people: int, seed: int = 1) -> list[in
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
     return [
-        Simulation("monitor", setting, partial(_quiet, setting, again), part=0.1)
+        Simulation("monitor", setting, partial(_quiet, setting, again), part=SLOW)
         for setting, again in (
             (f"{_PEOPLE:,} people, each once", False),
             (f"{_PEOPLE:,} people, a third of them five times in a row, with `persons`", True),
