@@ -24,7 +24,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
-from audits.runs.compare import compare_runs, comparison_frame, worded_frame
+from audits.runs.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -214,18 +214,25 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     if key not in others:
         return
     try:
-        changes = compare_runs(saved.load(others[key].id, space.token), result)
+        other = saved.load(others[key].id, space.token)
+        changes = compare_runs(other, result)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
         return
+    matters = before_and_after(other, result)
+    st.table(matters.set_index("what"))
     table = worded_frame(changes[:_MOST_CHANGES])
     more = f" The first {_MOST_CHANGES} are shown." if len(changes) > _MOST_CHANGES else ""
     st.text(f"{count(len(changes))} differences; before is the other run, after this one.{more}")
     if len(table):
-        st.dataframe(table, hide_index=True, alt="What changed between the two runs")
-        _download(
-            "CSV", f"{file_stem(run)}-changes.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
-        )
+        with st.expander("Every difference"):
+            st.dataframe(table, hide_index=True, alt="What changed between the two runs")
+            _download(
+                "CSV",
+                f"{file_stem(run)}-changes.csv",
+                "text/csv",
+                lambda: csv_bytes(comparison_frame(changes)),
+            )
 
 
 def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
