@@ -168,6 +168,13 @@ class DataSpec:
         Column that repeats for one person: rows of one person are then no evidence of their own.
     missing : {"category", "drop", "impute"}
         What to do about missing feature values (for "drop", protected ones too).
+    repeated : {"keep", "drop"}, optional
+        Whether rows that repeat another in every column are left out; kept, and told if many, if left out.
+    labels : mapping of str to mapping
+        What the values of a column mean (``{sex: {1: male, 2: female}}``): everything shown says that. A
+        model that is brought is given the values as the file has them.
+    mended : tuple of str
+        What was mended before, in sentences: noted with the data.
     test_size : float
         Share held out when a model is trained here.
     """
@@ -190,6 +197,9 @@ class DataSpec:
     weights: str | Weights | None = None
     person: str | None = None
     missing: Literal["drop", "impute", "category"] = "category"
+    repeated: Literal["keep", "drop"] | None = None
+    labels: Mapping[str, Mapping[Scalar, str]] = field(default_factory=dict)
+    mended: tuple[str, ...] = ()
     test_size: Annotated[float, Field(gt=0, lt=1)] = 0.3
 
     @property
@@ -225,6 +235,8 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "bins": ((Mapping,), "a mapping of column to a list of edges"),
     "weights": ((str, Mapping, Weights), "a column of counts, or {column: ..., kind: sampling}"),
     "person": ((str,), "the column that repeats for one person"),
+    "labels": ((Mapping,), "a mapping of column to {value: what it means}"),
+    "mended": ((list, tuple), "a list of sentences"),
 }
 
 
