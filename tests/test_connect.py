@@ -23,6 +23,7 @@ from sklearn.model_selection import cross_validate
 import audits
 from audits.connect import from_metricframe, log_to_mlflow, scorer, to_metricframe
 from audits.errors import InputError
+from tests.test_snippets import ROOT, blocks
 
 N = 400
 
@@ -129,6 +130,20 @@ def test_groups_travel_through_cross_validation(people):
         scorer()(model, people[["skill"]], people["hired"], **alone)
 
 
+@pytest.mark.parametrize("page", ["coming-from/fairlearn.md", "connect.md"])
+def test_what_the_documentation_shows_runs(page, people, model, mlflow, capsys):
+    decision = model.predict(people[["skill", "age"]])
+    names = {"X": people[["skill"]], "y": people["hired"], "sex": people["sex"], "decision": decision,
+             "people": people[["skill", "age", "sex"]]}  # fmt: skip
+    for block in blocks(ROOT / "docs" / page, "python"):
+        exec(compile(block, page, "exec"), dict(names))
+    if "fairlearn" in page:
+        first = capsys.readouterr().out.split()[0]
+        assert float(first) == pytest.approx(
+            demographic_parity_difference(people["hired"], decision, sensitive_features=people["sex"])
+        )
+
+
 @pytest.fixture
 def mlflow(tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
@@ -137,6 +152,8 @@ def mlflow(tmp_path, monkeypatch):
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     yield mlflow
+    while mlflow.active_run() is not None:
+        mlflow.end_run()
     mlflow.set_tracking_uri(before)
 
 
