@@ -112,7 +112,7 @@ def test_hostile_group_names_are_shown_as_they_are(space) -> None:
     assert any("not the saved result" in text for text in texts(at))
 
 
-def test_groups_known_by_probability_and_a_plan_on_the_page(space) -> None:
+def test_groups_known_by_probability_on_the_page(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at.switch_page(PAGE).run()
     column = at.multiselect(key="probable").options[0]
@@ -122,11 +122,5 @@ def test_groups_known_by_probability_and_a_plan_on_the_page(space) -> None:
     at.number_input(key="probable-error").set_value(5.0).run()
     at.multiselect(key="probable").set_value([]).run()
     at = run_here(at, space)
-    at.number_input(key="plan-first").set_value(40)
-    at.number_input(key="plan-second").set_value(20)
-    next(button for button in at.button if button.label == "Simulate").click().run()
-    assert not at.exception
-    table = next(frame.value for frame in at.dataframe if "planted" in frame.value)
-    assert list(table["planted"]) == ["0 points", "10 points"]
     spec = space.runs()[0]["spec"]
     assert "by_probability" not in spec["audits"][0]["groups"]
