@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed
+from audits.runs.digests import digest_of
 from audits.runs.handle import Run, RunError
 from audits.runs.inline import InlineExecutor
 from audits.runs.process import WorkerProcess, can_fork
@@ -88,8 +89,15 @@ def worker_count() -> int:
 class _Job:
     """A run with what a worker needs to carry it out."""
 
-    def __init__(self, run: Run, spec: Spec, digests: list[str], store: RunStore) -> None:
-        self.run, self.spec = run, spec
+    def __init__(
+        self,
+        run: Run,
+        spec: Spec,
+        digests: list[str],
+        store: RunStore,
+        plan: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.run, self.spec, self.plan = run, spec, plan
         self.network = spec.asks_a_service
         self.partial, self.folder = store.partial(run.key, run.id), store.folder(run.key, run.owner)
         self.message = {
@@ -99,6 +107,7 @@ class _Job:
             "digests": digests,
             "partial": str(self.partial),
             "folder": str(self.folder),
+            "plan": plan,
         }
 
     def read(self) -> RunResult:
@@ -173,11 +182,21 @@ class ProcessExecutor:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def submit(self, spec: Mapping[str, Any], base_dir: Path, owner: str | None = None) -> Run:
+    def submit(
+        self,
+        spec: Mapping[str, Any],
+        base_dir: Path,
+        owner: str | None = None,
+        *,
+        plan: Mapping[str, Any] | None = None,
+    ) -> Run:
         """Queue a run of `spec`, whose paths are relative to `base_dir`.
 
         A run with the same key that is already finished is returned as done; one of the same `owner`
         that is still going is shared. A wrong spec gives a failed run, not an exception.
+
+        With `plan`, arguments of `audits.runs.planning.plan`, the audits are not run but planned for;
+        `Run.planned` has what was found, and nothing is kept of it.
         """
         from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile
 
@@ -186,11 +205,13 @@ class ProcessExecutor:
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
+            if plan is not None:
+                run.key = digest_of([run.key, dict(plan)])
         except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
             run.fail(RunError.of(error))
             return self._remember(run)
-        job = _Job(run, parsed, digests, self._store)
-        finished = self._finished(job)
+        job = _Job(run, parsed, digests, self._store, plan)
+        finished = plan is None and self._finished(job)
         with self._lock:
             if self._closing:
                 raise RunFailed("The executor is closed.")
@@ -466,6 +487,7 @@ class ProcessExecutor:
     def _settle(self, worker: WorkerProcess, job: _Job, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
         if message["event"] == "done":
+            job.run.planned = message.get("planned", ())
             job.run.finish(job.read)
             return
         self._store.discard(job.partial)

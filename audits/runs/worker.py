@@ -83,7 +83,10 @@ class Worker:
 
     def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
         try:
-            _carry_out(job, _Reporter(self, job["run"]))
+            reporter = _Reporter(self, job["run"])
+            if job.get("plan") is not None:
+                return {"event": "done", "planned": _planned(job, reporter)}
+            _carry_out(job, reporter)
         except RunCancelled:
             return {"event": "cancelled"}
         except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
@@ -132,6 +135,18 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     result.save(partial)
     progress(1.0, "Saved")
     commit(partial, Path(job["folder"]))
+
+
+def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    from audits.runs.planning import plan
+    from audits.runs.spec import parse_spec
+    from audits.runs.threads import fixed_threads, thread_count
+
+    if job.get("seconds"):
+        allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    with fixed_threads():
+        found = plan(parse_spec(job["spec"], Path(job["base_dir"])), progress=progress, **job["plan"])
+    return [asdict(each) for each in found]
 
 
 def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
