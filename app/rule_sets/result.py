@@ -9,11 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.held import DataHeld
 from app.mitigation.result import mitigation_section
 from app.widgets import notices
 from app.widgets.figure_card import csv_bytes, figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import ROWS, clicked_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.rule_sets import (
@@ -76,10 +78,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _headline(result)
     notices.notes(result.warnings)
     rows = _chosen_rows(result)
-    figure_card("rule-sets", figures.leaderboard(result, rows), lambda: leaderboard_frame(tuple(rows)))
+    figure_card("rule-sets", drawn(figures.leaderboard, result, rows), lambda: leaderboard_frame(tuple(rows)))
     if result.exchanged is not None and result.exchanged.rows:
         st.subheader("With the terms exchanged in the same texts", anchor=False)
-        figure_card("exchanged", figures.exchanged(result), lambda: exchanged_frame(result.exchanged))
+        figure_card("exchanged", drawn(figures.exchanged, result), lambda: exchanged_frame(result.exchanged))
     if rows:
         _leaderboard(rows)
         data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
@@ -105,7 +107,7 @@ def _headline(result: RuleSetsResult) -> None:
 def show_earlier(result: RuleSetsResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.leaderboard(result))
+    earlier_figure(drawn(figures.leaderboard, result))
 
 
 def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
@@ -181,7 +183,7 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
             "confirmed": st.column_config.CheckboxColumn("confirmed", width=80),
         },
         on_select=lambda: _open(numbers),
-        selection_mode="single-row",
+        selection_mode=ROWS,
         alt="Different findings, first in rank first; a click opens the group",
     )
 
@@ -193,8 +195,8 @@ def _whole(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _open(numbers: list[int]) -> None:
-    selected = state.widget("leaderboard")["selection"]["rows"]
-    state.set_widget("group", numbers[selected[0]] if selected and selected[0] < len(numbers) else None)
+    place = clicked_row("leaderboard", len(numbers))
+    state.set_widget("group", None if place is None else numbers[place])
 
 
 def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) -> None:
@@ -313,7 +315,7 @@ def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
     st.subheader("All rule sets", anchor=False)
     figure_card(
         "rule-sets-scatter",
-        figures.support_and_score(result, rows),
+        drawn(figures.support_and_score, result, rows),
         lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "score", "direction"]],
     )
     tree = combination_tree(result)
@@ -322,14 +324,14 @@ def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
         [(row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score) for row in result.sweep],
         columns=["support", "rule sets", "different groups", "largest for", "score"],
     )
-    figure_card("rule-sets-support", figures.sweep(result), lambda: sweep)
+    figure_card("rule-sets-support", drawn(figures.sweep, result), lambda: sweep)
 
 
 def _comparisons(result: RuleSetsResult) -> None:
     if not result.comparisons:
         return
     st.subheader("What other methods find in the same decisions", anchor=False)
-    figure_card("rule-set-methods", figures.comparisons(result), lambda: _methods(result))
+    figure_card("rule-set-methods", drawn(figures.comparisons, result), lambda: _methods(result))
 
 
 def _methods(result: RuleSetsResult) -> pd.DataFrame:

@@ -37,6 +37,7 @@ AUDIT = Audit(
     name="loss_ratio",
     title="Individual fairness",
     question="Is a person's loss multiplied when moved only in directions that should not matter?",
+    then=("sensitivity", "flipset"),
     limits=(
         "The answer is as good as the fair metric: it says which people are alike, and the test holds "
         "for that choice. A moved person need not exist. The audit finds that losses differ; it does "
@@ -51,4 +52,8 @@ AUDIT = Audit(
     usual="audits.loss_ratio.usual:usual_options",
     seconds=_seconds,
     asks_anew=True,
+    unplanned=(
+        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
+        "known size can be planted among the predictions."
+    ),
 )

@@ -30,6 +30,7 @@ _ABOVE_CHANCE = (
 )
 _DRAWN = "chance is measured by other draws, which come before these"
 
+_GIVEN = "the intervals hold given this matching, and say so"
 _STRATA = "flipsets are described within each stratum, too"
 _AGAIN = "people can be matched again, with others, other seeds and other maps"
 _PUSHED = "counterparts are to be decided as their group is (Proposition 2)"
@@ -252,6 +253,10 @@ CHANGED: dict[str, str] = {
     "*/groups/proxy_error": _PROBABLE,
     "*/options/proxy_error": _PROBABLE,
     "*/audits/*/probable": _PROBABLE,
+    "*/transparency/*/method": _GIVEN,
+    "*/agreement/method": _GIVEN,
+    "*/unsupported/method": "it holds given which values hold people enough to be compared, and says so",
+    "*/table/*/bootstrap/impact_ratio": "stated just where luck made one rate the highest, it missed",
     "*/table/*/added": "metrics that others add stand beside ours",
     "*/table/*/pooled": "small groups are also drawn to groups like them, beside the raw rates",
     "*/audits/*/shrunken": "the first score without the luck of being picked has an interval",
