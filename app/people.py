@@ -148,8 +148,8 @@ def _side_by_side(
 ) -> Comparison:
     """Lay people side by side, what they differ in most first."""
     pairs = {name: raw[name].iloc[:2].tolist() for name in raw.columns}
-    far = {name: _far(pair, spreads.get(name)) for name, pair in pairs.items()}
-    raw = raw[sorted(raw.columns, key=lambda name: -far[name])]
+    far = {str(name): _far(pair, spreads.get(str(name))) for name, pair in pairs.items()}
+    raw = raw[sorted(raw.columns, key=lambda name: -far[str(name)])]
     values = {
         "decision": [_FAVORABLE[bool(value)] for value in decisions],
         "score": [number(value) for value in scores],

@@ -242,11 +242,11 @@ def _category_axis(item: Marginal) -> dict[str, object]:
             "tickangle": 0,
         }
     step = -(-len(item.categories) // 12)
-    places = list(range(0, len(item.categories), step))
-    texts = distinct([item.categories[k] for k in places], longest=_LONGEST_VALUE)
+    drawn = range(0, len(item.categories), step)
+    texts = distinct([item.categories[k] for k in drawn], longest=_LONGEST_VALUE)
     return {
         "tickmode": "array",
-        "tickvals": places,
+        "tickvals": list(drawn),
         "ticktext": texts,
         "tickangle": -90 if _upright(item) else 0,
     }
