@@ -20,15 +20,40 @@ from typing import Any, TypeVar
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter
 
+from audits.checks import adapter
 from audits.errors import RunFailed
 
-__all__ = ["head", "load_result", "numbers", "plain", "save_result", "shown", "tables", "verdict_as_now"]
+__all__ = [
+    "Optimum",
+    "head",
+    "load_result",
+    "numbers",
+    "plain",
+    "save_result",
+    "shown",
+    "tables",
+    "verdict_as_now",
+]
 
 R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
 _INSUFFICIENT = "insufficient evidence"
 _NO_INTERVAL = {"value": None, "low": None, "high": None, "n": 0.0, "method": "not kept"}
 _BEFORE = "an earlier version stated this verdict without the interval that it follows from"
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimum:
+    """Mean cost of a matching, and the proof of its optimality.
+
+    The cost can lie at most `slack` above the least possible; None for a map or a blurred coupling, which
+    have no such proof.
+    """
+
+    cost: float
+    slack: float | None
+    method: str
+
 
 # pydantic would write NaN and infinity as null, as if the number did not exist
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
@@ -99,7 +124,7 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
     config = {"arbitrary_types_allowed": True}
     if not hasattr(kind, "__pydantic_config__"):
         kind.__pydantic_config__ = config  # type: ignore[attr-defined]
-    return TypeAdapter(kind).validate_python(values)
+    return adapter(kind).validate_python(values)
 
 
 def head(result: Any) -> dict[str, Any]:

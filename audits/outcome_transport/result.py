@@ -8,13 +8,31 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, TypeAdapter
 
-from audits.results import head, plain, shown
+from audits.results import Optimum, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["BiasRow", "Decomposition", "Flows", "OutcomeTransportResult", "RoleBias", "TieRange"]
+__all__ = [
+    "SHARES",
+    "BiasRow",
+    "Decomposition",
+    "Flows",
+    "OutcomeTransportResult",
+    "OutcomesMatched",
+    "RoleBias",
+    "TieRange",
+]
 
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 Matrix = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class OutcomesMatched(Optimum):
+    """The coupling, with how many different outcomes each side has."""
+
+    source_outcomes: int
+    target_outcomes: int
 
 
 @dataclass(frozen=True)
@@ -133,13 +151,18 @@ class TieRange:
 
 @dataclass(frozen=True)
 class RoleBias:
-    """Mean bias of a group when distance is taken over one role's features only (Figure 5)."""
+    """Bias of a group when distance is taken over one role's features only (Figure 5).
+
+    `bias` is the mean, `quantiles` are those of its people's individual bias at `SHARES`; none where nobody
+    is matched.
+    """
 
     role: str
     group: str
     level: str
     columns: tuple[str, ...]
     bias: Estimate
+    quantiles: tuple[float, ...] = ()
 
 
 @shown
@@ -166,9 +189,6 @@ class OutcomeTransportResult:
         The largest such chance over all optimal couplings, that of the verdict on two policies.
     unmatched : dict
         Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
-    certificate : dict
-        Mean ``cost``, proved ``slack`` above the least possible one (None for a blurred coupling),
-        ``method``.
     people, counterparts : DataFrame, indexed by the user's row number
         One row a person of each side: group, subgroup, outcome, atom; source people with bias, its normalised
         form and its range over optimal couplings, and the most similar of their counterparts.
@@ -197,7 +217,7 @@ class OutcomeTransportResult:
     decomposition: Decomposition
     tie_range: tuple[TieRange, ...]
     by_role: tuple[RoleBias, ...]
-    certificate: dict[str, Any]
+    certificate: OutcomesMatched
     people: pd.DataFrame
     counterparts: pd.DataFrame
     links: pd.DataFrame
@@ -244,6 +264,22 @@ class OutcomeTransportResult:
                 }
             )
         return pd.DataFrame(rows)
+
+    def roles_frame(self) -> pd.DataFrame:
+        """Return bias by group in each role's features: mean with interval, and quantiles of people's own."""
+        rows = [row for row in self.by_role if row.level != "subgroup" and row.bias.value is not None]
+        unknown = (None,) * len(SHARES)  # of runs saved before they were told
+        return pd.DataFrame(
+            [
+                (row.role, row.group, row.bias.n, row.bias.value, row.bias.low, row.bias.high)
+                + (row.quantiles or unknown)
+                for row in rows
+            ],
+            columns=[
+                *("role", "group", "people", "mean bias", "low", "high"),
+                *(f"{100 * share:g} % are below" for share in SHARES),
+            ],
+        )
 
     def judged_frame(self) -> pd.DataFrame:
         """Return every interval that was judged, with its verdict."""

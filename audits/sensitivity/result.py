@@ -104,7 +104,8 @@ class SensitivityResult:
     match_set_note : str
         Why there is none; empty otherwise.
     people : DataFrame, indexed by the user's row number
-        Sensitivity, flagged, score, decision, |grad F|, distance from the threshold.
+        Sensitivity, flagged, score, decision, |grad F|, distance from the threshold; where there is a match
+        set, the decisions behind it: of the twin and of a model trained anew, or on the counterfactuals.
     contributions : DataFrame, indexed alike
         Parts of each person's sensitivity by feature.
     reads : tuple of str
@@ -208,15 +209,6 @@ class SensitivityResult:
         return pd.DataFrame(
             {"from": edges[:-1], "to": edges[1:], "people": self.histogram.people, **self.histogram.groups}
         )
-
-    def status_frame(self) -> pd.DataFrame:
-        """Return how well each protected-status model tells each group, as a table."""
-        rows = [
-            (each.attribute, group.group, group.n, group.auc.value, group.auc.low, group.auc.high)
-            for each in self.status
-            for group in each.groups
-        ]
-        return pd.DataFrame(rows, columns=["attribute", "group", "people", "auc", "low", "high"])
 
     def calibration_frame(self) -> pd.DataFrame:
         """Return stated and observed probabilities of each protected-status model, as a table."""

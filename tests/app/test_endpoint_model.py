@@ -10,11 +10,9 @@ from streamlit.testing.v1 import AppTest
 from app import work
 from app.workspace import Workspace
 from audits.runs.inline import InlineExecutor
-from tests.app.test_pages import FLIPSETS, bring, space, texts, visit
+from tests.app.test_pages import FLIPSETS, bring, texts, visit
 from tests.models.conftest import make_people
 from tests.models.scorer import serve
-
-__all__ = ["space"]  # the fixture
 
 
 def bring_people(space: Workspace) -> None:
@@ -42,6 +40,7 @@ def test_no_host_is_offered_unless_the_owner_allows_one(
 def test_an_endpoint_is_asked_and_its_finding_shown(
     space: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    work.close()  # workers start below, to see which hosts are allowed
     with serve() as scorer:
         monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", f"{scorer.url.split('/')[2]},127.0.0.1:9")
         bring_people(space)
@@ -74,3 +73,4 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         expected = InlineExecutor().submit(record["spec"], space.folder).result().audits[0].result
         assert at.container(key="numbers").text[0].value == expected.finding
         assert scorer.requests
+    work.close()

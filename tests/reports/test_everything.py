@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pypdfium2
 import pytest
+import yaml
 
 from audits.cli.main import main
 from audits.drawing.style import alt_text
@@ -142,6 +143,17 @@ def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run
     for end in (interval.low, interval.high):
         written = {number(end), f"{end:.2f}", f"{100 * end:.1f}", f"{100 * end:.0f}", number(100 * end)}
         assert any(each in told for each in written), f"{end} is not in: {told}"
+
+
+def test_the_card_begins_with_metadata_that_hubs_read(run):
+    head = yaml.safe_load(render_card(run).split("---\n")[1])
+    (entry,) = head["model-index"]
+    (result,) = entry["results"]
+    assert {"type", "name"} <= set(result["dataset"])
+    stated = {item["audit"]: item["interval"]["value"] for item in run.to_json()["audits"]}
+    assert {each["type"]: each["value"] for each in result["metrics"]} == {
+        f"evenhand_{name}": value for name, value in stated.items() if value is not None
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
