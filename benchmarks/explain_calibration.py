@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from audits.stats import EVIDENCE
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 from tests.explain.test_explain import audited, crowd
 
 _FEW_SAID = (
@@ -25,13 +25,13 @@ _FEW_SAID = (
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
     rare = [
-        Simulation("explain", setting, partial(_nothing_left, n, 2, setting, rate=rate), part=0.2)
+        Simulation("explain", setting, partial(_nothing_left, n, 2, setting, rate=rate), part=SLOW)
         for rate in (0.02, 0.1)
         for n in (500, 2000)
         for setting in (f"{n:,} people, rates of about {100 * rate:.0f} %, one column explains all",)
     ]
     return rare + [
-        Simulation("explain", setting, partial(_nothing_left, n, noise, setting), part=0.1)
+        Simulation("explain", setting, partial(_nothing_left, n, noise, setting), part=SLOW)
         for n in (200, 500, 1000)
         for noise in (0, 4)
         for setting in (f"{n:,} people, one column explains all, {noise} of noise",)

@@ -181,7 +181,7 @@ def simulations() -> list[Simulation]:
     for first, second in ((1, 3), (2, 4), (4, 5)):
         for n in (20, 100, 400):
             setting = f"{first * second} groups of about {n:,}, which differ"
-            found.append(Simulation("groups", setting, partial(_pooled_rows, first, second, n), part=0.25))
+            found.append(Simulation("groups", setting, partial(_pooled_rows, first, second, n)))
     for n in (100, 1000):
         setting = f"{n:,} people, a metric of one's own (F1)"
         found.append(Simulation("groups", setting, partial(_own_metric, n, setting)))
@@ -191,7 +191,7 @@ def simulations() -> list[Simulation]:
                 more = "nothing beside" if by_group == 0 else "something beside"
                 setting = f"{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {more} them"
                 run = partial(_probable_rows, n, sharp, by_group)
-                found.append(Simulation("groups", setting, run, part=0.5))
+                found.append(Simulation("groups", setting, run))
     return found
 
 

@@ -22,7 +22,7 @@ from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed, numb
 from audits.sensitivity.monitor.streams import SHARES, Outcomes, Streams
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 BUDGET = 10_000.0
 REFERENCE = 1000
@@ -186,10 +186,10 @@ def delays(change: str, deployments: int, people: int, seed: int = 1) -> list[in
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
     return [
-        Simulation("monitor", _RATES, _rates, part=0.1),
-        Simulation("monitor", _CHART, _chart, part=0.25),
+        Simulation("monitor", _RATES, _rates, part=SLOW),
+        Simulation("monitor", _CHART, _chart, part=SLOW),
     ] + [
-        Simulation("monitor", setting, partial(_quiet, setting, again), part=0.1)
+        Simulation("monitor", setting, partial(_quiet, setting, again), part=SLOW)
         for setting, again in (
             (f"{_PEOPLE:,} people, each once", False),
             (f"{_PEOPLE:,} people, a third of them five times in a row, with `persons`", True),

@@ -24,7 +24,7 @@ from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.permutation import means_p_values
 from audits.stats.ratios import mean_ratio
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -79,22 +79,21 @@ def simulations() -> list[Simulation]:
     for name in WORLDS:
         for first, second in SIZES:
             setting = f"equal means, {name}, {first:,} and {second:,} people"
-            large = first + second > 2000
             run = partial(_ratio, name, first, second, setting)
-            found.append(Simulation("sensitivity", setting, run, part=0.2 if large else 0.5))
+            found.append(Simulation("sensitivity", setting, run, part=SLOW))
     for n in (300, 1000):
         setting = f"whole audits, groups alike, {n:,} people"
-        found.append(Simulation("sensitivity", setting, partial(_audits, n, setting), part=0.1))
+        found.append(Simulation("sensitivity", setting, partial(_audits, n, setting), part=SLOW))
     for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1)):
         setting = f"{n:,} people, {100 * share:.0f} % of them decided otherwise"
-        found.append(Simulation("sensitivity", setting, partial(_areas, n, share, setting), part=0.25))
+        found.append(Simulation("sensitivity", setting, partial(_areas, n, share, setting), part=SLOW))
     for n in (100, 1000):
         setting = f"{n:,} people, exponential sensitivities"
-        found.append(Simulation("sensitivity", setting, partial(_alone, n, setting), part=0.25))
+        found.append(Simulation("sensitivity", setting, partial(_alone, n, setting), part=SLOW))
         setting = f"{n:,} people, a tenth of them decided otherwise, sensitivity follows the distance in part"
-        found.append(Simulation("sensitivity", setting, partial(_beside, n, setting), part=0.1))
+        found.append(Simulation("sensitivity", setting, partial(_beside, n, setting), part=SLOW))
         setting = f"{n:,} people, probabilities of group membership that are right"
-        found.append(Simulation("sensitivity", setting, partial(_status, n, setting), part=0.25))
+        found.append(Simulation("sensitivity", setting, partial(_status, n, setting), part=SLOW))
     return found
 
 

@@ -26,7 +26,7 @@ from audits.groups import GroupsOptions, groups
 from audits.models import Subject
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, Estimate, Judged
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 LEVEL = 0.05
 _NAMES = (
@@ -220,13 +220,13 @@ def _rule_sets(people: Subject, seed: int) -> Any:
 
 Audited = Callable[[Subject, int], Any]
 WHOLE: tuple[tuple[str, str, Audited, int, float], ...] = (
-    ("groups", "whole audits", _groups, 400, 0.4),
-    ("flipset", "whole audits", _flipset_by_chance, 100, 0.1),
-    ("flipset", "whole audits without permutations", _flipset, 200, 0.4),
-    ("explain", "whole audits", _explain, 400, 0.2),
-    ("outcome_transport", "whole audits", _flows, 200, 0.2),
-    ("recourse", "whole audits", _recourse, 300, 0.2),
-    ("rule_sets", "whole audits", _rule_sets, 400, 0.2),
+    ("groups", "whole audits", _groups, 400, SLOW),
+    ("flipset", "whole audits", _flipset_by_chance, 100, SLOW),
+    ("flipset", "whole audits without permutations", _flipset, 200, SLOW),
+    ("explain", "whole audits", _explain, 400, SLOW),
+    ("outcome_transport", "whole audits", _flows, 200, SLOW),
+    ("recourse", "whole audits", _recourse, 300, SLOW),
+    ("rule_sets", "whole audits", _rule_sets, 400, SLOW),
 )
 
 
@@ -244,7 +244,7 @@ def simulations() -> list[Simulation]:
         setting = f"whole audits, {5 * n:,} rows, five a person that hang together"
         drawn = partial(_persons, audit, setting, run, 5 * n)
         if what == "whole audits":
-            found.append(Simulation(audit, setting, drawn, part=min(part, 0.2)))
+            found.append(Simulation(audit, setting, drawn, part=part))
     return found
 
 

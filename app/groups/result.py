@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -51,7 +52,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         format_func=lambda name: METRICS[name].words,
         **state.choice("rates"),
     )
-    rates = figures.rates(result, attribute, metrics=tuple(metrics))
+    rates = drawn(figures.rates, result, attribute, metrics=tuple(metrics))
     figure_card("group-rates", rates, lambda: _rows(result, attribute), wide=True)
     if len(result.of(attribute)) > figures.MOST_GROUPS:
         shown, k = figures.MOST_GROUPS, len(result.of(attribute))
@@ -62,11 +63,13 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _probable(result)
     verdict_cards(space, draft)
     st.subheader("Scores", anchor=False)
-    figure_card("group-scores", figures.scores(result, attribute), lambda: result.scores_frame(attribute))
+    figure_card(
+        "group-scores", drawn(figures.scores, result, attribute), lambda: result.scores_frame(attribute)
+    )
     if result.table[0].calibration is not None:
         figure_card(
             "group-calibration",
-            figures.calibration(result, attribute),
+            drawn(figures.calibration, result, attribute),
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
@@ -180,7 +183,7 @@ def _differences(result: GroupsResult, attribute: str) -> None:
     st.text(f"Each group minus {spread.reference}; the intervals hold for all groups and rates together.")
     figure_card(
         "group-differences",
-        figures.differences(result, attribute),
+        drawn(figures.differences, result, attribute),
         lambda: result.differences_frame(attribute),
         wide=True,
     )

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
-from audits.checks import build
+from audits.checks import adapter, build
 from audits.data.kinds import Kind, Role
 from audits.data.tables import ReadOptions
 from audits.errors import InputError
@@ -206,7 +206,7 @@ class DataSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the section as plain data, as a spec file has it; defaults left out."""
-        return TypeAdapter(DataSpec).dump_python(self, mode="json", by_alias=True, exclude_defaults=True)
+        return adapter(DataSpec).dump_python(self, mode="json", by_alias=True, exclude_defaults=True)
 
 
 _FIELDS = frozenset(DataSpec.__dataclass_fields__)

@@ -18,7 +18,6 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
-from audits.runs.large import count_subject
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
@@ -106,6 +105,8 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
 
 
 def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+    from audits.runs.large import count_subject  # late: few tables are larger than memory
+
     subject, data, model = count_subject(spec, expected, part(progress, 0.0, _COUNTED))
     return _Prepared(subject, plain_data(data, "data"), plain_data(model, "model"))
 

@@ -7,6 +7,7 @@ processes, one run each at a time, the rest waiting in line.
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import threading
 import time
@@ -21,7 +22,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
 from audits.runs.handle import Run, RunError
 from audits.runs.inline import InlineExecutor
-from audits.runs.process import WorkerProcess
+from audits.runs.process import WorkerProcess, can_fork
 from audits.runs.sandbox import machine_memory, number_from
 from audits.runs.store import RunStore, home
 from audits.runs.threads import thread_count
@@ -134,7 +135,8 @@ class ProcessExecutor:
         What runs may take; by default there are no limits.
     warm : bool
         Whether workers load at once what any run may need, so that the first answers sooner; for a single
-        run it is quicker to load only what that one needs.
+        run it is quicker to load only what that one needs, and the first worker may be a copy of this
+        process.
     """
 
     def __init__(
@@ -165,6 +167,7 @@ class ProcessExecutor:
         self._why_not = ""
         self._closing = False
         self._warm_from_start = workers or 1
+        self._copy = None if warm else self._copied()
         self._threads = [
             threading.Thread(target=self._serve, args=(place,), name=f"evenhand-worker-{place}", daemon=True)
             for place in range(workers or worker_count())
@@ -278,6 +281,8 @@ class ProcessExecutor:
             worker.kill()
         for thread in self._threads:
             thread.join()
+        if self._copy is not None:
+            self._copy.close()
         _open_executors.discard(self)
 
     def _finished(self, job: _Job) -> bool:
@@ -383,13 +388,27 @@ class ProcessExecutor:
             default=None,
         )
 
+    def _copied(self) -> WorkerProcess | None:
+        """Start the first worker as a copy of this process, if it can be one.
+
+        Libraries are then loaded once, here, where the result is read and drawn with them.
+        """
+        importlib.import_module("audits.runs.execute")
+        if not can_fork() or self.limits.memory is not None:
+            return None
+        try:
+            return WorkerProcess(self._plugin, warm=False, forked=True)
+        except OSError:
+            return None  # one is started, or why not is told, when a run asks for it
+
     def _start(self, network: bool = False) -> WorkerProcess | None:
         """Start a worker and wait until it is warm; None if closing, or if it does not come up."""
         try:
             with self._lock:
                 if self._closing:
                     return None
-                worker = WorkerProcess(
+                worker, self._copy = self._copy, None
+                worker = worker or WorkerProcess(
                     self._plugin, memory=self.limits.memory, network=network, warm=self._loaded
                 )
                 self._workers.add(worker)

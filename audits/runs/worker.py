@@ -16,6 +16,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -168,7 +169,7 @@ def _give_up(memory: int | None, network: bool) -> None:
     fresh_score()
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Serve runs until standard input closes."""
     commands, answers = private_pipes()
     die_with_parent()
@@ -178,7 +179,7 @@ def main() -> None:
     parser.add_argument("--memory", type=int)
     parser.add_argument("--network", action="store_true")
     parser.add_argument("--cold", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(words)
     plugin = chosen.plugin
     _give_up(chosen.memory, chosen.network)
     worker = Worker(commands, answers)
