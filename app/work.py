@@ -28,6 +28,7 @@ from app.state import note
 from app.summary import Summary
 from app.workspace import Workspace
 from audits.data import DataSpec, data_spec
+from audits.data.doctor import Finding, Mend
 from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.runs.digests import digest_of, path_digest
@@ -48,6 +49,7 @@ __all__ = [
     "delete_upload",
     "erase",
     "executor",
+    "findings",
     "forget",
     "model",
     "plan",
@@ -100,7 +102,7 @@ def _broken(future: Future[Any]) -> bool:
     return future.done() and (error := future.exception()) is not None and not isinstance(error, InputError)
 
 
-_tables, _frames, _models = _Futures(), _Futures(), _Futures()
+_tables, _frames, _models, _findings = _Futures(), _Futures(), _Futures(), _Futures()
 
 
 def executor() -> ProcessExecutor:
@@ -146,6 +148,25 @@ def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld,
     return _frames.get(space.token, key, prepare)
 
 
+def findings(space: Workspace, spec: Mapping[str, Any]) -> Future[tuple[Finding, ...]]:
+    """Return what is likely wrong with the data of a draft, being looked for where these lie."""
+    ask, _, key = _asking(space, spec["data"])
+    predictions = (spec["model"].get("predictions") or {}).get("label")
+
+    def examine() -> tuple[Finding, ...]:
+        told = ask("examine", predictions=predictions)["findings"]
+        return tuple(
+            Finding(each["kind"], each["said"], tuple(Mend(**_tuples(mend)) for mend in each["mends"]))
+            for each in told
+        )
+
+    return _findings.get(space.token, digest_of([key, predictions]), examine)
+
+
+def _tuples(mend: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in mend.items()}
+
+
 def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
     """Return what a spec's model file or service is found to be on its data.
 
@@ -170,7 +191,7 @@ def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
 
 def forget(space: Workspace) -> None:
     """Drop all that is remembered of a workspace, and end the process that holds its tables."""
-    for kept in (_tables, _frames, _models):
+    for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
     for recent in (_results, _parsed):
         recent.forget(space.token)

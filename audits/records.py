@@ -127,6 +127,8 @@ class Audit:
         ``seconds(options, size)``: about how long a run takes.
     usual : str or callable, optional
         ``usual(data)`` returns options that need no choice on these data, or None where there are none.
+    then : tuple of str
+        Names of audits that ask what this one leaves open, the nearest first.
     designs : bool
         Whether its intervals and tests allow for sampling weights, strata, clusters and several rows a person
         (`AuditData.design`); where not, such data are refused.
@@ -160,6 +162,7 @@ class Audit:
     counted: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
+    then: tuple[str, ...] = ()
     designs: bool = False
     about_words: bool = False
     asks_anew: bool = False

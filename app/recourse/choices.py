@@ -31,7 +31,9 @@ _BETWEEN = {"snapped": "values that exist", "literal": "what lies in between (Eq
 _WAYS = {"any way": None, "up only": "up", "down only": "down"}
 _FIXED = re.compile(
     r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
-    r"|disab[a-z]*|prior|previous|past|arrests?|convictions?)(?:[^a-z]|$)"
+    r"|disab[a-z]*|prior|previous|past|arrests?|convictions?|relationship|marital|marriage|married|family|spouse"
+    r"|husband|wife|child|children|parents?|mother|father|religion|fnlwgt|weight|weights|wgt|wt|id|district"
+    r"|region|state|country|zip|postcode|label|target|outcome)(?:[^a-z]|$)"
 )
 _MOST_LISTED = 30
 _MOST_NAMED = 3

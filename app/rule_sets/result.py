@@ -15,6 +15,7 @@ from app.mitigation.result import mitigation_section
 from app.widgets import notices
 from app.widgets.figure_card import csv_bytes, figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import ROWS, clicked_row
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.rule_sets import (
@@ -180,7 +181,7 @@ def _leaderboard(rows: Sequence[LeaderRow]) -> None:
             "confirmed": st.column_config.CheckboxColumn("confirmed", width=80),
         },
         on_select=lambda: _open(numbers),
-        selection_mode="single-row",
+        selection_mode=ROWS,
         alt="Different findings, first in rank first; a click opens the group",
     )
 
@@ -192,8 +193,8 @@ def _whole(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _open(numbers: list[int]) -> None:
-    selected = state.widget("leaderboard")["selection"]["rows"]
-    state.set_widget("group", numbers[selected[0]] if selected and selected[0] < len(numbers) else None)
+    place = clicked_row("leaderboard", len(numbers))
+    state.set_widget("group", None if place is None else numbers[place])
 
 
 def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) -> None:

@@ -15,6 +15,7 @@ from app.summary import Summary
 from app.widgets import notices
 from app.widgets.earlier import earlier_result
 from app.widgets.frame import page_text, title
+from app.widgets.next_look import next_look
 from app.widgets.planning import planning_panel
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.stand_in import offer_stand_in, stand_in_note
@@ -118,6 +119,7 @@ def audit_page(
             work.submit(space, spec, name)  # known from elsewhere: it is this workspace's run too
         state.put_in_address("run", standing.key[:_KEY])
         show(work.result(space, spec), space, draft)
+        next_look(space, draft, audit)
         planning_panel(space, spec, audit)
         return
     st.markdown(question)

@@ -17,6 +17,7 @@ from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
+from audits.runs.fetching import fetched
 from audits.runs.gate import STRICT, Gate, Judgement, gate_of, judge
 from audits.runs.gate_reports import annotated, junit_xml, markdown
 from audits.runs.spec import parse_spec
@@ -80,6 +81,7 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
         document = load_document(spec)
     folder = results_folder(out, spec)
     base_dir = spec.absolute().parent
+    document = fetched(document, base_dir, spec.stem)
     checked = parse_spec(document, base_dir).to_dict()
     gate = _gate(checked, wishes)
     kept = _begin(checked, base_dir, wishes) if wishes.save else None

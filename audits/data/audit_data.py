@@ -81,6 +81,8 @@ class AuditData:
     gathered : DataFrame or None
         Where a row stands for all rows of the table that agree in what is audited: what it was gathered from
         (`audits.data.counted.finish`). `weights` then counts the people.
+    labels : mapping of str to mapping
+        What values of a column mean, by their text, as the spec says.
     """
 
     frame: pd.DataFrame
@@ -106,6 +108,7 @@ class AuditData:
     written: Written = field(default_factory=Written)
     design: Design | None = None
     gathered: pd.DataFrame | None = None
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:

@@ -218,6 +218,7 @@ def _text_part(found: TextFile, about: Mapping[str, Any], options: ReadOptions) 
         skipped=found.layout.skipped,
         blank_lines=found.blank,
         notes=found.notes,
+        sheets=found.sheets,
     )
     return _Part(found.table, tuple(found.table.column_names), report)
 
@@ -282,7 +283,9 @@ def _assemble(parts: list[_Part], options: ReadOptions) -> Table:
     report_notes: tuple[str, ...] = ()
     if first.report.format in _TEXT:
         comma = all(part.report.separator == ";" for part in parts)
-        converted = convert_texts(_columns(joined), markers=options.missing, comma=comma)
+        converted = convert_texts(
+            _columns(joined), markers=options.missing, comma=comma, decimal=options.decimal
+        )
         converted, report_notes = _without_empty(converted, parts)
     else:
         converted, report_notes = convert_typed(joined, markers=options.missing, texts=tuple(texts))

@@ -71,8 +71,8 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
             )
         )
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
-    _mark(figure, "x", standing.loss.tolerance)
     drawn = [x for trace in figure.data for x in trace.x]
+    _mark(figure, "x", standing.loss.tolerance, drawn)
     figure.update_xaxes(
         **_ratio_axis([*drawn, standing.loss.tolerance], "times as large after the move (log scale)")
     )
@@ -132,8 +132,8 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
             hovertemplate="%{customdata[0]} to %{customdata[1]} times: %{y:,.0f} people<extra></extra>",
         )
     )
-    _mark(figure, "x", tolerance)
     ends = [bars[0].low, bars[-1].high, tolerance]
+    _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
     figure.update_yaxes(title="people", rangemode="tozero")
     above = sum(bar.people for bar in bars if bar.low >= tolerance)
@@ -177,9 +177,9 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
             hovertemplate="%{y}: %{x:.3g} (%{customdata} people)<extra></extra>",
         )
     )
-    _mark(figure, "x", tolerance)
     of = f", {describe(attributes[0], longest=14)}" if len(attributes) == 1 else ""
     ends = [end for item in shown for end in (item.statistic.value, item.statistic.low, item.statistic.high)]
+    _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis([*ends, tolerance], f"mean loss ratio{of} (log scale)"))
     alt = "Mean loss ratio by group: " + ", ".join(
         f"{item.group} {number(item.statistic.value)}" for item in result.groups[:8]
@@ -194,14 +194,22 @@ def _both(item: GroupRatio) -> str:
     return f"{attribute}: {item.group}"
 
 
-def _mark(figure: go.Figure, axis: Literal["x", "y"], tolerance: float) -> None:
-    """Draw the tolerance across a log axis; a label's place is a logarithm there, a line's is not."""
+def _mark(
+    figure: go.Figure, axis: Literal["x", "y"], tolerance: float, drawn: Iterable[float | None] = ()
+) -> None:
+    """Draw the tolerance across a log axis; a label's place is a logarithm there, a line's is not.
+
+    Its label stands on the side on which more is `drawn`, so that it stays inside the figure.
+    """
     line = {"color": INK, "width": 2, "dash": "dash"}
     text = f"tolerance {number(tolerance)}"
     place: dict[str, Any] = {"showarrow": False, "text": text, axis: math.log10(tolerance)}
     if axis == "x":
         figure.add_vline(x=tolerance, line=line)
-        figure.add_annotation(yref="paper", y=1, yanchor="bottom", xanchor="left", **place)
+        known = [1.0, *(value for value in drawn if value is not None and value > 0)]
+        middle = math.sqrt(min(known) * max(*known, tolerance))
+        side = "right" if tolerance > middle else "left"
+        figure.add_annotation(yref="paper", y=1, yanchor="bottom", xanchor=side, **place)
     else:
         figure.add_hline(y=tolerance, line=line)
         figure.add_annotation(xref="paper", x=1, xanchor="right", yanchor="bottom", **place)

@@ -37,6 +37,7 @@ AUDIT = Audit(
     name="loss_ratio",
     title="Individual fairness",
     question="Is a person's loss multiplied when moved only in directions that should not matter?",
+    then=("sensitivity", "flipset"),
     limits=(
         "The answer is as good as the fair metric: it says which people are alike, and the test holds "
         "for that choice. A moved person need not exist. The audit finds that losses differ; it does "

@@ -28,6 +28,7 @@ def section(result: OutcomeTransportResult) -> Section:
             "Whose outcomes are mapped onto whose: bands as wide as the mass.",
             lambda: figures.sankey(result),
             lambda: flows,
+            wide=True,
         ),
         Exhibit(
             "flow_matrix",
@@ -35,6 +36,7 @@ def section(result: OutcomeTransportResult) -> Section:
             "The same as shares of each row.",
             lambda: figures.flow_matrix(result),
             lambda: flows,
+            wide=True,
         ),
     ]
     if any(row.mean.value is not None for row in result.bias):

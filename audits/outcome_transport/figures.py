@@ -16,6 +16,7 @@ __all__ = ["bias", "blue_college", "flow_matrix", "judged", "role_spread", "role
 
 
 _FEW = 10  # people below which an interval may go beyond the figure
+_LONGEST = 24  # letters of a subgroup's name: two of them stand beside each other on a narrow screen
 _MOST_LABELLED = 10  # columns whose cells still have room for a share
 
 
@@ -47,9 +48,10 @@ def sankey(result: OutcomeTransportResult, *, least: float = 0.002) -> go.Figure
     if not bands:
         return empty("No subgroup's outcomes are mapped to any other.")
     shift = len(flows.rows)
-    labels = [f"{describe(name)} ({count(n)})" for name, n in zip(flows.rows, flows.row_people, strict=True)]
-    labels += [
-        f"{describe(name)} ({count(n)})" for name, n in zip(flows.columns, flows.column_people, strict=True)
+    labels = [
+        f"{name} ({count(n)})"
+        for names, people in ((flows.rows, flows.row_people), (flows.columns, flows.column_people))
+        for name, n in zip(distinct(names, longest=_LONGEST), people, strict=True)
     ]
     hover = [
         f"{percent(flows.share[r][c], flows.row_people[r])} of {describe(flows.rows[r])} are mapped to "
@@ -86,7 +88,7 @@ def sankey(result: OutcomeTransportResult, *, least: float = 0.002) -> go.Figure
 def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
     """Draw the same as a matrix of shares; points over the cells can be clicked."""
     flows = result.flows
-    rows, columns = distinct(flows.rows, longest=44), distinct(flows.columns, longest=30)
+    rows, columns = (distinct(names, longest=_LONGEST) for names in (flows.rows, flows.columns))
     shares = [[100 * share for share in row] for row in flows.share]
     figure = go.Figure(
         go.Heatmap(
@@ -117,8 +119,10 @@ def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
             showlegend=False,
         )
     )
-    figure.update_yaxes(autorange="reversed", title=describe(result.source))
-    figure.update_xaxes(title=describe(result.target), tickangle=None if len(columns) <= 2 else -35)
+    figure.update_yaxes(autorange="reversed", title=shorten(result.source, longest=_LONGEST))
+    figure.update_xaxes(
+        title=shorten(result.target, longest=_LONGEST), tickangle=None if len(columns) <= 2 else -90
+    )
     alt = f"Share of each row subgroup's outcomes mapped to each column subgroup; {_biggest(result)}."
     return finish(figure, height=200 + 36 * len(rows), alt=alt)
 
@@ -215,9 +219,9 @@ def judged(result: OutcomeTransportResult) -> go.Figure:
             fillcolor=GREY,
             opacity=0.12,
             line_width=0,
-            annotation_text="does not matter",
-            annotation_position="top left",
         )
+        band = {"color": GREY, "size": 14, "symbol": "square", "opacity": 0.4}
+        figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", marker=band, name="does not matter"))
     figure.add_vline(x=0.0, line={"color": CONTRAST, "dash": "dot", "width": 1})
     figure.update_xaxes(title="mean bias minus<br>that of the others" if groups else "Wasserstein distance")
     interval = result.judged.interval

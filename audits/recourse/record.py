@@ -30,6 +30,7 @@ AUDIT = Audit(
     name="recourse",
     title="Recourse",
     question="What could rejected people change, and does one group have further to go?",
+    then=("flipset", "groups"),
     limits=(
         "The way to a counterpart is a direction in the data, not advice: changing a column need not "
         "be possible in life, changes its neighbours, and the model may be retrained. Costs are "

@@ -87,7 +87,8 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
-    return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
+    data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
+    return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits))
 
 
 def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:

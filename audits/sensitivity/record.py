@@ -37,6 +37,7 @@ AUDIT = Audit(
     name="sensitivity",
     title="Prediction sensitivity",
     question="Is this very prediction driven by protected status?",
+    then=("loss_ratio", "flipset"),
     limits=(
         "Sensitivity says how far a prediction hangs on features that tell the groups apart; it is "
         "only as good as the protected-status model, finds associations and no causes, and can be "
