@@ -33,7 +33,10 @@ def headline(result: LossRatioResult) -> str:
 def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> str:
     """Say the same of another tolerance."""
     if result.words.nothing:
-        return "Nothing that the model reads tells the chosen attributes, so there is nothing to change."
+        return (
+            "These data do not show that what the model reads tells the chosen attributes: there is nothing "
+            "to change."
+        )
     ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:
         return (
