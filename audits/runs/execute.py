@@ -17,6 +17,7 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
+from audits.runs.fitting import check_subject
 from audits.runs.large import count_subject
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
@@ -176,6 +177,7 @@ def carry_out(
             "rows a person: its intervals would be too narrow",
             advice=f"leave the audit out; these allow for them: {choices(_with_designs())}",
         )
+    check_subject(AUDITS[request.name], request.options, subject, f"audits[{place}].{request.name}")
     try:
         result = AUDITS[request.name].run(subject, request.options, rng=rng, progress=progress)
     except InputError as error:
