@@ -113,9 +113,14 @@ def whole_text(where: str, source: bytes, read: Any) -> None:
         raise InputError(where, "is nested too deeply") from None
 
 
-@functools.lru_cache(maxsize=256)
 def adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Return what checks and writes the dataclass `kind`; making it takes longer than most that it does."""
+    """Return what checks and writes the dataclass `kind`; made once, for making it takes long."""
+    given: Any = kind
+    return _adapter(given)
+
+
+@functools.lru_cache(maxsize=256)
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
