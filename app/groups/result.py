@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import state, work
 from app.drawn import drawn
-from app.groups.planning import planning_panel
+from app.groups.choosing import measure_chooser, measure_tiles
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -29,7 +29,7 @@ from audits.stats.words import count, number
 
 __all__ = ["show_result"]
 
-_MOST_THRESHOLDS = 12
+_MOST_THRESHOLDS, _FEW_GROUPS = 12, 5
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -45,6 +45,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result = _moved(found, stored, attribute)
     with top:
         _headline(result, changed=result is not stored)
+    measure_tiles(result, attribute)
+    measure_chooser(result)
     metrics = st.pills(
         "Rates",
         [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None],
@@ -53,13 +55,17 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         format_func=lambda name: METRICS[name].words,
         **state.choice("rates"),
     )
-    rates = drawn(figures.rates, result, attribute, metrics=tuple(metrics))
-    figure_card("group-rates", rates, lambda: _rows(result, attribute), wide=True)
-    if len(result.of(attribute)) > figures.MOST_GROUPS:
-        shown, k = figures.MOST_GROUPS, len(result.of(attribute))
-        st.caption(f"Drawn are the {shown} largest of {k} groups; the table holds all.")
+    order = _order(result, attribute)
+    rates = drawn(figures.rates, result, attribute, metrics=tuple(metrics), **order)
+    figure_card("group-rates", rates, lambda: _rows(result, attribute))
+    shown, k = (
+        len(figures.drawn(result, attribute, most=figures.MOST_GROUPS, **order)),
+        len(result.of(attribute)),
+    )
+    if shown < k:
+        st.caption(f"Drawn are {shown} of {k} groups; the table holds all.")
     notices.notes(result.warnings)
-    _differences(result, attribute)
+    _differences(result, attribute, order)
     _pooled(result, attribute)
     _probable(result)
     verdict_cards(space, draft)
@@ -74,7 +80,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
-    planning_panel(result)
     fine_print(found, draft, "groups")
 
 
@@ -166,7 +171,17 @@ def _rows(result: GroupsResult, attribute: str) -> Any:
     return table[table["attribute"] == attribute].drop(columns="attribute")
 
 
-def _differences(result: GroupsResult, attribute: str) -> None:
+def _order(result: GroupsResult, attribute: str) -> dict[str, bool]:
+    """Draw which groups the figures show, and in which order, where there are more than a few."""
+    if len(result.of(attribute)) <= _FEW_GROUPS:
+        return {}
+    with st.container(horizontal=True):
+        by_gap = st.toggle("Largest gap first", **state.choice("by-gap"))
+        findings = st.toggle("Only groups that differ for sure", **state.choice("findings-only"))
+    return {"by_gap": by_gap, "findings": findings}
+
+
+def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]) -> None:
     """Draw each group's differences with its verdicts, and write the spreads of the attribute."""
     spread = next(item for item in result.spreads if item.attribute == attribute)
     named = {
@@ -185,9 +200,8 @@ def _differences(result: GroupsResult, attribute: str) -> None:
     st.text(f"Each group minus {spread.reference}; the intervals hold for all groups and rates together.")
     figure_card(
         "group-differences",
-        drawn(figures.differences, result, attribute),
+        drawn(figures.differences, result, attribute, **order),
         lambda: result.differences_frame(attribute),
-        wide=True,
     )
     verdicts = pd.DataFrame(
         [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
@@ -197,7 +211,7 @@ def _differences(result: GroupsResult, attribute: str) -> None:
     notices.bullets(lines)
     again = result.bootstrap_frame(attribute)
     if len(again):
-        with st.expander("Impact ratio and balanced accuracy by the bootstrap"):
+        with st.expander("Balanced accuracy by the bootstrap"):
             st.text("A second interval, by resampling people, beside the one that is drawn.")
             st.dataframe(
                 again,
@@ -215,7 +229,7 @@ def _pooled(result: GroupsResult, attribute: str) -> None:
     exhibit = AUDITS["groups"].section(result).exhibit(f"pooled_{attribute}")
     with st.expander(exhibit.heading):
         st.text(exhibit.caption)
-        figure_card("group-pooled", exhibit.figure(), exhibit.table, wide=True)
+        figure_card("group-pooled", exhibit.figure(), exhibit.table)
 
 
 def _probable(result: GroupsResult) -> None:

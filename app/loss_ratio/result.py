@@ -50,6 +50,11 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     source = str(result.metric.source)
     st.text(f"{source[:1].upper()}{source[1:]}.")
     figure_card("loss-ratio-subspace", drawn(figures.subspace, result), result.features_frame)
+    if result.misspecified:
+        st.subheader("If the metric is off by some degrees", anchor=False)
+        figure_card(
+            "loss-ratio-turned", drawn(figures.misspecified, result, tolerance), result.misspecified_frame
+        )
     _heat_map(result, tolerance)
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")

@@ -88,5 +88,5 @@ def _person(result: RecourseResult, row: Any) -> None:
             st.text(
                 f"Fewest columns that have to take their value all the way: {person['fewest_columns']}{sure}"
             )
-        elif result.options["fewest"]:
+        elif result.options["fewest"] and result.options.get("interpolation") != "literal":
             st.text("No set of these columns turns the decision.")

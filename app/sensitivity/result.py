@@ -19,7 +19,7 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, words
-from audits.sensitivity.exhibits import curves_table
+from audits.sensitivity.exhibits import curves_table, metrics_table, sides_table
 from audits.sensitivity.figures import people as figures
 from audits.stats.words import count, number, percent_interval
 
@@ -46,6 +46,13 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.subheader(result.match_set.question, anchor=False)
         st.text(result.match_set.sentence)
         figure_card("sensitivity-match", drawn(figures.match_curves, result), lambda: curves_table(result))
+        if result.match_set.sides:
+            figure_card("sensitivity-sides", drawn(figures.match_sides, result), lambda: sides_table(result))
+        if result.match_set.metrics:
+            st.subheader("What the twin does to the groups", anchor=False)
+            figure_card(
+                "sensitivity-twin", drawn(figures.twin_metrics, result), lambda: metrics_table(result)
+            )
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
     if result.unwatchable:

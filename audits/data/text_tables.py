@@ -38,6 +38,7 @@ class TextFile:
     layout: Layout
     blank: int
     notes: tuple[str, ...]
+    sheets: tuple[str, ...] = ()
 
 
 def read_delimited(
