@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
-import functools
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -113,15 +112,14 @@ def whole_text(where: str, source: bytes, read: Any) -> None:
         raise InputError(where, "is nested too deeply") from None
 
 
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
 def adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Return what checks and writes the dataclass `kind`; made once, for making it takes long."""
-    given: Any = kind
-    return _adapter(given)
-
-
-@functools.lru_cache(maxsize=256)
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+    """Return what checks and writes the dataclass `kind`; making it takes longer than most that it does."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
