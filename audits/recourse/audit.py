@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from audits.checks import generator
@@ -15,6 +17,7 @@ from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import Found, pack_recourse
 from audits.recourse.result import RecourseResult
 from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
+from audits.recourse.ways import find_ways, group_actions
 from audits.transport import exact_coupling
 
 __all__ = ["recourse"]
@@ -91,9 +94,14 @@ def recourse(
         )
     progress(0.9, "Trying every accepted person's values")
     reached, tried = reached_by_any(way, np.flatnonzero(burden.never), rng)
-    progress(0.95, "Writing the tables")
+    ways, actions_of_groups = None, ()
+    if options.ways:
+        ways = find_ways(way, rng, part(progress, 0.9, 0.98))
+        actions_of_groups = group_actions(way, ways, rng)
+    progress(0.98, "Writing the tables")
     certificate = {"cost": coupling.cost, "slack": float(coupling.slack), "method": coupling.method}
     found = Found(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
+    found = replace(found, ways=ways, group_actions=actions_of_groups)
     return pack_recourse(way, found)
 
 
