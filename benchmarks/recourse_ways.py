@@ -4,8 +4,9 @@
     PYTHONPATH=FOLDER python -m benchmarks.recourse_ways [PEOPLE]
 
 Both are asked for three ways for each person, of the same logistic regression on Adult, with the same columns
-that may change. DiCE's two model-agnostic methods: random sampling, and its genetic algorithm. Costs are ours for
-for both: standard deviations, and 1 for another category.
+that may change. DiCE's two model-agnostic methods: random sampling, and its genetic algorithm. Costs are ours
+for both: standard deviations, and 1 for another category. Of 15 people, on two busy cores: all ways accepted
+by either; mean cost of the cheapest 0.76 in 1.6 s, DiCE's random sampling 4.20 in 105 s.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def described(
     name: str, cost: np.ndarray, valid: float, columns: float, helped: float, seconds: float
 ) -> None:
     print(
-        f"{name}: {100 * helped:.0f} % of people with a way, {100 * valid:.0f} % of ways accepted, mean cost of "
-        f"the cheapest {np.mean(cost):.2f}, {columns:.1f} columns changed, {seconds:.1f} s"
+        f"{name}: {100 * helped:.0f} % of people with a way, {100 * valid:.0f} % of ways accepted, mean cost "
+        f"of the cheapest {np.mean(cost):.2f}, {columns:.1f} columns changed, {seconds:.1f} s"
     )
 
 
