@@ -15,9 +15,9 @@ from audits.recourse.actions import actions_of
 from audits.recourse.judging import burden_of
 from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import Found, pack_recourse
-from audits.recourse.result import RecourseResult
+from audits.recourse.result import GroupAction, RecourseResult
 from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
-from audits.recourse.ways import find_ways, group_actions
+from audits.recourse.ways import Ways, find_ways, group_actions
 from audits.transport import exact_coupling
 
 __all__ = ["recourse"]
@@ -94,7 +94,8 @@ def recourse(
         )
     progress(0.9, "Trying every accepted person's values")
     reached, tried = reached_by_any(way, np.flatnonzero(burden.never), rng)
-    ways, actions_of_groups = None, ()
+    ways: Ways | None = None
+    actions_of_groups: tuple[GroupAction, ...] = ()
     if options.ways:
         ways = find_ways(way, rng, part(progress, 0.9, 0.98))
         actions_of_groups = group_actions(way, ways, rng)

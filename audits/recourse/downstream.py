@@ -56,7 +56,7 @@ class Downstream:
                 values = np.rint(values)
                 kept = np.where(np.isnan(values), 0, values).astype(np.int64)
                 if not np.isnan(values).any():
-                    found[name] = kept.astype(today[name].dtype)
+                    found[name] = pd.Series(kept, index=found.index).astype(today[name].dtype)
                     continue
             found[name] = pd.Series(values, index=found.index)
         return found

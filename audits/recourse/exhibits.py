@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from audits.records import Exhibit, Section
 from audits.recourse import figures as figures
 from audits.recourse.result import RecourseResult
@@ -25,15 +27,14 @@ def ways_facts(result: RecourseResult) -> dict[str, str]:
     return facts
 
 
-def _ways(result: RecourseResult) -> tuple[Exhibit, ...]:
-    table = result.ways
+def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
     found = (
         Exhibit(
             "ways",
             "Several ways for each person",
-            "Each way by its cost and by how often it is still accepted: cheap ways tend to hold less.",
+            "Each way by its cost and by how often it is still accepted.",
             lambda: figures.ways(result),
-            lambda: table.reset_index() if table is not None else None,
+            table.reset_index,
         ),
     )
     if not result.group_actions:
@@ -91,7 +92,7 @@ def section(result: RecourseResult) -> Section:
         ),
     )
     if result.ways is not None:
-        exhibits += _ways(result)
+        exhibits += _ways(result, result.ways)
     last = result.by_alpha[-1]
     facts = {
         "Accepted at the largest step": percent_interval(last.reclassified),

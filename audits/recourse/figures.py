@@ -544,6 +544,6 @@ def group_actions(result: RecourseResult) -> go.Figure:
             showarrow=False,
         )
     figure.update_xaxes(title="accepted after the action (%)", range=[-2, 102])
-    figure.update_yaxes(showticklabels=False, showgrid=False, range=[-0.3, len(rows)])
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.3, len(rows)])
     told = "; ".join(f"{row.group}: {row.action}, {percent_interval(row.coverage)}" for row in rows[::-1])
     return finish(figure, height=110 + 92 * len(rows), alt=f"One action for each group. {told}.")

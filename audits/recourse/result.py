@@ -200,6 +200,7 @@ class RecourseResult:
         """Return the audit's part of results.json; the people stay in their tables."""
         values = plain(self)
         del values["judged"]
+        values.pop("ways", None)
         return head(self) | values
 
     @property

@@ -111,7 +111,7 @@ def decided(
     """Score people `who` (m,) with other actionable values and what follows; scores and decisions, (m,)."""
     subject = subject or way.subject
     frame = way.people.frame.iloc[who].reset_index(drop=True)
-    rows = with_columns(frame, {name: values[name].reset_index(drop=True) for name in values})
+    rows = with_columns(frame, {str(name): values[name].reset_index(drop=True) for name in values})
     if after.order:
         rows = after.carried(frame, rows, set(way.actions.columns))
     scores = score_rows(subject, rows) if len(rows) else np.empty(0)
