@@ -3,6 +3,7 @@
 # make quick  style and the tests that catch most, while working (under 90 s on 2 cores)
 # make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
 # make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
+# make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
 # make wheel  build the wheel into dist/, the documentation in it
 
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
-.PHONY: run test quick calibrate fuzz docs wheel setup setup-tests chromium postgresql check clean
+.PHONY: run test quick calibrate fuzz screenshots docs wheel setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
@@ -40,6 +41,10 @@ calibrate: setup-tests
 FUZZ ?= 100000
 fuzz: setup-tests
 	EVENHAND_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q tests/security/test_fuzz.py
+
+SCREENSHOTS ?= artefacts/screenshots
+screenshots: setup-tests chromium
+	$(BIN)/python -m benchmarks.screenshots $(SCREENSHOTS)
 
 check: setup-tests
 	$(BIN)/ruff check .

@@ -26,6 +26,7 @@ from app.wire import pack_array, pack_frame, unpack_array
 from audits.checks import build
 from audits.data import AuditData, Table, build_data, data_spec, read_table
 from audits.data.values import is_missing
+from audits.errors import InputError
 from audits.runs.arrivals import Arrival, read_arrow, read_file, read_json
 from audits.runs.registry import AUDITS, usual_others
 from audits.threads import one_thread
@@ -114,6 +115,19 @@ def _about_data(question: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _examine(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is likely wrong with the table, and with its data where they can be prepared."""
+    from audits.data.doctor import examine
+
+    try:
+        data: AuditData | None = _data(question)
+    except InputError:  # told where the data are prepared
+        data = None
+    spec = data_spec(question["section"])
+    found = examine(_table(question), spec, data, predictions=question["predictions"])
+    return {"findings": [asdict(each) for each in found]}
+
+
 def _rows(question: Mapping[str, Any]) -> dict[str, Any]:
     frame = _data(question).frame
     columns = question["columns"]
@@ -170,8 +184,7 @@ def _model(question: Mapping[str, Any]) -> dict[str, Any]:
     from audits.models.spec import model_spec
 
     found = check_model(_data(question), model_spec(question["model"]), base_dir=Path(question["folder"]))
-    classes = None if found.classes is None else [_plain(value) for value in found.classes]
-    return {"model": {**asdict(found), "classes": classes}}
+    return {"model": found.to_dict()}
 
 
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,6 +249,7 @@ def _plain(value: Any) -> Any:
 _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "table": _about_table,
     "data": _about_data,
+    "examine": _examine,
     "rows": _rows,
     "distinct": _distinct,
     "members": _members,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from audits.stats.words import number
 
 __all__ = ["Comparison", "compare", "flipped_people"]
 
-_MOST_COUNTERPARTS = 3
+_MOST_COUNTERPARTS, _MOST_TOLD = 3, 2
 _FAVORABLE = {True: "favorable", False: "unfavorable"}
 
 
@@ -32,11 +32,14 @@ class Comparison:
         Whether the row's value differs from the first counterpart's.
     more : int
         Further counterparts that are not shown, with the smallest shares.
+    sentence : str
+        How both were decided, and in what they differ most.
     """
 
     table: pd.DataFrame
     differs: tuple[bool, ...]
     more: int
+    sentence: str = ""
 
 
 def flipped_people(
@@ -108,6 +111,7 @@ def compare(result: FlipsetResult, row: Hashable, data: AuditData | DataHeld) ->
         data.frame.loc[rows, columns],
         headings,
         len(links) - len(shown),
+        _spreads(result),
     )
 
 
@@ -122,12 +126,30 @@ def _beside_invented(result: FlipsetResult, row: Hashable, data: AuditData | Dat
         pd.concat([own.astype(object), invented.astype(object)]).infer_objects(),
         [f"row {row}", "invented"],
         0,
+        _spreads(result),
     )
 
 
+def _spreads(result: FlipsetResult) -> dict[str, float]:
+    """Return the standard deviation of each feature of numbers, for telling large differences from small."""
+    told = [*result.positive.transparency, *result.negative.transparency]
+    return {
+        item.column: item.deviation for item in told if item.feature == item.column and item.deviation > 0
+    }
+
+
 def _side_by_side(
-    decisions: Sequence[bool], scores: Sequence[float], raw: pd.DataFrame, headings: list[str], more: int
+    decisions: Sequence[bool],
+    scores: Sequence[float],
+    raw: pd.DataFrame,
+    headings: list[str],
+    more: int,
+    spreads: Mapping[str, float],
 ) -> Comparison:
+    """Lay people side by side, what they differ in most first."""
+    pairs = {name: raw[name].iloc[:2].tolist() for name in raw.columns}
+    far = {name: _far(pair, spreads.get(name)) for name, pair in pairs.items()}
+    raw = raw[sorted(raw.columns, key=lambda name: -far[name])]
     values = {
         "decision": [_FAVORABLE[bool(value)] for value in decisions],
         "score": [number(value) for value in scores],
@@ -142,7 +164,42 @@ def _side_by_side(
     table = pd.DataFrame(values, index=headings).T
     table.insert(2, "difference", gaps)
     table.index.name = "feature"
-    return Comparison(table, tuple(bool(gap) for gap in gaps), more)
+    differing = [name for name in columns if far[name] > 0]
+    return Comparison(
+        table, tuple(bool(gap) for gap in gaps), more, _sentence(decisions, headings, pairs, differing)
+    )
+
+
+def _far(pair: Sequence[object], spread: float | None) -> float:
+    """Return how far two values are apart: in standard deviations, and 1 for another category."""
+    first, second = pair
+    if _text(first) == _text(second):
+        return 0.0
+    if spread and not is_missing(first) and not is_missing(second):
+        return abs(float(first) - float(second)) / spread  # type: ignore[arg-type]
+    return 1.0
+
+
+def _sentence(
+    decisions: Sequence[bool],
+    headings: Sequence[str],
+    pairs: Mapping[str, Sequence[object]],
+    differing: Sequence[str],
+) -> str:
+    own, other = (_FAVORABLE[bool(value)] for value in decisions[:2])
+    who, match = headings[0], headings[1].split(",")[0]
+    match = "the invented counterpart" if match == "invented" else f"the counterpart in {match}"
+    same = "and so is" if own == other else f"while {match} is"
+    told = f"The person in {who} is decided {own}, "
+    told += f"{same} {match}." if own == other else f"{same} decided {other}."
+    shown = [
+        f"{name} ({_text(pairs[name][0])}, not {_text(pairs[name][1])})" for name in differing[:_MOST_TOLD]
+    ]
+    return (
+        f"{told} They differ most in {' and '.join(shown)}."
+        if shown
+        else f"{told} They differ in nothing else."
+    )
 
 
 def _member(result: FlipsetResult, atom: int, preferred: object) -> object:

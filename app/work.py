@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.calling import ask_outside
 from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
@@ -27,6 +28,7 @@ from app.state import note
 from app.summary import Summary
 from app.workspace import Workspace
 from audits.data import DataSpec, data_spec
+from audits.data.doctor import Finding, Mend
 from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.runs.digests import digest_of, path_digest
@@ -47,8 +49,10 @@ __all__ = [
     "delete_upload",
     "erase",
     "executor",
+    "findings",
     "forget",
     "model",
+    "plan",
     "result",
     "standing",
     "start_again",
@@ -98,7 +102,7 @@ def _broken(future: Future[Any]) -> bool:
     return future.done() and (error := future.exception()) is not None and not isinstance(error, InputError)
 
 
-_tables, _frames, _models = _Futures(), _Futures(), _Futures()
+_tables, _frames, _models, _findings = _Futures(), _Futures(), _Futures(), _Futures()
 
 
 def executor() -> ProcessExecutor:
@@ -144,24 +148,50 @@ def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld,
     return _frames.get(space.token, key, prepare)
 
 
+def findings(space: Workspace, spec: Mapping[str, Any]) -> Future[tuple[Finding, ...]]:
+    """Return what is likely wrong with the data of a draft, being looked for where these lie."""
+    ask, _, key = _asking(space, spec["data"])
+    predictions = (spec["model"].get("predictions") or {}).get("label")
+
+    def examine() -> tuple[Finding, ...]:
+        told = ask("examine", predictions=predictions)["findings"]
+        return tuple(
+            Finding(each["kind"], each["said"], tuple(Mend(**_tuples(mend)) for mend in each["mends"]))
+            for each in told
+        )
+
+    return _findings.get(space.token, digest_of([key, predictions]), examine)
+
+
+def _tuples(mend: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in mend.items()}
+
+
 def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
-    """Return what a spec's model file is found to be on its data, being opened where these lie."""
+    """Return what a spec's model file or service is found to be on its data.
+
+    A file is opened where these lie; a service is asked about the first people by a process of its own.
+    """
     ask, _, key = _asking(space, spec["data"])
     section = dict(spec["model"])
-    path = space.folder / section["path"]
+    path = space.folder / section["path"] if "path" in section else None
 
     def check() -> Checked:
-        told = ask("model", model=section, folder=str(space.folder), about=path)["model"]
+        more = {"model": section, "folder": str(space.folder)}
+        if path is None:
+            told = ask("model", outside=True, **more)["model"]
+        else:
+            told = ask("model", about=path, **more)["model"]
         lists = {name: None if told[name] is None else tuple(told[name]) for name in ("classes", "scores")}
         feeds = tuple(Feed(**each) for each in told["feeds"])
         return Checked(**{**told, **lists, "feeds": feeds, "notes": tuple(told["notes"])})
 
-    return _models.get(space.token, digest_of([key, _stamp(path), section]), check)
+    return _models.get(space.token, digest_of([key, path and _stamp(path), section]), check)
 
 
 def forget(space: Workspace) -> None:
     """Drop all that is remembered of a workspace, and end the process that holds its tables."""
-    for kept in (_tables, _frames, _models):
+    for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
     for recent in (_results, _parsed):
         recent.forget(space.token)
@@ -185,7 +215,11 @@ def _asking(space: Workspace, section: Mapping[str, Any]) -> tuple[Ask, str, str
     reads = [space.folder] + ([folder] if folder is not None else [])
     size = sum(path.stat().st_size for path in paths if path.is_file())
 
-    def ask(what: str, about: Path = paths[0], **more: Any) -> dict[str, Any]:
+    def ask(what: str, about: Path = paths[0], outside: bool = False, **more: Any) -> dict[str, Any]:
+        if outside:
+            readers = READERS()
+            asked = {"ask": what, **question, **more}
+            return ask_outside(asked, memory=readers.memory, seconds=readers.seconds)
         return READERS().ask(
             space.token, {"ask": what, **question, **more}, reads=reads, what=about.name, size=size
         )
@@ -242,6 +276,13 @@ def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
         _keep(space, spec, title, run)
         note("ran", space, run.key)
     return run
+
+
+def plan(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
+    """Have it simulated what the audits of `spec` could see; `asked` are arguments of the plan."""
+    space.check_writable()
+    _check_paths(space, spec)
+    return executor().submit(spec, space.folder, owner=space.token, plan=asked)
 
 
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:

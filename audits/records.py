@@ -127,6 +127,8 @@ class Audit:
         ``seconds(options, size)``: about how long a run takes.
     usual : str or callable, optional
         ``usual(data)`` returns options that need no choice on these data, or None where there are none.
+    then : tuple of str
+        Names of audits that ask what this one leaves open, the nearest first.
     designs : bool
         Whether its intervals and tests allow for sampling weights, strata, clusters and several rows a person
         (`AuditData.design`); where not, such data are refused.
@@ -134,6 +136,8 @@ class Audit:
         Whether it also understands a model of words.
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
+    unplanned : str
+        Why `audits.runs.planning` cannot simulate what it would see, a sentence; empty where it can.
     decided, since : str or callable, optional
         ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
         before, *, level)`` how its numbers changed since other decisions on the same people, by place: a
@@ -158,9 +162,11 @@ class Audit:
     counted: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
+    then: tuple[str, ...] = ()
     designs: bool = False
     about_words: bool = False
     asks_anew: bool = False
+    unplanned: str = ""
     decided: Named | None = None
     since: Named | None = None
 

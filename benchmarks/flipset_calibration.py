@@ -20,7 +20,7 @@ import numpy as np
 
 from audits.flipset import AboveChance, FlipsetOptions, flipset
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 from tests.flipset.worlds import subject
 
 SETTINGS = (
@@ -82,8 +82,8 @@ def simulations() -> list[Simulation]:
     for kind, n, d in SETTINGS:
         setting = f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}"
         run = partial(_audits, kind, n, d, setting)
-        found.append(Simulation("flipset", setting, run, part=0.02 if n > 500 else 0.1))
-    found.append(Simulation("flipset", _STABLE, _stability, part=0.01))
+        found.append(Simulation("flipset", setting, run, part=SLOW))
+    found.append(Simulation("flipset", _STABLE, _stability, part=0.05))
     return found
 
 

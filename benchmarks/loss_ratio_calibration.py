@@ -24,7 +24,7 @@ import numpy as np
 from audits.stats.means import mean_test
 from audits.stats.paired import PairedRatio
 from audits.stats.verdicts import EVIDENCE
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 from benchmarks.loss_ratio_worlds import WORLDS, found_by_search, people, subject_of, told_of, verdicts
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -150,14 +150,13 @@ def ratios(replications: int) -> None:
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
     found = []
-    for world, told in WORLDS.items():
-        large = told["n"] > 5000
+    for world in WORLDS:
         run = partial(_told, world)
-        found.append(Simulation("loss_ratio", f"independent, {world}", run, part=0.1 if large else 0.5))
+        found.append(Simulation("loss_ratio", f"independent, {world}", run, part=SLOW))
         for model in ("logistic", "mlp"):
             run = partial(_verdicts, world, model)
             setting = f"independent, {world}, {model}"
-            found.append(Simulation("loss_ratio", setting, run, part=0.03 if large else 0.1))
+            found.append(Simulation("loss_ratio", setting, run, part=SLOW))
     for name in MEANS:
         for n in (100, 400, 2000):
             found.append(Simulation("loss_ratio", f"{name}, {n:,} people", partial(_means, name, n)))

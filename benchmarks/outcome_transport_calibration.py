@@ -45,7 +45,7 @@ from audits.outcome_transport.matching import OutcomeCost, match_outcomes
 from audits.outcome_transport.resampling import distance_error, distance_null
 from audits.progress import silent
 from audits.stats import EVIDENCE, wilson
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 LEVEL = 0.05
 OUTCOMES = ("unique", "pairs", "fives", "plain", "decisions")
@@ -231,13 +231,13 @@ def simulations() -> list[Simulation]:
                 words = "equal distributions" if apart == 0 else f"{apart} apart"
                 setting = f"{kind}, {words}, {n:,} and {n:,} people"
                 run = partial(_distances, kind, apart, n, setting)
-                found.append(Simulation("outcome_transport", setting, run, part=0.1 if n > 500 else 0.5))
+                found.append(Simulation("outcome_transport", setting, run, part=SLOW))
     for crowd in ("alike", "same_mean"):
         for outcomes in ("unique", "fives", "decisions"):
             for n in (200, 1000):
                 setting = f"two policies, groups {crowd.replace('_', ' of the ')}, {outcomes}, {n:,} people"
                 run = partial(_policies, crowd, outcomes, n, setting)
-                found.append(Simulation("outcome_transport", setting, run, part=0.02 if n > 500 else 0.2))
+                found.append(Simulation("outcome_transport", setting, run, part=SLOW))
     return found
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from audits.recourse import RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 LEVEL = 0.05
 
@@ -40,7 +40,7 @@ def simulations() -> list[Simulation]:
             words = "groups alike" if apart == 0 else "one with further to go"
             setting = f"{n:,} people, {len(groups)} {words}"
             run = partial(_rows, n, apart, groups, setting)
-            found.append(Simulation("recourse", setting, run, part=0.1 if n > 500 else 0.2))
+            found.append(Simulation("recourse", setting, run, part=SLOW))
     return found
 
 

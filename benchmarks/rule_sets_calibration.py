@@ -31,7 +31,7 @@ from audits.rule_sets.measures import WORDS, compared_values, measured
 from audits.rule_sets.options import MEASURES
 from audits.rule_sets.packing import Audited
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 LEVEL = 0.05
 PLANTED = "sex = f, race = d"
@@ -151,13 +151,13 @@ def simulations() -> list[Simulation]:
     found = []
     for n, rate in ((300, 0.4), (2000, 0.4), (2000, 0.05)):
         setting = f"no difference, {n:,} people, rate {rate:g}"
-        found.append(Simulation("rule_sets", setting, partial(_no_effect, n, rate, setting), part=0.5))
+        found.append(Simulation("rule_sets", setting, partial(_no_effect, n, rate, setting), part=SLOW))
     for n in (300, 2000):
         setting = f"no difference, {n:,} people, errors"
-        found.append(Simulation("rule_sets", setting, partial(_errors, n, setting), part=0.5))
+        found.append(Simulation("rule_sets", setting, partial(_errors, n, setting), part=SLOW))
     for n, effect in ((1000, 0.2), (4000, 0.2)):
         setting = f"{n:,} people, one of 40 groups {100 * effect:.0f} points lower"
-        found.append(Simulation("rule_sets", setting, partial(_planted, n, effect, setting), part=0.5))
+        found.append(Simulation("rule_sets", setting, partial(_planted, n, effect, setting), part=SLOW))
     return found
 
 

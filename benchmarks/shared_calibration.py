@@ -32,7 +32,7 @@ def simulations() -> list[Simulation]:
             for share in (0.5, 0.1):
                 setting = f"{kind}, {n:,} rows, share {share:g}"
                 run = partial(_designed, kind, n, share, setting)
-                found.append(Simulation("all", setting, run, part=0.5))
+                found.append(Simulation("all", setting, run))
     for n in (20, 100, 1000):
         for share in (0.5, 0.1, 0.02):
             setting = f"{n:,} people, share {share:g}"
@@ -40,11 +40,11 @@ def simulations() -> list[Simulation]:
     for n in (100, 1000):
         for skewed in (False, True):
             setting = f"groups of {n:,} and {3 * n:,}, {'skewed' if skewed else 'normal'} values, equal means"
-            found.append(Simulation("all", setting, partial(_means, n, skewed, setting), part=0.25))
+            found.append(Simulation("all", setting, partial(_means, n, skewed, setting)))
     found.append(Simulation("all", _SESSION, _session))
     for shape in ("normal", "six of ten exactly 0"):
         setting = f"100 looks at 20 people each, reference of 500, {shape}"
-        found.append(Simulation("all", setting, partial(_drift, shape, setting), part=0.5))
+        found.append(Simulation("all", setting, partial(_drift, shape, setting)))
     return found
 
 

@@ -12,7 +12,7 @@ from app.columns import ColumnProfile
 from app.drafts import with_data
 from audits.data import KINDS, ROLES
 
-__all__ = ["bins_section", "columns_section", "text_columns"]
+__all__ = ["bins_section", "columns_section", "features_of", "text_columns"]
 
 _NOT_FEATURES = {"identifier", "text"}
 _NUMBERS = {"continuous", "integer"}
@@ -86,7 +86,7 @@ def text_columns(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) ->
 def _base(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> pd.DataFrame:
     data = draft["spec"]["data"]
     kinds = _kinds(draft, profiles)
-    features = set(_features(draft, profiles))
+    features = set(features_of(draft, profiles))
     protected = set(data.get("protected") or ())
     roles = {name: role for role, names in (data.get("roles") or {}).items() for name in names}
     return pd.DataFrame(
@@ -139,7 +139,7 @@ def _changed(
     )
 
 
-def _features(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> list[str]:
+def features_of(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> list[str]:
     """Return the features named, or those that the data section takes when none are."""
     data = draft["spec"]["data"]
     if data.get("features") is not None:

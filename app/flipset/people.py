@@ -56,7 +56,13 @@ def _bar_heading(result: FlipsetResult, part: Part, bars: Bars, rows: pd.Index |
         anchor=False,
     )
     st.text(f"{count(flipped)} of {count(people['people'].sum())} are in the {part} flipset.")
-    st.button("Back to the whole flipset", on_click=_back, key="bar-back")
+    chosen = " & ".join(f"{name}: {bar}" for name, bar in bars)
+    st.button(
+        notices.label(f"{chosen}: {count(people['people'].sum())} people  ×", longest=120),
+        on_click=_back,
+        key="bar-back",
+        help="Take the selection back: everybody in the flipset is shown then",
+    )
 
 
 def _back() -> None:
@@ -68,7 +74,7 @@ def _person(result: FlipsetResult, row: Hashable, data: DataHeld) -> None:
     found = compare(result, row, data)
     many = found.table.shape[1] > 3
     with st.container(border=True, key="person-card"):
-        st.markdown("**This person beside the counterpart" + ("s**" if many else "**"))
+        st.text(found.sentence)
         with st.container(key="quiet-person"):
             st.text(
                 f"{result.source} person in row {row}; {result.target} counterpart{'s' if many else ''} "

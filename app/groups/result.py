@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
-from app.groups.planning import planning_panel
+from app.drawn import drawn
+from app.groups.choosing import measure_chooser, measure_tiles
 from app.groups.strip import survival_strip
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -29,7 +30,7 @@ from audits.stats.words import count, number
 
 __all__ = ["show_result"]
 
-_MOST_THRESHOLDS = 12
+_MOST_THRESHOLDS, _FEW_GROUPS = 12, 5
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -45,6 +46,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result = _moved(found, stored, attribute)
     with top:
         _headline(result, changed=result is not stored)
+    measure_tiles(result, attribute)
+    measure_chooser(result)
     metrics = st.pills(
         "Rates",
         [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None],
@@ -53,27 +56,32 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         format_func=lambda name: METRICS[name].words,
         **state.choice("rates"),
     )
-    rates = figures.rates(result, attribute, metrics=tuple(metrics))
-    figure_card("group-rates", rates, lambda: _rows(result, attribute), wide=True)
-    if len(result.of(attribute)) > figures.MOST_GROUPS:
-        shown, k = figures.MOST_GROUPS, len(result.of(attribute))
-        st.caption(f"Drawn are the {shown} largest of {k} groups; the table holds all.")
+    order = _order(result, attribute)
+    rates = drawn(figures.rates, result, attribute, metrics=tuple(metrics), **order)
+    figure_card("group-rates", rates, lambda: _rows(result, attribute))
+    shown, k = (
+        len(figures.drawn(result, attribute, most=figures.MOST_GROUPS, **order)),
+        len(result.of(attribute)),
+    )
+    if shown < k:
+        st.caption(f"Drawn are {shown} of {k} groups; the table holds all.")
     notices.notes(result.warnings)
-    _differences(result, attribute)
+    _differences(result, attribute, order)
     _pooled(result, attribute)
     _probable(result)
     survival_strip(space, draft, result, attribute)
     verdict_cards(space, draft)
     st.subheader("Scores", anchor=False)
-    figure_card("group-scores", figures.scores(result, attribute), lambda: result.scores_frame(attribute))
+    figure_card(
+        "group-scores", drawn(figures.scores, result, attribute), lambda: result.scores_frame(attribute)
+    )
     if result.table[0].calibration is not None:
         figure_card(
             "group-calibration",
-            figures.calibration(result, attribute),
+            drawn(figures.calibration, result, attribute),
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
-    planning_panel(result)
     fine_print(found, draft, "groups")
 
 
@@ -165,7 +173,17 @@ def _rows(result: GroupsResult, attribute: str) -> Any:
     return table[table["attribute"] == attribute].drop(columns="attribute")
 
 
-def _differences(result: GroupsResult, attribute: str) -> None:
+def _order(result: GroupsResult, attribute: str) -> dict[str, bool]:
+    """Draw which groups the figures show, and in which order, where there are more than a few."""
+    if len(result.of(attribute)) <= _FEW_GROUPS:
+        return {}
+    with st.container(horizontal=True):
+        by_gap = st.toggle("Largest gap first", **state.choice("by-gap"))
+        findings = st.toggle("Only groups that differ for sure", **state.choice("findings-only"))
+    return {"by_gap": by_gap, "findings": findings}
+
+
+def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]) -> None:
     """Draw each group's differences with its verdicts, and write the spreads of the attribute."""
     spread = next(item for item in result.spreads if item.attribute == attribute)
     named = {
@@ -184,9 +202,8 @@ def _differences(result: GroupsResult, attribute: str) -> None:
     st.text(f"Each group minus {spread.reference}; the intervals hold for all groups and rates together.")
     figure_card(
         "group-differences",
-        figures.differences(result, attribute),
+        drawn(figures.differences, result, attribute, **order),
         lambda: result.differences_frame(attribute),
-        wide=True,
     )
     verdicts = pd.DataFrame(
         [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
@@ -196,7 +213,7 @@ def _differences(result: GroupsResult, attribute: str) -> None:
     notices.bullets(lines)
     again = result.bootstrap_frame(attribute)
     if len(again):
-        with st.expander("Impact ratio and balanced accuracy by the bootstrap"):
+        with st.expander("Balanced accuracy by the bootstrap"):
             st.text("A second interval, by resampling people, beside the one that is drawn.")
             st.dataframe(
                 again,
@@ -214,7 +231,7 @@ def _pooled(result: GroupsResult, attribute: str) -> None:
     exhibit = AUDITS["groups"].section(result).exhibit(f"pooled_{attribute}")
     with st.expander(exhibit.heading):
         st.text(exhibit.caption)
-        figure_card("group-pooled", exhibit.figure(), exhibit.table, wide=True)
+        figure_card("group-pooled", exhibit.figure(), exhibit.table)
 
 
 def _probable(result: GroupsResult) -> None:

@@ -28,10 +28,13 @@ __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _STEPS = [round(0.05 * k, 2) for k in range(21)]
+_BETWEEN = {"snapped": "values that exist", "literal": "what lies in between (Eq. 15)"}
 _WAYS = {"any way": None, "up only": "up", "down only": "down"}
 _FIXED = re.compile(
     r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
-    r"|disab[a-z]*|prior|previous|past|arrests?|convictions?)(?:[^a-z]|$)"
+    r"|disab[a-z]*|prior|previous|past|arrests?|convictions?|relationship|marital|marriage|married|family|spouse"
+    r"|husband|wife|child|children|parents?|mother|father|religion|fnlwgt|weight|weights|wgt|wt|id|district"
+    r"|region|state|country|zip|postcode|label|target|outcome)(?:[^a-z]|$)"
 )
 _MOST_LISTED = 30
 _MOST_NAMED = 3
@@ -81,6 +84,16 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
         if fewest != stated.default:
             options["fewest"] = fewest
+        stated = option_of(RecourseOptions, "interpolation")
+        between = st.selectbox(
+            "On the way people have",
+            list(_BETWEEN),
+            format_func=_BETWEEN.__getitem__,
+            **state.choice("interpolation"),
+            help=stated.help,
+        )
+        if between != stated.default:
+            options["interpolation"] = between
     with st.expander("Several ways for each person"):
         options |= _several(actionable, data, summary, draft)
     return Chosen(options, "Recourse", _seconds(draft, summary, options))

@@ -7,6 +7,8 @@ import streamlit as st
 from app import state, work
 from app.checking import problems
 from app.data_model.columns import bins_section, columns_section, text_columns
+from app.data_model.doctor import doctor_section
+from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section
 from app.data_model.next_step import next_step
@@ -65,9 +67,14 @@ preview_section(table)
 found = problems(space, edited)
 
 names = [item.name for item in profiles]
+edited = doctor_section(space, edited, profiles)
+if edited.get("mended") != draft.get("mended") or edited.get("as it is") != draft.get("as it is"):
+    space.save_draft(edited)
+    st.rerun()
 st.header("Columns", anchor=False)
 edited = columns_section(edited, profiles)
 edited = bins_section(edited, profiles)
+edited = meanings_section(edited, profiles)
 found.show("columns")
 st.header("Outcome", anchor=False)
 edited = outcome_section(edited, profiles)

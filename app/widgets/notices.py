@@ -8,6 +8,8 @@ from hashlib import sha256
 
 import streamlit as st
 
+from app.widgets.page_words import page_words
+
 __all__ = ["bullets", "gathered", "label", "note", "notes", "problem"]
 
 _DIFFER = re.compile(r"'[^']*'|“[^”]*”|\d[\d,.]*\d|\d")
@@ -30,9 +32,13 @@ def note(sentence: str) -> None:
 
 
 def notes(sentences: Iterable[str]) -> None:
-    """Say several things; those that are alike but for a name or a number are said once."""
-    for sentence in gathered(sentences):
-        note(sentence)
+    """Say several things, folded; those that are alike but for a name or a number are said once."""
+    said = gathered(sentences)
+    if len(said) == 1:
+        note(said[0])
+    elif said:
+        with st.expander(f"{len(said)} things to know of these numbers"):
+            bullets(said)
 
 
 def gathered(sentences: Iterable[str]) -> list[str]:
@@ -70,7 +76,7 @@ def gathered(sentences: Iterable[str]) -> list[str]:
 
 def bullets(sentences: Iterable[str]) -> None:
     """Write a list of sentences."""
-    lines = [f"• {' '.join(sentence.split())}" for sentence in gathered(sentences)]
+    lines = [f"• {page_words(' '.join(sentence.split()))}" for sentence in gathered(sentences)]
     if lines:
         st.text("\n".join(lines))
 
@@ -91,4 +97,4 @@ def label(text: str, longest: int = 60) -> str:
 def _box(kind: str, sentence: str) -> None:
     mark = sha256(sentence.encode()).hexdigest()[:8]
     with st.container(key=f"{kind}-{mark}"):
-        st.text(sentence)
+        st.text(page_words(sentence))

@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
+from app.latest import latest_audits
 from app.widgets import notices
 from app.widgets.run_bar import ended_badly, progress, run_button
-from app.widgets.verdict_cards import latest_audits, title_of
+from app.widgets.verdict_cards import title_of
 from app.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.registry import AUDITS

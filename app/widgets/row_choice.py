@@ -11,7 +11,10 @@ import streamlit as st
 from app import state
 from app.widgets.figure_card import csv_bytes, number_columns
 
-__all__ = ["choose_row"]
+__all__ = ["ROWS", "choose_row", "clicked_row"]
+
+ROWS = ("single-row", "single-cell")
+"""What a click on a table selects: its row, wherever in the row it was."""
 
 _MOST_SHOWN = 1000
 
@@ -51,7 +54,7 @@ def choose_row(
         height=min(38 + 35 * len(shown), 388),
         column_config={**number_columns(shown), **(formats or {})},
         on_select=lambda: _open(key, person, rows, opened),
-        selection_mode="single-row",
+        selection_mode=ROWS,
         alt=alt,
     )
     if len(table) > len(shown):
@@ -76,7 +79,23 @@ def choose_row(
     return None if chosen is None else opened[chosen]
 
 
+def clicked_row(key: str, rows: int) -> int | None:
+    """Return the row of the table `key` that was clicked last, by its mark or by any of its cells; or None.
+
+    Parameters
+    ----------
+    rows : int
+        Rows drawn: a click on a table that has become shorter opens nothing.
+    """
+    selection = state.widget(key)["selection"]
+    marked, cells = list(selection["rows"]), [row for row, _ in selection.get("cells", ())]
+    before = state.get(f"clicked {key}", ([], []))
+    state.keep(f"clicked {key}", (marked, cells))
+    latest = cells if cells and (cells != before[1] or not marked) else marked
+    return latest[0] if latest and latest[0] < rows else None
+
+
 def _open(key: str, person: str, rows: list[str], opened: Mapping[str, Hashable]) -> None:
-    selected = state.widget(key)["selection"]["rows"]
-    row = rows[selected[0]] if selected and selected[0] < len(rows) else None
+    place = clicked_row(key, len(rows))
+    row = None if place is None else rows[place]
     state.set_widget(person, row if row in opened else None)

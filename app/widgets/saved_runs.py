@@ -18,12 +18,13 @@ from app.shares import LONGEST_DAYS, Share, Shares
 from app.widgets import notices
 from app.widgets.export import portable, zipped_tables
 from app.widgets.figure_card import csv_bytes
+from app.widgets.row_choice import ROWS, clicked_row
 from app.widgets.verdict_cards import title_of
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
-from audits.runs.compare import compare_runs, comparison_frame, worded_frame
+from audits.runs.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -57,6 +58,9 @@ _LONGEST_STEM = 60
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     """Draw the list with its filters; return the run whose id is in the address, or chosen, or the latest."""
+    if not saved.list(owner=space.token):
+        st.text("Nothing has been run yet.")
+        return None
     text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
     with st.grid(3, min_column_width=200, border=False):
         status = st.selectbox("Status", [_ANY, *STATUSES], **state.choice("of-status"))
@@ -81,8 +85,15 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         [(run.title, _when(run.created), run.status, run.verdict, run.finding or run.error) for run in found],
         columns=["title", "started", "status", "verdict", "finding"],
     )
-    st.dataframe(table, hide_index=True, alt="Saved audits, latest first")
     names = {run.id[:12]: run for run in found}
+    st.dataframe(
+        table,
+        key="saved-runs",
+        hide_index=True,
+        on_select=lambda: _open_clicked(list(names)),
+        selection_mode=ROWS,
+        alt="Saved audits, latest first; a click opens one",
+    )
     asked = state.addressed("run")
     opened = asked if asked in names else found[0].id[:12]
     if asked and asked not in names and not _kept(saved, space, asked):
@@ -98,6 +109,12 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     )
     state.put_in_address("run", key)  # the latest too: a link must not move on to the next run
     return names.get(str(key))
+
+
+def _open_clicked(names: list[str]) -> None:
+    place = clicked_row("saved-runs", len(names))
+    if place is not None:
+        state.put_in_address("run", names[place])
 
 
 def _kept(saved: SavedRuns, space: Workspace, identity: str) -> bool:
@@ -197,18 +214,25 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     if key not in others:
         return
     try:
-        changes = compare_runs(saved.load(others[key].id, space.token), result)
+        other = saved.load(others[key].id, space.token)
+        changes = compare_runs(other, result)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
         return
+    matters = before_and_after(other, result)
+    st.table(matters.set_index("what"))
     table = worded_frame(changes[:_MOST_CHANGES])
     more = f" The first {_MOST_CHANGES} are shown." if len(changes) > _MOST_CHANGES else ""
     st.text(f"{count(len(changes))} differences; before is the other run, after this one.{more}")
     if len(table):
-        st.dataframe(table, hide_index=True, alt="What changed between the two runs")
-        _download(
-            "CSV", f"{file_stem(run)}-changes.csv", "text/csv", lambda: csv_bytes(comparison_frame(changes))
-        )
+        with st.expander("Every difference"):
+            st.dataframe(table, hide_index=True, alt="What changed between the two runs")
+            _download(
+                "CSV",
+                f"{file_stem(run)}-changes.csv",
+                "text/csv",
+                lambda: csv_bytes(comparison_frame(changes)),
+            )
 
 
 def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:

@@ -21,8 +21,26 @@ STEPS = {
     1: "1. Groups",
     2: "2. Hidden groups",
     3: "3. Counterparts",
-    4: "4. Flows",
+    4: "4. What drives it",
     5: "5. Ways out",
+}
+_DECISIONS = {
+    "use": "Use it as it is",
+    "hold": "Do not use it before it is trained anew",
+    "guard": "Use it, and have people look at that group's cases",
+}
+_FOLLOWS = {
+    "use": (
+        "Then somebody must be able to say why this group may be approved so much less often. The report "
+        "holds the evidence that they will be asked about."
+    ),
+    "hold": (
+        "Then run these audits again on the next model: the comparison of two runs says, person by person, "
+        "whether the gap has become smaller."
+    ),
+    "guard": (
+        "Then watch it: the monitor counts decisions as they are made, and gives notice when a gap returns."
+    ),
 }
 _YOUNG = {"ethnicity": "Velian", "age": "[18, 30)"}
 _AUDITS: list[dict[str, Any]] = [
@@ -35,7 +53,7 @@ _AUDITS: list[dict[str, Any]] = [
             "permutations": 99,
         }
     },
-    {"outcome_transport": {"by": ["sex"], "against": "label", "permutations": 99, "draws": 50}},
+    {"sensitivity": {"protected": "sex", "bootstrap": 100}},
     {"recourse": {"steps": [0, 0.25, 0.5, 0.75, 1], "by": ["sex"], "permutations": 199, "max_people": 400}},
 ]
 
@@ -55,10 +73,23 @@ def show_step(found: RunResult, step: int) -> None:
     exhibit = record.section(audit.result).exhibits[0]
     st.text(exhibit.caption)
     figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=True)
-    st.caption(record.limits)
+    with st.expander("What it cannot tell you"):
+        st.text(record.limits)
     if step < max(STEPS):
         st.button(f"Next: {STEPS[step + 1]}", key="next", type="primary", on_click=_go_to, args=(step + 1,))
         return
+    st.subheader("Your decision", anchor=False)
+    st.markdown(page_text("tour_decision"))
+    decided = st.radio(
+        "What would you do?",
+        list(_DECISIONS),
+        index=None,
+        format_func=_DECISIONS.__getitem__,
+        label_visibility="collapsed",
+        **state.choice("decision"),
+    )
+    if decided is not None:
+        st.text(_FOLLOWS[decided])
     with st.container(horizontal=True):
         for view, title, label in (
             ("saved.py", "Report & saved audits", "Take the report of all five with you"),

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from app import state, work
+from app.latest import latest_audits
 from app.pages import page_of
 from app.workspace import Workspace
-from audits.errors import InputError, RunFailed
 from audits.runs.across import counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 
-__all__ = ["latest_audits", "title_of", "verdict_cards"]
+__all__ = ["title_of", "verdict_cards"]
 
 _LETTERS = 260
 
@@ -55,32 +54,6 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
                     st.caption(now.note)
                 st.space("stretch")
                 _link(name, record["title"])
-
-
-def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the latest record of each audit that has a result on the draft's data, model and threshold."""
-    subject = _subject(draft["spec"])
-    found: dict[str, dict[str, Any]] = {}
-    for record in space.runs():
-        audits = record["spec"].get("audits") or []
-        if len(audits) != 1 or _subject(record["spec"]) != subject:
-            continue
-        name = next(iter(audits[0]))
-        if name not in found and _ready(space, record):
-            found[name] = record
-    return found
-
-
-def _ready(space: Workspace, record: Mapping[str, Any]) -> bool:
-    try:
-        return work.standing(space, record["spec"]).finished
-    except (InputError, RunFailed):
-        return False  # its file is gone
-
-
-def _subject(spec: Mapping[str, Any]) -> str:
-    parts = [spec.get(name) for name in ("data", "model", "threshold", "seed")]
-    return json.dumps(parts, sort_keys=True)
 
 
 def title_of(name: str) -> str:

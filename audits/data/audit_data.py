@@ -81,6 +81,8 @@ class AuditData:
     gathered : DataFrame or None
         Where a row stands for all rows of the table that agree in what is audited: what it was gathered from
         (`audits.data.counted.finish`). `weights` then counts the people.
+    labels : mapping of str to mapping
+        What values of a column mean, by their text, as the spec says.
     """
 
     frame: pd.DataFrame
@@ -106,6 +108,7 @@ class AuditData:
     written: Written = field(default_factory=Written)
     design: Design | None = None
     gathered: pd.DataFrame | None = None
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -220,6 +223,18 @@ class AuditData:
         if held.all() or not held.any():
             raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
         return self.take(~held), self.take(held)
+
+    def one_row_each(self, rng: np.random.Generator) -> AuditData:
+        """Return one row of each person, drawn at random: rows that are independent of each other.
+
+        References
+        ----------
+        Hoffman, Sen, Weinberg (2001), Biometrika 88:1121-1134 (within-cluster resampling, one draw of it).
+        """
+        assert self.design is not None  # noqa: S101 - the caller has looked
+        order = rng.permutation(self.n)
+        first = np.unique(self.design.cluster[order], return_index=True)[1]
+        return dataclasses.replace(self.take(np.sort(order[first])), design=None)
 
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
         """Hold out whole clusters, so that nobody is both learned from and audited."""

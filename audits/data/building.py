@@ -19,6 +19,7 @@ from audits.data.given import given_table
 from audits.data.groups import protected_groups
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
 from audits.data.leaks import leak_notes
+from audits.data.meanings import named_values
 from audits.data.naming import stored
 from audits.data.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.space import MOST_LEVELS
@@ -83,7 +84,10 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     # a recoded column is what the recode makes of it, not what the file has
     written = Written.of(markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
+    notes += spec.mended
     frame = _selected(frame, spec, excluded, notes, times)
+    frame, meant = named_values(frame, spec, orders)
+    written = dataclasses.replace(written, meant=meant)
     frame, outcome = drop_unlabelled(frame, spec, excluded, times)
     frame = _weighing(frame, spec, excluded, times)
     kinds = _kinds(frame, spec, orders, outcome, times)
@@ -125,6 +129,10 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         cut=spec.label if isinstance(spec.label, LabelCut) else None,
         written=written,
         gathered=None if gathered is None else gathered.loc[frame.index],
+        labels={
+            name: {text_of(value): said for value, said in means.items()}
+            for name, means in spec.labels.items()
+        },
     )
     return dataclasses.replace(data, digest=_digest(data))
 
@@ -149,6 +157,11 @@ def _selected(
     notes += said + more
     if not kept.all():
         frame = frame[kept]
+    if spec.repeated == "drop":
+        again = frame.duplicated().to_numpy()
+        if again.any():
+            excluded["it repeats another row in every column"] = rows_of(again, frame, times)
+            frame = frame[~again]
     _refuse_nobody(frame, excluded)
     return frame
 
@@ -223,7 +236,8 @@ def _design(frame: pd.DataFrame, spec: DataSpec, notes: list[str], times: pd.Ser
         cluster = person if cluster is None else cluster
     from audits.stats.design import make_design  # late: few tables are a sample by a design
 
-    return make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
+    made = make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
+    return dataclasses.replace(made, persons=weighing is None)
 
 
 def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -> np.ndarray | None:
@@ -256,7 +270,7 @@ def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
                 f"The weights {weighing.column!r} sum to {counts.sum():,.0f} people in {len(counts):,} rows, "
                 "nearly every row another number: are they sampling weights? Say which they are."
             )
-    if spec.person is None and weighing is None and len(frame) >= _ENOUGH_ROWS:
+    if spec.person is None and weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
         repeated = int(frame.duplicated().sum())
         if repeated > _MANY_EQUAL * len(frame):
             found.append(
@@ -277,7 +291,7 @@ def _kinds(
     for name in frame.columns:
         if name in spec.kinds:
             kinds[name] = spec.kinds[name]
-        elif name in orders and name not in spec.recode:
+        elif name in orders and (name not in spec.recode or name in spec.labels):
             kinds[name] = "ordinal"
         else:
             rows = None if times is None else rows_of(frame[name].notna().to_numpy(), frame, times)

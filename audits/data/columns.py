@@ -7,6 +7,7 @@ as in two ways stays text, and a note says so: a wrong number is worse than none
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Converted", "Markers", "convert_text", "convert_texts", "is_number"]
+__all__ = ["Converted", "Markers", "as_written_number", "convert_text", "convert_texts", "is_number"]
 
 # In a column of text these are missing; "-", "." and "none" may be levels there
 _MARKERS = frozenset(
@@ -158,7 +159,11 @@ def is_number(text: str) -> bool:
 
 
 def convert_texts(
-    columns: Mapping[str, pa.ChunkedArray], *, markers: Sequence[str] | None = None, comma: bool = False
+    columns: Mapping[str, pa.ChunkedArray],
+    *,
+    markers: Sequence[str] | None = None,
+    comma: bool = False,
+    decimal: str | None = None,
 ) -> dict[str, Converted]:
     """Convert the text columns of a file format that has only text.
 
@@ -170,10 +175,59 @@ def convert_texts(
         Exactly these mean missing; detected otherwise.
     comma : bool
         Whether a comma may be the decimal mark (a file with ";" between its fields).
+    decimal : {",", "."}, optional
+        The decimal mark, where it is told: see `as_written_number`.
     """
     distinct = {name: _Distinct.of(name, column, trim=True) for name, column in columns.items()}
-    decimal = _decimal_mark(distinct.values(), markers) if comma else "."
-    return {name: _convert(column, markers, decimal) for name, column in distinct.items()}
+    if decimal is not None:
+        return {
+            name: _convert(_plain_numbers(each, markers, decimal), markers, ".")
+            for name, each in distinct.items()
+        }
+    mark = _decimal_mark(distinct.values(), markers) if comma else "."
+    return {name: _convert(column, markers, mark) for name, column in distinct.items()}
+
+
+def as_written_number(text: str, decimal: str) -> str | None:
+    """Return a number written with thousands and signs as a plain one; None if it is none.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"1.234,50 €"``.
+    decimal : {",", "."}
+        The decimal mark; the other, spaces and apostrophes may stand between groups of three digits.
+
+    Examples
+    --------
+    >>> as_written_number("1.234,50 €", ","), as_written_number("$1,200", "."), as_written_number("1.5", ",")
+    ('1234.50', '1200', None)
+    """
+    other = "," if decimal == "." else "."
+    found = re.fullmatch(
+        rf"{_SIGN}?\s?(?P<sign>[+-]?){_SIGN}?\s?"
+        rf"(?P<whole>[0-9]{{1,3}}(?:[{other}'’\s][0-9]{{3}})+|[0-9]+)"
+        rf"(?:\{decimal}(?P<part>[0-9]*))?\s?{_SIGN}?",
+        text.strip(),
+    )
+    if found is None:
+        return None
+    whole = re.sub(r"[^0-9]", "", found["whole"])
+    return f"{found['sign']}{whole}" + (f".{found['part']}" if found["part"] else "")
+
+
+def _plain_numbers(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> _Distinct:
+    """Return a column with its numbers written plainly, if all its values are numbers in some writing."""
+    missing = column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
+    if column.matching(_NUMBER)[~missing].all() and not column.matching(_GROUPED)[~missing].any():
+        return column
+    texts = column.values.to_pylist()
+    plain = [
+        text if gone else as_written_number(text, decimal) for text, gone in zip(texts, missing, strict=True)
+    ]
+    if any(text is None for text in plain) or column.matching(_PADDED)[~missing].any():
+        return column
+    return dataclasses.replace(column, values=pa.array(plain, pa.large_string()))
 
 
 def convert_text(name: str, column: pa.ChunkedArray, *, markers: Sequence[str] | None = None) -> Converted:

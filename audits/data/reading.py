@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from audits.checks import one_of
 from audits.data.columns import Converted, convert_texts
-from audits.data.sheets import read_sheet
 from audits.data.tables import FileReport, Limits, ReadOptions, ReadReport, Table
 from audits.data.text_tables import TextFile, name_columns, read_delimited, read_json_lines
 from audits.data.typed_tables import (
@@ -175,6 +174,8 @@ def _read(
         about |= {"encoding": found.encoding, "separator": found.layout.separator or None}
         return _text_part(found, about, options)
     if kind == "xlsx":
+        from audits.data.sheets import read_sheet
+
         return _text_part(read_sheet(data, name, options, limits, skip=skip, like=like), about, options)
     texts: tuple[str, ...] = ()
     if kind == "jsonl":
@@ -217,6 +218,7 @@ def _text_part(found: TextFile, about: Mapping[str, Any], options: ReadOptions) 
         skipped=found.layout.skipped,
         blank_lines=found.blank,
         notes=found.notes,
+        sheets=found.sheets,
     )
     return _Part(found.table, tuple(found.table.column_names), report)
 
@@ -281,7 +283,9 @@ def _assemble(parts: list[_Part], options: ReadOptions) -> Table:
     report_notes: tuple[str, ...] = ()
     if first.report.format in _TEXT:
         comma = all(part.report.separator == ";" for part in parts)
-        converted = convert_texts(_columns(joined), markers=options.missing, comma=comma)
+        converted = convert_texts(
+            _columns(joined), markers=options.missing, comma=comma, decimal=options.decimal
+        )
         converted, report_notes = _without_empty(converted, parts)
     else:
         converted, report_notes = convert_typed(joined, markers=options.missing, texts=tuple(texts))

@@ -1,4 +1,4 @@
-"""XLSX workbooks: the first sheet with a table, formulas by their values, as columns of text."""
+"""XLSX workbooks: the sheet asked for or the first with a table, formulas by their values, all as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from audits.data.detection import Layout, has_header
 from audits.data.tables import Limits, ReadOptions
 from audits.data.text_tables import TextFile, name_columns
-from audits.data.values import text_of
+from audits.data.values import near, text_of
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ def read_sheet(
     skip: int | None,
     like: tuple[str, ...] | None,
 ) -> TextFile:
-    """Read the first sheet that holds anything; cells become text, as they would stand in a CSV file.
+    """Read the sheet asked for, or the first that holds anything; cells become text, as in a CSV file.
 
     Columns and rows without any content are passed over, rows above the table too.
 
     Raises
     ------
     InputError
-        For a file that is no workbook, unpacks to more than the limit, or holds no table.
+        For a file that is no workbook, unpacks to more than the limit, holds no table, or not that sheet.
     """
     import openpyxl  # slow to import, and most tables are none of its
 
@@ -66,7 +66,7 @@ def read_sheet(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of styles and filters that carry no data
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            title, rows, notes = _first_table(book, name, limits)
+            titles, rows = _table(book, name, options.sheet, limits)
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged part makes it stumble over
@@ -97,9 +97,11 @@ def read_sheet(
     )
     skipped = tuple((row.number, " ".join(filter(None, row.cells))) for row in above)
     layout = Layout("", names if header else None, len(used), 0, 0, skipped, 0)
-    return TextFile(
-        table.rename_columns(list(names)), "", layout, blank, (f"Read from sheet {title!r}.", *notes, *naming)
-    )
+    title, *others = titles
+    notes = [f"Read from sheet {title!r}."]
+    if others:
+        notes.append(f"Sheets that were not read: {', '.join(map(repr, others[:5]))}.")
+    return TextFile(table.rename_columns(list(names)), "", layout, blank, (*notes, *naming), tuple(titles))
 
 
 def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
@@ -140,15 +142,20 @@ def _check_size(name: str, size: int, limits: Limits) -> None:
         raise InputError(name, rule, advice="save it as CSV or Parquet")
 
 
-def _first_table(book: Workbook, name: str, limits: Limits) -> tuple[str, list[_Row], tuple[str, ...]]:
+def _table(book: Workbook, name: str, wanted: str | None, limits: Limits) -> tuple[list[str], list[_Row]]:
+    """Return the rows of a sheet, and the titles of all, that one's first."""
+    titles = [sheet.title for sheet in book.worksheets]
+    if wanted is not None and wanted not in titles:
+        raise InputError("read.sheet", f"must be a sheet of {name}", wanted, near(wanted, titles))
     for sheet in book.worksheets:
+        if wanted not in {None, sheet.title}:
+            continue
         sheet.reset_dimensions()  # what the file claims may be wrong, and large
         rows = list(_rows(sheet, name, limits))
         if rows:
-            others = [each.title for each in book.worksheets if each.title != sheet.title]
-            shown = ", ".join(repr(title) for title in others[:5])
-            notes = (f"Sheets that were not read: {shown}.",) if others else ()
-            return sheet.title, rows, notes
+            return [sheet.title, *(title for title in titles if title != sheet.title)], rows
+    if wanted is not None:
+        raise InputError("read.sheet", "must be a sheet that holds a value", wanted, "choose another")
     raise InputError(name, "is empty: no sheet holds a value")
 
 

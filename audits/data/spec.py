@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
-from audits.checks import build
+from audits.checks import adapter, build
 from audits.data.kinds import Kind, Role
 from audits.data.tables import ReadOptions
 from audits.errors import InputError
@@ -137,6 +137,12 @@ class DataSpec:
     ----------
     path : str or tuple of str, optional
         File, files with the same columns, or a Parquet folder; None for a table given in memory.
+    query : str, optional
+        One SELECT whose answer becomes the file `path`: over files, in DuckDB's words, or over `database`.
+    database : str, optional
+        Environment variable that holds the SQLAlchemy address of the database to ask.
+    address : str, optional
+        Where the file `path` is fetched from: https://, s3://, gs://.
     format : str, optional
         "csv", "tsv", "parquet", "arrow", "xlsx" or "jsonl"; found if left out.
     read : ReadOptions
@@ -168,6 +174,13 @@ class DataSpec:
         Column that repeats for one person: rows of one person are then no evidence of their own.
     missing : {"category", "drop", "impute"}
         What to do about missing feature values (for "drop", protected ones too).
+    repeated : {"keep", "drop"}, optional
+        Whether rows that repeat another in every column are left out; kept, and told if many, if left out.
+    labels : mapping of str to mapping
+        What the values of a column mean (``{sex: {1: male, 2: female}}``): everything shown says that. A
+        model that is brought is given the values as the file has them.
+    mended : tuple of str
+        What was mended before, in sentences: noted with the data.
     test_size : float
         Share held out when a model is trained here.
     """
@@ -175,6 +188,9 @@ class DataSpec:
     __pydantic_config__ = _FORBID
 
     path: str | tuple[str, ...] | None = None
+    query: str | None = None
+    database: str | None = None
+    address: str | None = None
     format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "jsonl"] | None = None
     read: ReadOptions = field(default_factory=ReadOptions)
     keep: tuple[Keep, ...] = ()
@@ -190,12 +206,24 @@ class DataSpec:
     weights: str | Weights | None = None
     person: str | None = None
     missing: Literal["drop", "impute", "category"] = "category"
+    repeated: Literal["keep", "drop"] | None = None
+    labels: Mapping[str, Mapping[Scalar, str]] = field(default_factory=dict)
+    mended: tuple[str, ...] = ()
     test_size: Annotated[float, Field(gt=0, lt=1)] = 0.3
 
     @property
     def weighing(self) -> Weights | None:
         """The weights, whichever way they were written; None without."""
         return Weights(self.weights) if isinstance(self.weights, str) else self.weights
+
+    @property
+    def origin(self) -> list[str]:
+        """Where the file was fetched from, in a sentence; nothing of a file that simply lay there."""
+        if self.query is None and self.address is None:
+            return []
+        asked = "of DuckDB" if self.database is None else f"of the database in {self.database}"
+        source = f"the answer {asked} to data.query" if self.address is None else f"what {self.address} gave"
+        return [f"The table is {source}, kept in {self.path}."]
 
     @property
     def design_columns(self) -> tuple[str, ...]:
@@ -206,7 +234,7 @@ class DataSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the section as plain data, as a spec file has it; defaults left out."""
-        return TypeAdapter(DataSpec).dump_python(self, mode="json", by_alias=True, exclude_defaults=True)
+        return adapter(DataSpec).dump_python(self, mode="json", by_alias=True, exclude_defaults=True)
 
 
 _FIELDS = frozenset(DataSpec.__dataclass_fields__)
@@ -225,6 +253,8 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "bins": ((Mapping,), "a mapping of column to a list of edges"),
     "weights": ((str, Mapping, Weights), "a column of counts, or {column: ..., kind: sampling}"),
     "person": ((str,), "the column that repeats for one person"),
+    "labels": ((Mapping,), "a mapping of column to {value: what it means}"),
+    "mended": ((list, tuple), "a list of sentences"),
 }
 
 
@@ -315,6 +345,14 @@ def _check_scalars(where: str, values: Any) -> None:
 
 def check_spec(spec: DataSpec, where: str = "data") -> None:
     """Raise InputError for the first contradiction inside a `DataSpec`."""
+    if spec.database is not None and spec.query is None:
+        raise InputError(f"{where}.database", "needs data.query", advice="write the SELECT to ask it")
+    for key in ("query", "address"):
+        if getattr(spec, key) is not None and spec.path is None:
+            raise InputError(
+                f"{where}.{key}", "is fetched on the command line and by audits.check only",
+                advice="run it there, or name the file that it gave in data.path",
+            )  # fmt: skip
     for i, rule in enumerate(spec.keep):
         _check_one(rule, f"{where}.keep[{i}]")
         if rule.between is not None and _swapped(*rule.between):

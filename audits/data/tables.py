@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -40,6 +40,11 @@ class ReadOptions:
     missing : tuple of str, optional
         Exactly these texts mean "missing", in every column. An empty cell in a column of numbers or
         dates is missing whatever is listed.
+    decimal : {",", "."}, optional
+        The decimal mark of numbers in text formats; the other mark, spaces and apostrophes then group
+        thousands, and signs of money and per cent are taken off. Detected where a file shows it beyond doubt.
+    sheet : str, optional
+        The sheet of a workbook; the first that holds a table if left out.
     """
 
     __pydantic_config__ = _FORBID
@@ -50,6 +55,8 @@ class ReadOptions:
     skip_rows: int | tuple[int, ...] | None = None
     encoding: str | None = None
     missing: tuple[str, ...] | None = None
+    decimal: Literal[",", "."] | None = None
+    sheet: str | None = None
 
 
 def _most_file_bytes() -> int:
@@ -130,6 +137,8 @@ class FileReport:
         Empty lines that were passed over.
     notes : tuple of str
         What else the user should know, in sentences.
+    sheets : tuple of str
+        The sheets of a workbook that could be read, the one that was read first.
     """
 
     name: str
@@ -144,6 +153,7 @@ class FileReport:
     skipped: tuple[tuple[int, str], ...] = ()
     blank_lines: int = 0
     notes: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
 
     def sentences(self) -> list[str]:
         """Return the report in words."""
@@ -215,9 +225,10 @@ class ReadReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
+        told = [{key: value for key, value in vars(file).items() if key != "sheets"} for file in self.files]
         files = [
-            {**vars(file), "skipped": [list(line) for line in file.skipped], "notes": list(file.notes)}
-            for file in self.files
+            {**each, "skipped": [list(line) for line in each["skipped"]], "notes": list(each["notes"])}
+            for each in told
         ]
         return {
             "rows": self.rows,

@@ -37,6 +37,7 @@ class TextFile:
     layout: Layout
     blank: int
     notes: tuple[str, ...]
+    sheets: tuple[str, ...] = ()
 
 
 def read_delimited(

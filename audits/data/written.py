@@ -35,14 +35,17 @@ class Written:
         By column and text, the row numbers of the cells that hold something else.
     filled : mapping of str to (Index, value)
         By column, the row numbers of the cells that `data.missing: impute` filled, and with what.
+    meant : mapping of str to Series
+        By column, the value in the file of each name that `data.labels` gives, by that name.
     """
 
     usual: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, Mapping[str, pd.Index]] = field(default_factory=dict)
     filled: Mapping[str, tuple[pd.Index, Any]] = field(default_factory=dict)
+    meant: Mapping[str, pd.Series] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.usual or self.others or self.filled)
+        return bool(self.usual or self.others or self.filled or self.meant)
 
     @classmethod
     def of(cls, markers: Mapping[str, Markers], index: pd.Index) -> Written:
@@ -60,7 +63,7 @@ class Written:
         """Return the same without `columns`: those that are not as the file has them."""
         kept = [
             {name: value for name, value in part.items() if name not in columns}
-            for part in (self.usual, self.others, self.filled)
+            for part in (self.usual, self.others, self.filled, self.meant)
         ]
         return Written(*kept)  # type: ignore[arg-type]
 
@@ -85,12 +88,24 @@ class Written:
             if known and name in self.filled:
                 rows, value = self.filled[name]
                 column = column.mask(frame.index.isin(rows) & (column == value).to_numpy(dtype=bool))
+            if name in self.meant:
+                column = self._unnamed(column)
             gaps = column.isna().to_numpy()
             if gaps.any() and (name in self.usual or name in self.others):
                 column = self._marked(column, gaps, known=known, as_texts=name in texts)
             if column is not found:
                 made[name] = column
         return with_columns(frame, made) if made else frame
+
+    def _unnamed(self, column: pd.Series) -> pd.Series:
+        """Return the values that the file has where `column` holds what they mean."""
+        codes, names = pd.factorize(column)
+        meant = self.meant[str(column.name)]
+        values = meant.reindex(names) if len(names) else meant.iloc[:0]
+        if (codes < 0).any() and pd.api.types.is_integer_dtype(values.dtype):
+            values = values.astype(float)
+        found = values.array.take(codes, allow_fill=True) if (codes < 0).any() else values.array.take(codes)
+        return pd.Series(found, index=column.index, name=column.name)
 
     def _marked(self, column: pd.Series, gaps: np.ndarray, *, known: bool, as_texts: bool) -> pd.Series:
         name = str(column.name)

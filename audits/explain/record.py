@@ -21,6 +21,7 @@ AUDIT = Audit(
     name="explain",
     title="What explains a gap",
     question="Does the gap between two groups survive among people alike in what may explain it?",
+    then=("flipset", "rule_sets"),
     limits=(
         "What a column explains is arithmetic, not cause: it can itself come of unequal treatment, or stand "
         "in for the group. What was not measured explains nothing here."

@@ -28,6 +28,7 @@ AUDIT = Audit(
     name="flipset",
     title="Flipsets",
     question="Had these people belonged to the other group, would the model have decided otherwise?",
+    then=("explain", "sensitivity", "recourse"),
     limits=(
         "A counterpart is a statistical match, not the same person's other life. A flipset shows who "
         "is decided differently from similar people of the other group; it does not prove that the "

@@ -8,28 +8,65 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, distinct, empty, finish
+from audits.drawing.style import (
+    ACCENT,
+    CONTRAST,
+    GREY,
+    INK,
+    OKABE_ITO,
+    describe,
+    distinct,
+    empty,
+    finish,
+    rows_named,
+    wrapped,
+)
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow, GroupsResult
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
 from audits.stats.words import count, percent
 
-__all__ = ["MOST_GROUPS", "beside", "calibration", "differences", "pooled", "probable", "rates", "scores"]
+__all__ = [
+    "MOST_GROUPS",
+    "beside",
+    "calibration",
+    "differences",
+    "drawn",
+    "pooled",
+    "probable",
+    "rates",
+    "scores",
+]
 
 FOUR_FIFTHS = 0.8
+_LONGEST, _BESIDE = 46, 24  # letters of a name; up to which it stands beside its row, not above
+_TITLE = 14  # letters in a line of a panel's title
 MOST_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
 
 
 def rates(
-    result: GroupsResult, attribute: str, *, metrics: tuple[str, ...] = (), most: int = MOST_GROUPS
+    result: GroupsResult,
+    attribute: str,
+    *,
+    metrics: tuple[str, ...] = (),
+    most: int = MOST_GROUPS,
+    by_gap: bool = False,
+    findings: bool = False,
 ) -> go.Figure:
     """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
 
     Groups with too few people to say anything are hollow and grey. In the panel of selection rates a line
     stands at four fifths of the highest rate.
+
+    Parameters
+    ----------
+    by_gap : bool
+        The largest differences from the reference first, instead of the largest groups.
+    findings : bool
+        Only groups that differ for sure, and the reference.
     """
-    rows = result.of(attribute)[:most][::-1]
+    rows = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)[::-1]
     names = [
         name
         for name in (metrics or tuple(metric.name for metric in METRICS if metric.judged))
@@ -39,17 +76,17 @@ def rates(
         return empty("There is no group to compare.")
     labels = [
         f"{label}{' (reference)' if row.is_reference else ''}"
-        for row, label in zip(rows, distinct([row.group for row in rows]), strict=True)
+        for row, label in zip(rows, distinct([row.group for row in rows], longest=_LONGEST), strict=True)
     ]
     figure = make_subplots(
         rows=1,
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[METRICS[name].words for name in names],
+        subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
     )
     for panel, name in enumerate(names, start=1):
-        for row, label in zip(rows, labels, strict=True):
+        for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             estimate = row.metric(name)
             if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
                 continue
@@ -57,7 +94,7 @@ def rates(
             figure.add_trace(
                 go.Scatter(
                     x=[100 * estimate.value],
-                    y=[label],
+                    y=[place],
                     mode="markers",
                     marker={
                         "color": colour,
@@ -85,22 +122,47 @@ def rates(
             figure.add_vline(
                 x=100 * FOUR_FIFTHS * best, line={"color": GREY, "dash": "dot"}, row=1, col=panel
             )
-        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
-    figure.update_yaxes(categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4])
+        figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
+    row_height = rows_named(figure, labels, beside=_BESIDE)
     ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
     alt = (
         f"Rates of {len(rows)} groups of {attribute} with intervals; selection rates from "
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
-    return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
+    return finish(figure, height=130 + row_height * len(rows), alt=alt).update_layout(margin=_room(labels))
 
 
-def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
+def drawn(
+    result: GroupsResult, attribute: str, *, most: int, by_gap: bool = False, findings: bool = False
+) -> list[GroupRow]:
+    """Return the groups that a figure shows, in its order."""
+    rows = list(result.of(attribute))
+    if findings:
+        rows = [row for row in rows if row.is_reference or row.verdict == EVIDENCE]
+    if by_gap:
+        rows.sort(key=lambda row: (not row.is_reference, -_widest(row)))
+    return rows[:most]
+
+
+def _widest(row: GroupRow) -> float:
+    """Return a group's largest difference from the reference."""
+    return max((abs(gap.estimate.value or 0.0) for gap in row.differences.values()), default=0.0)
+
+
+def differences(
+    result: GroupsResult,
+    attribute: str,
+    *,
+    most: int = MOST_GROUPS,
+    by_gap: bool = False,
+    findings: bool = False,
+) -> go.Figure:
     """Draw each group's rates minus the reference's, in points: one row a group, one panel a rate.
 
-    The intervals are those of the verdicts: all of them hold together.
+    The intervals are those of the verdicts: all of them hold together. `by_gap` and `findings` as of `rates`.
     """
-    rows = [row for row in result.of(attribute)[:most] if row.differences][::-1]
+    chosen = drawn(result, attribute, most=most, by_gap=by_gap, findings=findings)
+    rows = [row for row in chosen if row.differences][::-1]
     names = [metric.name for metric in METRICS if any(metric.name in row.differences for row in rows)]
     if not names:
         return empty("There is no group to compare.")
@@ -109,26 +171,26 @@ def differences(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[METRICS[name].words for name in names],
+        subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
     )
-    labels = distinct([row.group for row in rows])
+    labels = distinct([row.group for row in rows], longest=_LONGEST)
     for panel, name in enumerate(names, start=1):
-        known = [(label, row.differences[name]) for label, row in zip(labels, rows, strict=True)]
+        known = [(place, row.differences[name]) for place, row in enumerate(rows)]
         for verdict in VERDICTS:
-            part = [(label, gap) for label, gap in known if gap.verdict == verdict]
-            part = [(label, gap) for label, gap in part if gap.estimate.low is not None]
+            part = [(place, gap) for place, gap in known if gap.verdict == verdict]
+            part = [(place, gap) for place, gap in part if gap.estimate.low is not None]
             if part:
-                figure.add_trace(_gaps(part), row=1, col=panel)
+                figure.add_trace(_gaps(part, labels), row=1, col=panel)
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
-        figure.update_xaxes(title="percentage points", row=1, col=panel)
-    figure.update_yaxes(categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4])
+        figure.update_xaxes(title="points", nticks=4, row=1, col=panel)
+    row_height = rows_named(figure, labels, beside=_BESIDE)
     reference = next(row.group for row in result.of(attribute) if row.is_reference)
     seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
     alt = (
         f"Differences of {len(rows)} groups of {attribute} from {reference}, with intervals that hold "
         f"together; {seen} groups differ for sure."
     )
-    return finish(figure, height=110 + 30 * len(rows), alt=alt).update_layout(margin=_room(labels))
+    return finish(figure, height=130 + row_height * len(rows), alt=alt).update_layout(margin=_room(labels))
 
 
 def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
@@ -140,9 +202,13 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
     kept = table[table["group"].isin(groups)]
     panels = list(dict.fromkeys(kept["rate"]))
     figure = make_subplots(
-        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=panels
+        rows=1,
+        cols=len(panels),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=[wrapped(name, _TITLE) for name in panels],
     )
-    labels = distinct(groups)
+    labels = distinct(groups, longest=_LONGEST)
     for panel, name in enumerate(panels, start=1):
         part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
         for side, colour, symbol, shift in (
@@ -162,15 +228,15 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
                 hovertemplate="%{x:.1f} %<extra></extra>",
             )
             figure.add_trace(points, row=1, col=panel)
-        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
-    figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[-0.6, len(labels) - 0.4])
+        figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
+    row_height = rows_named(figure, labels, beside=_BESIDE) + 6
     apart = (kept["pooled"] - kept["raw"]).abs().max()
     alt = (
         f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the farthest that one was "
         f"drawn is {100 * apart:.1f} points."
     )
-    return finish(figure, height=130 + 36 * len(groups), alt=alt).update_layout(
-        margin={**_room(labels), "t": 60}
+    return finish(figure, height=150 + row_height * len(groups), alt=alt).update_layout(
+        margin={**_room(labels), "t": 76}, legend={"y": 1.0 + 46 / (150 + row_height * len(groups))}
     )
 
 
@@ -242,9 +308,13 @@ def beside(
     if not groups or not panels:
         return empty("There is no group to compare.")
     figure = make_subplots(
-        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=panels
+        rows=1,
+        cols=len(panels),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=[wrapped(name, _TITLE) for name in panels],
     )
-    labels = distinct(groups)
+    labels = distinct(groups, longest=_LONGEST)
     for panel, name in enumerate(panels, start=1):
         part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
         for side, label, colour, symbol, shift in zip(
@@ -266,18 +336,20 @@ def beside(
                 row=1,
                 col=panel,
             )
-        figure.update_xaxes(title="%", rangemode="tozero", row=1, col=panel)
-    figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[-0.6, len(labels) - 0.4])
+        figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
+    row_height = rows_named(figure, labels, beside=_BESIDE) + 6
     sure = mine[(mine["change low"] > 0) | (mine["change high"] < 0)]
     alt = (
         f"Rates of two models for {len(groups)} groups of {attribute}; in {len(sure)} of {len(mine)} rates "
         "the paired interval of the change excludes 0."
     )
-    height = 130 + 36 * len(groups)
-    return finish(figure, height=height, alt=alt).update_layout(margin={**_room(labels), "t": 60})
+    height = 150 + row_height * len(groups)
+    return finish(figure, height=height, alt=alt).update_layout(
+        margin={**_room(labels), "t": 76}, legend={"y": 1.0 + 46 / height}
+    )
 
 
-def _gaps(part: list[tuple[str, Difference]]) -> go.Scatter:
+def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
     """Dots with intervals of differences that share a verdict, in points."""
     ends = [
         [100 * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
@@ -286,7 +358,7 @@ def _gaps(part: list[tuple[str, Difference]]) -> go.Scatter:
     colour, symbol = _look(part[0][1].verdict)
     return go.Scatter(
         x=[value for _, value, _ in ends],
-        y=[label for label, _ in part],
+        y=[place for place, _ in part],
         mode="markers",
         marker={"color": colour, "symbol": symbol, "size": 9, "line": {"color": colour, "width": 1.5}},
         error_x={
@@ -297,15 +369,16 @@ def _gaps(part: list[tuple[str, Difference]]) -> go.Scatter:
             "thickness": 1.8,
             "width": 0,
         },
-        customdata=[f"{gap.verdict}<br>{gap.estimate.method}" for _, gap in part],
-        hovertemplate="%{x:.1f} points<br>%{customdata}<extra>%{y}</extra>",
+        customdata=[[f"{gap.verdict}<br>{gap.estimate.method}", labels[place]] for place, gap in part],
+        hovertemplate="%{x:.1f} points<br>%{customdata[0]}<extra>%{customdata[1]}</extra>",
         showlegend=False,
     )
 
 
 def _room(labels: list[str]) -> dict[str, int]:
     """A left margin that holds the labels from the first drawing on, before their font has come."""
-    return {"l": min(300, 14 + 7 * max(map(len, labels))), "r": 12, "t": 36, "b": 8}
+    longest = max(map(len, labels))
+    return {"l": 8 if longest > _BESIDE else 14 + 7 * longest, "r": 12, "t": 52, "b": 8}
 
 
 def _mark(row: GroupRow) -> tuple[str, str]:

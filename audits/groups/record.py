@@ -38,6 +38,7 @@ AUDIT = Audit(
     name="groups",
     title="Overview",
     question="How do the groups compare at all?",
+    then=("explain", "rule_sets", "flipset"),
     limits=(
         "Equal rates do not mean that similar people are treated alike, and unequal ones can have "
         "reasons that the data do not hold. Error rates take the label as the truth."

@@ -12,7 +12,16 @@ from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct
 from audits.loss_ratio import GroupRatio, LossRatioResult, Tested
 from audits.stats.words import count, number
 
-__all__ = ["against_tolerance", "along_flow", "by_group", "heat_map", "moved_person", "ratios", "subspace"]
+__all__ = [
+    "against_tolerance",
+    "along_flow",
+    "by_group",
+    "heat_map",
+    "misspecified",
+    "moved_person",
+    "ratios",
+    "subspace",
+]
 
 _MOST_FEATURES = 15
 _MOST_TICKS = 6
@@ -62,8 +71,8 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
             )
         )
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
-    _mark(figure, "x", standing.loss.tolerance)
     drawn = [x for trace in figure.data for x in trace.x]
+    _mark(figure, "x", standing.loss.tolerance, drawn)
     figure.update_xaxes(
         **_ratio_axis([*drawn, standing.loss.tolerance], "times as large after the move (log scale)")
     )
@@ -123,8 +132,8 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
             hovertemplate="%{customdata[0]} to %{customdata[1]} times: %{y:,.0f} people<extra></extra>",
         )
     )
-    _mark(figure, "x", tolerance)
     ends = [bars[0].low, bars[-1].high, tolerance]
+    _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
     figure.update_yaxes(title="people", rangemode="tozero")
     above = sum(bar.people for bar in bars if bar.low >= tolerance)
@@ -168,9 +177,9 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
             hovertemplate="%{y}: %{x:.3g} (%{customdata} people)<extra></extra>",
         )
     )
-    _mark(figure, "x", tolerance)
     of = f", {describe(attributes[0], longest=14)}" if len(attributes) == 1 else ""
     ends = [end for item in shown for end in (item.statistic.value, item.statistic.low, item.statistic.high)]
+    _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis([*ends, tolerance], f"mean loss ratio{of} (log scale)"))
     alt = "Mean loss ratio by group: " + ", ".join(
         f"{item.group} {number(item.statistic.value)}" for item in result.groups[:8]
@@ -185,14 +194,22 @@ def _both(item: GroupRatio) -> str:
     return f"{attribute}: {item.group}"
 
 
-def _mark(figure: go.Figure, axis: Literal["x", "y"], tolerance: float) -> None:
-    """Draw the tolerance across a log axis; a label's place is a logarithm there, a line's is not."""
+def _mark(
+    figure: go.Figure, axis: Literal["x", "y"], tolerance: float, drawn: Iterable[float | None] = ()
+) -> None:
+    """Draw the tolerance across a log axis; a label's place is a logarithm there, a line's is not.
+
+    Its label stands on the side on which more is `drawn`, so that it stays inside the figure.
+    """
     line = {"color": INK, "width": 2, "dash": "dash"}
     text = f"tolerance {number(tolerance)}"
     place: dict[str, Any] = {"showarrow": False, "text": text, axis: math.log10(tolerance)}
     if axis == "x":
         figure.add_vline(x=tolerance, line=line)
-        figure.add_annotation(yref="paper", y=1, yanchor="bottom", xanchor="left", **place)
+        known = [1.0, *(value for value in drawn if value is not None and value > 0)]
+        middle = math.sqrt(min(known) * max(*known, tolerance))
+        side = "right" if tolerance > middle else "left"
+        figure.add_annotation(yref="paper", y=1, yanchor="bottom", xanchor=side, **place)
     else:
         figure.add_hline(y=tolerance, line=line)
         figure.add_annotation(xref="paper", x=1, xanchor="right", yanchor="bottom", **place)
@@ -303,6 +320,51 @@ def heat_map(result: LossRatioResult, angle: float = 0.0, tolerance: float | Non
         f"{100 * share:.0f} % of the models lie above the tolerance."
     )
     return finish(figure, height=420, alt=alt)
+
+
+def misspecified(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
+    """Draw the mean ratio, its interval and T_n where the metric is turned by some degrees (Figure 1)."""
+    tolerance = result.tolerance if tolerance is None else tolerance
+    rows = result.misspecified
+    if not rows:
+        return empty("The metric was not turned.")
+    at = [row.degrees for row in rows]
+    ends = [(row.statistic.low, row.statistic.high) for row in rows]
+    known = [(x, low, high) for x, (low, high) in zip(at, ends, strict=True) if low is not None]
+    figure = go.Figure()
+    for x, low, high in known:
+        right = high if high is not None else 3 * tolerance
+        figure.add_trace(
+            go.Scatter(
+                x=[x, x],
+                y=[low, right],
+                mode="lines",
+                line={"color": ACCENT, "width": 3},
+                showlegend=False,
+                hovertemplate=f"{number(low)} to {number(high)}<extra></extra>",
+            )
+        )
+    for name, values, symbol in (
+        ("mean ratio", [row.statistic.value for row in rows], "circle"),
+        ("lower bound T", [row.lower_bound for row in rows], "line-ew-open"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=at,
+                y=values,
+                mode="markers",
+                marker={"color": ACCENT, "size": 12, "symbol": symbol, "line": {"width": 2}},
+                name=name,
+                hovertemplate=f"{name}: %{{y:.3g}} at %{{x:g}} degrees<extra></extra>",
+            )
+        )
+    figure.add_hline(
+        tolerance, line={"color": INK, "dash": "dot"}, annotation_text=f"δ = {number(tolerance)}"
+    )
+    figure.update_xaxes(title="metric turned by (degrees)", tickvals=at)
+    figure.update_yaxes(title="loss ratio")
+    told = "; ".join(f"{row.degrees:g} degrees {number(row.lower_bound)}" for row in rows)
+    return finish(figure, height=360, alt=f"Lower bound T where the metric is turned: {told}.")
 
 
 def moved_person(result: LossRatioResult, row: Any, *, most: int = 12) -> go.Figure:

@@ -40,6 +40,7 @@ class GroupSums:
 
     def __init__(self, cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray) -> None:
         self.cells, self.attributes, self.rules = cells, tuple(attributes), rules
+        self._members: np.ndarray | None = None
         planned = [self._planned(positions) for positions in _by_combination(rules)]
         multiplied = [positions for positions, _, tabulated in planned if tabulated is None]
         self._plan = [each for each in planned if each[2] is not None]
@@ -95,9 +96,16 @@ class GroupSums:
 
     def _multiplied(self, positions: np.ndarray, columns: np.ndarray) -> Iterator[Block]:
         rows = max(1, min(_MEMBERS // len(self.cells.n), _RESULT // columns.shape[1]))
+        whole = len(positions) * len(self.cells.n) <= _MEMBERS
+        if whole and self._members is None:  # the one part that is multiplied, met again and again
+            self._members = memberships(self.cells, self.attributes, self.rules[positions])
         for start in range(0, len(positions), rows):
             part = positions[start : start + rows]
-            inside = memberships(self.cells, self.attributes, self.rules[part], dtype=columns.dtype.type)
+            inside: np.ndarray
+            if whole and self._members is not None:
+                inside = self._members[start : start + rows].astype(columns.dtype)
+            else:
+                inside = memberships(self.cells, self.attributes, self.rules[part], dtype=columns.dtype.type)
             yield part, slice(0, columns.shape[1]), inside @ columns
 
     def _tabulated(

@@ -163,7 +163,9 @@ class Subject:
             len(data.favorable) == 1 and data.favorable[0] is True
         ):  # a cut label says it itself; 1 is not True
             return name
-        return f"{name} = {' or '.join(text_of(value) for value in data.favorable)}"
+        said = data.labels.get(name, {})
+        values = [text_of(value) for value in data.favorable]
+        return f"{name} = {' or '.join(said.get(value, value) for value in values)}"
 
     @property
     def rule(self) -> str:

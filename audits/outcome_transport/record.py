@@ -30,6 +30,7 @@ AUDIT = Audit(
     name="outcome_transport",
     title="Transport flows",
     question="Which subgroup's outcomes are mapped to which, and how unlike are the people?",
+    then=("recourse", "groups"),
     limits=(
         "Who is mapped to whom is a comparison of outcomes, not of causes. Many couplings cost "
         "equally little; the figures of one are read together with the range over all of them. A bias "

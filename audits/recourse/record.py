@@ -31,6 +31,7 @@ AUDIT = Audit(
     name="recourse",
     title="Recourse",
     question="What could rejected people change, and does one group have further to go?",
+    then=("flipset", "groups"),
     limits=(
         "The way to a counterpart is a direction in the data, not advice: changing a column need not "
         "be possible in life, changes its neighbours, and the model may be retrained. Costs are "
@@ -45,4 +46,8 @@ AUDIT = Audit(
     seconds=_seconds,
     usual=_usual,
     asks_anew=True,
+    unplanned=(
+        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
+        "known size can be planted among the predictions."
+    ),
 )

@@ -57,6 +57,8 @@ _MEANS = {
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
 _EXECUTIVE_FINDINGS = 8
 _EXECUTIVE_LETTERS = 360
+_EXECUTIVE_QUESTIONS = 3
+_BLANK = "_" * 40
 _ASSUMPTIONS = (
     "Rows are taken as independent people, and the audited rows as a sample of those the model is used on; "
     "where they are not, intervals are too narrow or about someone else.",
@@ -120,10 +122,15 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
         Finding(item.verdict, shortened(item.title, 80), shortened(item.finding, _EXECUTIVE_LETTERS))
         for item in ordered[:_EXECUTIVE_FINDINGS]
     ]
+    asked = list(dict.fromkeys(AUDITS[audit.name].question for audit in run.audits))
+    more = f" And {len(asked) - _EXECUTIVE_QUESTIONS} more." if len(asked) > _EXECUTIVE_QUESTIONS else ""
+    files = ", ".join(item["name"] for item in run.data.get("files") or []) or "a table given in memory"
     blocks: list[Block] = [
         Facts(
             (
+                ("Question", " ".join(asked[:_EXECUTIVE_QUESTIONS]) + more),
                 ("Findings", _tally(run)),
+                ("Data", shortened(files, 120)),
                 ("People", f"{count(run.data['rows_audited'])} rows audited; {_left_out(run)}"),
                 ("Model", shortened(run.model["name"], 120)),
                 ("Data, SHA-256", run.data["sha256"]),
@@ -140,6 +147,8 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
         Text(_verdict_words(run)),
         *(Text(text) for text in _ASSUMPTIONS[:2]),
         Text(f"{FINDS} {AID}", "quiet"),
+        Heading("Sign-off"),
+        Facts(tuple((name, _BLANK) for name in ("Owner of the model", "Decision", "Reviewed by", "Date"))),
     ]
     return Document("Audit summary", head(run), tuple(blocks))
 

@@ -22,6 +22,8 @@ from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_at
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.rule_sets.comparisons import Comparison, largest_pair, linear_threshold
+from audits.rule_sets.contexts import within_context
+from audits.rule_sets.exchanging import Exchanged, exchange
 from audits.rule_sets.inference import (
     People,
     adjusted,
@@ -37,7 +39,7 @@ from audits.rule_sets.inference import (
     z_scores,
 )
 from audits.rule_sets.measure_rows import measure_columns, measure_result
-from audits.rule_sets.measures import Function, Values, compared_values, measured
+from audits.rule_sets.measures import Function, Values, compared_values, measured, shared_draws
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import Audited, pack
 from audits.rule_sets.result import RuleSetsResult
@@ -98,7 +100,7 @@ def rule_sets(
     Definition 4.1, Algorithms 1 and 2, Theorem 4.2 of Zhang, Wang, Sun, Sun (2022).
     """
     options = checked(RuleSetsOptions, options, "rule_sets")
-    streams = generator(rng).spawn(6)
+    streams = generator(rng).spawn(7)
     data = subject.data
     progress(0.0, "Scoring people")
     decisions = np.asarray(subject.decisions, dtype=bool)
@@ -119,6 +121,11 @@ def rule_sets(
             return sample(subject, groups, n, options, rng=streams[3], progress=told)
         return sample_texts(subject, vocabulary, groups, options, rng=streams[3], progress=told)
 
+    def exchanger(told: Progress) -> Exchanged | None:
+        if vocabulary is None:
+            return None
+        return exchange(subject, vocabulary, attributes, cells, options, rng=streams[5], progress=told)
+
     audited = Audited(
         rows=data.rows,
         outcome=subject.outcome,
@@ -127,7 +134,9 @@ def rule_sets(
         if data.gathered is None
         else people_table(subject, cells).iloc[:0],
     )
-    return audit_cells(audited, attributes, cells, options, notes, streams, sampler, progress, values)
+    return audit_cells(
+        audited, attributes, cells, options, notes, streams, sampler, progress, exchanger, values
+    )
 
 
 def audit_cells(
@@ -139,12 +148,13 @@ def audit_cells(
     streams: Sequence[np.random.Generator],
     sampler: Callable[[GroupSums, np.ndarray, Progress], Sampled | None],
     progress: Progress,
+    exchanger: Callable[[Progress], Exchanged | None] | None = None,
     values: Sequence[Values] = (),
 ) -> RuleSetsResult:
     """Search, test, sample and rank what was counted; nothing here looks at rows but the measures' values."""
     if options.measures and not values:
         raise not_counted("rule_sets.measures")
-    for_tests, for_halves, for_splits, _, for_linear, *for_measures = streams
+    for_tests, for_halves, for_splits, _, for_linear = streams[:5]
     progress(0.05, "Counting rule sets")
     if options.text is None:
         search = Search(cells, attributes, support=options.support, depth=options.depth)
@@ -167,13 +177,14 @@ def audit_cells(
     counts = mined.favorable, mined.n, good - mined.favorable, cells.total - mined.n
     first = first_interval(people, groups, counts, null, level=options.level, rng=for_splits)
     sampled = sampler(groups, mined.n, part(progress, 0.75, 0.85))
+    exchanged = None if exchanger is None else exchanger(part(progress, 0.85, 0.88))
     tested = compared_values(
         values,
         groups,
-        draws=options.permutations,
+        draws=shared_draws(options.permutations, len(values), options.level),
         level=options.level,
-        rng=for_measures[0] if for_measures else for_linear,
-        progress=part(progress, 0.85, 0.95),
+        rng=streams[-1],
+        progress=part(progress, 0.88, 0.95),
     )
     progress(0.95, "Ranking groups")
     others: tuple[Comparison | None, ...] = ()
@@ -197,6 +208,9 @@ def audit_cells(
         )
         for each in tested
     )
+    level = inference["interval_level"]
+    beside = within_context(cells, attributes, mined.rules, mined.n, mined.favorable, level=level)
+    table = table.assign(**beside)
     return pack(
         audited,
         options,
@@ -212,6 +226,7 @@ def audit_cells(
         first,
         people,
         tuple(item for item in others if item is not None),
+        exchanged,
         measures,
         of_cells,
     )

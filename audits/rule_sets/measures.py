@@ -4,8 +4,8 @@ A measure is a value per person and who it is about: the false-positive rate is 
 of those whose label is not. A rule set's difference is the mean inside minus the mean outside, each over the
 people whom the measure is about. Under the null hypothesis the values have nothing to do with the
 attributes, so they are shuffled among those people; the largest z-score of all rule sets in each shuffle
-corrects p-values and intervals, as for favourable decisions. Several measures share the error rate in equal
-parts.
+corrects p-values and intervals, as for favourable decisions. Several measures share the error rate, and the
+shuffles, in equal parts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,17 @@ from audits.rule_sets.inference import adjusted, agreeing, critical
 from audits.rule_sets.options import Measure
 from audits.stats.shares import newcombe_ends
 
-__all__ = ["WORDS", "Function", "Tested", "Values", "Words", "compared_values", "measured", "values_of"]
+__all__ = [
+    "WORDS",
+    "Function",
+    "Tested",
+    "Values",
+    "Words",
+    "compared_values",
+    "measured",
+    "shared_draws",
+    "values_of",
+]
 
 Function = Callable[[Subject], np.ndarray]
 """A value per person, (n,); NaN for those whom it is not about."""
@@ -195,6 +205,18 @@ def _values(name: str, words: Words, values: np.ndarray, cells: Cells, times: np
     if times is not None:
         cell, values = np.repeat(cell, times[known]), np.repeat(values, times[known])
     return Values(name, words, cell, values)
+
+
+def shared_draws(permutations: int, measures: int, level: float) -> int:
+    """Return the shuffles of each of several measures: an equal part, but twice what evidence needs at least.
+
+    Examples
+    --------
+    >>> shared_draws(999, 1, 0.05), shared_draws(999, 6, 0.05), shared_draws(19, 6, 0.05)
+    (999, 240, 19)
+    """
+    least = int(np.ceil(2 * max(measures, 1) / level))
+    return min(permutations, max(permutations // max(measures, 1), least))
 
 
 def compared_values(

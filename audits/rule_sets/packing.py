@@ -15,15 +15,16 @@ from audits.mining.cells import Cells
 from audits.mining.search import Mined
 from audits.mining.texts import category_shares
 from audits.rule_sets.comparisons import Comparison
+from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.inference import First, Halves, People
 from audits.rule_sets.judging import is_evidence, judge_audit
 from audits.rule_sets.measure_rows import stated_contributions
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.ranking import leaders, one_row, support_sweep
+from audits.rule_sets.ranking import leaders, one_row, rank_key, support_sweep
 from audits.rule_sets.result import Discovery, MeasureResult, RuleSetsResult
 from audits.rule_sets.sampling import Sampled
 from audits.rule_sets.tables import MOST_ROWS, cells_table, read_rules, rules_table
-from audits.rule_sets.words import finding, warnings_for
+from audits.rule_sets.words import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
 
@@ -67,6 +68,7 @@ def pack(
     first: First,
     people: People,
     others: tuple[Comparison, ...],
+    exchanged: Exchanged | None = None,
     measures: tuple[MeasureResult, ...] = (),
     of_cells: Mapping[str, np.ndarray] | None = None,
 ) -> RuleSetsResult:
@@ -103,6 +105,7 @@ def pack(
         judged=judged.verdict,
         top_confirmed=rows[0].confirmed,
         dropped=len(kept) if len(kept) < len(table) else 0,
+        exchanged=exchanged,
         untested=mined.n_frequent - int(mined.same.sum()) if options.text is not None else 0,
     )
     return RuleSetsResult(
@@ -120,7 +123,8 @@ def pack(
             smallest=float(mined.n.min()),
             material=options.material,
             tolerance=options.tolerance,
-        ),
+        )
+        + on_exchanged(exchanged),
         warnings=(*notes, *warnings),
         rows={"audited": audited.rows, "used": audited.rows, "left_out": {}},
         n=cells.total,
@@ -153,13 +157,14 @@ def pack(
         cells=cells_table(attributes, cells, sampled).assign(**(of_cells or {})),
         people=audited.people,
         shrunken=_shrunken(first, top, bias, table, cells, options.level),
+        exchanged=exchanged,
     )
 
 
 def _first(table: pd.DataFrame, rank_by: str, seen: np.ndarray) -> pd.DataFrame:
     if len(table) <= MOST_ROWS:
         return table
-    key = table["difference" if rank_by == "score" else "z"].abs().to_numpy()
+    key = rank_key(table, rank_by).to_numpy()
     return table.iloc[np.lexsort((-key, ~seen))[:MOST_ROWS]]
 
 

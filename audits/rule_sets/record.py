@@ -54,6 +54,7 @@ AUDIT = Audit(
     name="rule_sets",
     title="Rule sets",
     question="Which hidden intersection of groups does the model decide differently from everyone else?",
+    then=("flipset", "recourse"),
     limits=(
         "A rule set is a description of people, not a cause: the rule that names a group need not be "
         "what the model uses. A score compares a group with everyone else together, so a group can "

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from audits.models.facts import accuracy_words
 from audits.runs.places import place_names
-from audits.stats.words import number
+from audits.runs.registry import AUDITS
+from audits.stats.words import count, number
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["Change", "compare_runs", "comparison_frame", "worded_frame"]
+__all__ = ["Change", "before_and_after", "compare_runs", "comparison_frame", "worded_frame"]
 
 _ESTIMATE = {"value", "low", "high", "n", "method"}
 _MEAN = {"mean", "low", "high", "n", "method"}  # an estimate that shares its row with other things
@@ -68,6 +70,30 @@ def compare_runs(before: RunResult, after: RunResult) -> list[Change]:
     first, second = (_by_audit(document["audits"]) for document in (old, new))
     parts += [(name, first.get(name, {}), second.get(name, {})) for name in {**first, **second}]
     return [change for name, a, b in parts for change in sorted(_changes(name, a, b), key=_weight)]
+
+
+def before_and_after(before: RunResult, after: RunResult) -> pd.DataFrame:
+    """Return what matters of two runs side by side: whom they were of, and each audit's verdict and sentence.
+
+    Columns ``what``, ``before``, ``after``; what only one of the runs has is ``–`` in the other.
+    """
+    told = [_told(run) for run in (before, after)]
+    rows = [(what, *(each.get(what, "–") for each in told)) for what in {**told[0], **told[1]}]
+    return pd.DataFrame(rows, columns=["what", "before", "after"])
+
+
+def _told(run: RunResult) -> dict[str, str]:
+    found = {
+        "people audited": count(run.data["rows_audited"]),
+        "model": str(run.model["name"]),
+        "decided": str(run.model.get("rule") or "–"),
+        "accuracy": accuracy_words(run.model) or "–",
+    }
+    for audit in run.audits:
+        title = AUDITS[audit.name].title if audit.name in AUDITS else audit.name
+        found[f"{title}: verdict"] = audit.result.verdict
+        found[f"{title}: finding"] = audit.headline
+    return found
 
 
 def comparison_frame(changes: list[Change]) -> pd.DataFrame:

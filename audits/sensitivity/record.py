@@ -37,6 +37,7 @@ AUDIT = Audit(
     name="sensitivity",
     title="Prediction sensitivity",
     question="Is this very prediction driven by protected status?",
+    then=("loss_ratio", "flipset"),
     limits=(
         "Sensitivity says how far a prediction hangs on features that tell the groups apart; it is "
         "only as good as the protected-status model, finds associations and no causes, and can be "
@@ -53,4 +54,8 @@ AUDIT = Audit(
     usual=_usual,
     seconds=_seconds,
     asks_anew=True,
+    unplanned=(
+        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
+        "known size can be planted among the predictions."
+    ),
 )

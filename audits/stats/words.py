@@ -9,6 +9,7 @@ from audits.stats.estimate import Estimate
 
 __all__ = [
     "count",
+    "in_words",
     "named_group",
     "number",
     "out_of",
@@ -22,6 +23,7 @@ __all__ = [
 _ONE_DECIMAL_FROM = 1000
 _WEIGHTLESS = 1e-6  # what rounding leaves of nobody
 _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
+_RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _SAYS_LITTLE = {"all", "any", "different", "false", "missing", "na", "no", "none", "null", "other"}
 _SAYS_LITTLE |= {"others", "rest", "true", "unknown", "yes"}
 _SOMEBODY = 0.999  # a sum of weights that is one person but for rounding
@@ -70,6 +72,17 @@ def out_of(some: float, everybody: float) -> str:
     return f"{min(max(part, 1), max(whole - 1, 1)):,} of {whole:,}"
 
 
+def in_words(group: str) -> str:
+    """Word the ranges in the name of a group: ``18 to under 30`` for ``[18, 30)``.
+
+    Examples
+    --------
+    >>> in_words("female & age [18, 30)"), in_words("[60, 76]"), in_words("a [b, c)")
+    ('female & age 18 to under 30', '60 to 76', 'a [b, c)')
+    """
+    return _RANGE.sub(lambda found: f"{found[1]} to {'' if found[3] == ']' else 'under '}{found[2]}", group)
+
+
 def named_group(group: str) -> str:
     """Word a group where people were spoken of, so that no value reads as something else.
 
@@ -89,8 +102,9 @@ def people_in(group: str) -> str:
     >>> people_in("African-American"), people_in("Other"), people_in("female & Velian")
     ('African-American people', 'people in “Other”', 'female & Velian people')
     >>> people_in("age [18, 30)"), people_in("Female & Other"), people_in("(missing)")
-    ('people in “age [18, 30)”', 'people in “Female & Other”', 'people in “(missing)”')
+    ('people in “age 18 to under 30”', 'people in “Female & Other”', 'people in “(missing)”')
     """
+    group = in_words(group)
     parts = re.split(r" & | × ", group)
     plain = all(_PLAIN.fullmatch(part) and part.lower() not in _SAYS_LITTLE for part in parts)
     return f"{group} people" if plain else f"people in “{group}”"

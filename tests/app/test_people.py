@@ -47,3 +47,8 @@ def test_differences_are_marked_and_signed_person_minus_counterpart() -> None:
     assert found.table.loc["sex"].tolist() == ["f", "m", "differs"]
     assert found.differs == (True, True, True, True, False)
     assert found.more == 0
+    assert list(found.table.index) == ["decision", "score", "sex", "skill", "town"]
+    assert found.sentence == (
+        "The person in row 11 is decided unfavorable, while the counterpart in row 13 is decided favorable. "
+        "They differ most in sex (f, not m) and skill (1, not 1.5)."
+    )

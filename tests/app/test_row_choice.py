@@ -38,6 +38,28 @@ def test_a_click_opens_only_who_can_be_opened(
 ) -> None:
     kept: dict[str, object] = {"crowd": {"selection": {"rows": [] if clicked is None else [clicked]}}}
     monkeypatch.setattr(row_choice.state, "widget", kept.get)
+    monkeypatch.setattr(row_choice.state, "get", kept.get)
+    monkeypatch.setattr(row_choice.state, "keep", kept.__setitem__)
     monkeypatch.setattr(row_choice.state, "set_widget", kept.__setitem__)
     row_choice._open("crowd", "who", ["7", "8", "9"], {"7": 7, "9": 9})
     assert kept["who"] == opened
+
+
+def test_a_click_anywhere_in_a_row_opens_it_and_the_latest_click_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: dict[str, object] = {}
+    monkeypatch.setattr(row_choice.state, "widget", kept.get)
+    monkeypatch.setattr(row_choice.state, "get", kept.get)
+    monkeypatch.setattr(row_choice.state, "keep", kept.__setitem__)
+    opened = []
+    for rows, cells in (
+        ([], [(2, "age")]),
+        ([4], [(2, "age")]),
+        ([4], [(0, "sex")]),
+        ([], []),
+        ([], [(9, "age")]),
+    ):
+        kept["crowd"] = {"selection": {"rows": rows, "cells": cells}}
+        opened.append(row_choice.clicked_row("crowd", 5))
+    assert opened == [2, 4, 0, None, None]

@@ -14,13 +14,20 @@ from audits.groups.figures import MOST_GROUPS, beside, differences, pooled, prob
 from tests.groups.test_groups import people, subject_of
 
 
+def rows_of(figure):
+    """Names of the rows, lowest first: beside the first panel, or above each row where they are long."""
+    ticks = list(figure.layout.yaxis.ticktext)
+    above = [note.text for note in figure.layout.annotations if note.x == 0 and note.xref == "paper"]
+    return ticks if any(ticks) else above
+
+
 def test_differences_are_the_results():
     result = groups(subject_of(people(600)))
     figure = differences(result, "race")
     drawn = {
-        (label, trace.xaxis): (value, value - below, value + above)
+        (rows_of(figure)[place], trace.xaxis): (value, value - below, value + above)
         for trace in figure.data
-        for label, value, below, above in zip(
+        for place, value, below, above in zip(
             trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True
         )
     }
@@ -35,8 +42,9 @@ def test_names_that_begin_alike_are_rows_of_their_own():
     frame["race"] = frame["race"].map({"A": long + "1", "B": long + "2", "C": "<b>&"})
     result = groups(subject_of(frame, protected=("race",)))
     for figure, k in ((rates(result, "race"), 3), (differences(result, "race"), 2)):
-        rows = {label for trace in figure.data for label in trace.y}
+        rows = set(rows_of(figure))
         assert len(rows) == k
+        assert {place for trace in figure.data for place in trace.y} == set(range(k))
         assert max(map(len, rows)) < 60
     names = [trace.name for trace in scores(result, "race").data]
     assert len(set(names)) == 3
@@ -96,3 +104,15 @@ def test_pooled_and_probable_rates_are_drawn_as_they_are():
     keys = [exhibit.key for exhibit in section(result).exhibits]
     assert {"pooled_race × sex", "pooled_race", "probable_guess"} <= set(keys)
     assert "pooled_sex" not in keys, "two groups have nothing to be drawn towards"
+
+
+def test_groups_are_drawn_by_their_gap_and_only_those_that_differ_where_asked():
+    frame = people(900)
+    frame.loc[frame["race"] == "C", "score"] = 0.01
+    result = groups(subject_of(frame))
+    first, second, *_ = rows_of(rates(result, "race", by_gap=True))[::-1]
+    assert first.endswith("(reference)")
+    assert second == "C"
+    only = rows_of(differences(result, "race", findings=True))
+    assert only == [row.group for row in result.of("race") if row.verdict == "evidence of a difference"][::-1]
+    assert "C" in only

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs import processes
-from audits.runs.compare import compare_runs, comparison_frame, worded_frame
+from audits.runs.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.database import MIGRATIONS, Database, database
 from audits.runs.executors import ProcessExecutor
 from audits.runs.inline import InlineExecutor
@@ -350,6 +350,9 @@ def test_compare_names_what_changed_and_nothing_else(base):
     changes = {(change.part, change.where): change for change in compare_runs(before, after)}
     threshold = changes["spec", "threshold"]
     assert (threshold.before, threshold.after, threshold.overlap) == (0.5, 0.6, None)
+    matters = before_and_after(before, after).set_index("what")
+    assert matters.loc["Overview: finding"].tolist() == [before.audits[0].headline, after.audits[0].headline]
+    assert matters.loc["decided", "after"].endswith("at least 0.6")
     rates = [{row.group: row for row in result.audits[0].result.table} for result in (before, after)]
     change = changes["groups", "table[group: south].selection_rate"]
     was, now = (side["south"].selection_rate for side in rates)

@@ -10,7 +10,18 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.data.values import MISSING
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.drawing.style import (
+    ACCENT,
+    CONTRAST,
+    GREY,
+    INK,
+    describe,
+    distinct,
+    empty,
+    finish,
+    round_ticks,
+    short,
+)
 from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
 from audits.flipset.result import ranked
 from audits.flipset.words import interval_words
@@ -21,6 +32,7 @@ __all__ = ["COLOUR", "Part", "above_chance", "marginals", "sizes", "transparency
 Part = Literal["positive", "negative"]
 COLOUR = {"positive": ACCENT, "negative": CONTRAST}
 
+_LONGEST_TITLE, _LONGEST_VALUE, _LINE = 22, 16, 22  # letters: of a panel's title, of a value, under a panel
 _WAY = {"positive": "favorable here,<br>not there", "negative": "favorable there,<br>not here"}
 
 
@@ -148,11 +160,12 @@ def marginals(
         return empty(f"Nobody is in the {part} flipset{_where(within)}.")
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
+    deep = any(_upright(item) for item in shown)
     figure = make_subplots(
         rows=rows,
         cols=columns,
-        subplot_titles=[describe(item.feature) for item in shown],
-        vertical_spacing=0.32 / rows if rows > 1 else 0,
+        subplot_titles=distinct([item.feature for item in shown], longest=_LONGEST_TITLE),
+        vertical_spacing=(0.44 if deep else 0.32) / rows if rows > 1 else 0,
         horizontal_spacing=0.06,
     )
     for k, item in enumerate(shown):
@@ -169,7 +182,7 @@ def marginals(
         f"Distribution of {len(shown)} features in the {part} flipset beside all {result.source} people"
         f"{_where(within)}; {first.feature} differs most (distance {number(first.distance)})."
     )
-    height = 110 + 230 * rows
+    height = 110 + (290 if deep else 230) * rows
     figure = finish(figure, height=height, alt=alt)
     # fonts are measured before they are loaded: without a width the last letters of a name are cut off
     return figure.update_layout(legend={"y": 1.0 + 44 / height, "entrywidth": 220}, margin={"t": 76})
@@ -219,20 +232,30 @@ def _category_axis(item: Marginal) -> dict[str, object]:
     if item.categories is None:
         if item.missing is None or item.edges is None:
             return {}
-        x, _, hover = _bars(item)
-        places = sorted({0, (len(x) - 1) // 2, len(x) - 2})
+        x, _, _ = _bars(item)
+        low, high = item.edges[0], item.edges[-1]
+        places = [tick for tick in round_ticks(low, high) if tick <= high - 0.3 * (high - low)]
         return {
             "tickmode": "array",
-            "tickvals": [*(x[k] for k in places), x[-1]],
-            "ticktext": [*(number(x[k]) for k in places), hover[-1]],
+            "tickvals": [*places, x[-1]],
+            "ticktext": [*map(short, places), "missing"],
+            "tickangle": 0,
         }
     step = -(-len(item.categories) // 12)
     places = list(range(0, len(item.categories), step))
+    texts = distinct([item.categories[k] for k in places], longest=_LONGEST_VALUE)
     return {
         "tickmode": "array",
         "tickvals": places,
-        "ticktext": [describe(item.categories[k], longest=18) for k in places],
+        "ticktext": texts,
+        "tickangle": -90 if _upright(item) else 0,
     }
+
+
+def _upright(item: Marginal) -> bool:
+    """Whether the values of a categorical feature are too long to stand beside each other."""
+    texts = [value[:_LONGEST_VALUE] for value in item.categories or ()]
+    return len(texts) * max(map(len, texts), default=0) > _LINE
 
 
 def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
@@ -284,7 +307,7 @@ def transparency(
         shared_yaxes=True,
         horizontal_spacing=0.04,
         column_widths=[0.6, 0.4],
-        subplot_titles=["mean difference (standard deviations)", "mean sign"],
+        subplot_titles=["mean difference<br>(standard deviations)", "mean sign"],
     )
     figure.add_trace(_difference_bars(shown, part), row=1, col=1)
     figure.add_trace(_sign_dots(shown), row=1, col=2)
@@ -296,7 +319,7 @@ def transparency(
         f"first {first.feature}, by {number(first.mean_difference.value)} on average, "
         f"mean sign {number(first.mean_sign.value)}."
     )
-    return finish(figure, height=90 + 30 * len(shown), alt=alt)
+    return finish(figure, height=106 + 30 * len(shown), alt=alt).update_layout(margin={"t": 52})
 
 
 def _name_lines(figure: go.Figure, shown: list[FeatureDifference]) -> None:

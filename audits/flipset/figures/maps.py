@@ -58,7 +58,7 @@ def again(result: FlipsetResult) -> go.Figure:
     figure = make_subplots(
         rows=1,
         cols=2,
-        subplot_titles=["share of people in each repeat (%)", "people by repeats they flip in"],
+        subplot_titles=["share of people<br>in each repeat (%)", "people by repeats<br>they flip in"],
     )
     for place, name in enumerate(("negative", "positive")):
         figure.add_trace(
@@ -95,7 +95,7 @@ def again(result: FlipsetResult) -> go.Figure:
         f"Both flipsets in {found.repeats} repeats; {count(found.nearly_always)} of {count(found.people)} "
         "people flip in at least 9 of 10 of their repeats."
     )
-    return finish(figure, height=300, alt=alt)
+    return finish(figure, height=316, alt=alt).update_layout(margin={"t": 52})
 
 
 def training(result: FlipsetResult) -> go.Figure:

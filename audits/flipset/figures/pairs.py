@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.style import GREY, describe, empty, finish
+from audits.drawing.style import GREY, describe, empty, finish, short
 from audits.flipset.figures.flipsets import COLOUR, Part
 from audits.stats.words import count, percent
 
 __all__ = ["crossed"]
 
 _LARGEST = 34.0  # pixels across
+_SIDE_BY_SIDE = 3  # values whose names have room beside each other on a narrow screen
+
+
+def _brief(label: str) -> str:
+    """Write the range of a bar with few letters: ``12k–18.4k``; other values stay."""
+    ends = re.fullmatch(r"(-?[\d.,e+]+) to (-?[\d.,e+]+)", label)
+    return f"{short(_plain(ends[1]))}–{short(_plain(ends[2]))}" if ends else label
+
+
+def _plain(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 def crossed(table: pd.DataFrame, one: str, other: str, part: Part) -> go.Figure:
@@ -61,7 +74,8 @@ def crossed(table: pd.DataFrame, one: str, other: str, part: Part) -> go.Figure:
             title=describe(name),
             tickmode="array",
             tickvals=ticks[place].tolist(),
-            ticktext=[describe(label, longest=18) for label in ticks[values]],
+            ticktext=[describe(_brief(label), longest=18) for label in ticks[values]],
+            tickangle=-90 if place == "x" and len(ticks) > _SIDE_BY_SIDE else 0,
         )
     densest = table.to_dict("records")[int(table["in the flipset"].argmax())]
     alt = (

@@ -1,0 +1,79 @@
+"""What is likely wrong with the data, a card each, with a button that mends it and one that takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from secrets import token_hex
+from typing import Any
+
+import streamlit as st
+
+from app import work
+from app.columns import ColumnProfile
+from app.data_model.columns import features_of
+from app.drafts import with_data
+from app.widgets import notices
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.data.doctor import Finding, Mend
+from audits.errors import InputError
+
+__all__ = ["doctor_section", "mended"]
+
+
+def doctor_section(
+    space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]
+) -> dict[str, Any]:
+    """Draw a card for each thing found and what was mended; return the draft with what a click mends."""
+    try:
+        found = wait_for(work.findings(space, draft["spec"]), "Looking the data over")
+    except InputError:
+        return draft  # told where the data are prepared
+    seen = set(draft.get("as it is") or ())
+    cards = [each for each in found if each.kind not in seen]
+    done: list[dict[str, Any]] = list(draft.get("mended") or ())
+    if not cards and not done:
+        return draft
+    st.header("Worth a look before you go on" if cards else "Mended", anchor=False)
+    with st.grid(2, min_column_width=340, border=False):
+        for card in cards:
+            with st.container(border=True, height="stretch", key=f"found-{_key(card)}"):
+                st.text(card.said)
+                st.space("stretch")
+                with st.container(horizontal=True):
+                    for place, mend in enumerate(card.mends):
+                        if st.button(notices.label(mend.button), key=f"mend-{_key(card)}-{place}"):
+                            return mended(draft, profiles, card, mend)
+                    if st.button("Leave as it is", type="tertiary", key=f"leave-{_key(card)}"):
+                        return {**draft, "as it is": [*sorted(seen), card.kind]}
+    for place, each in enumerate(done):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"quiet-mended-{place}"):
+            st.text(f"Mended: {each['said']}", width="stretch")
+            if place == len(done) - 1 and st.button("Take it back", type="tertiary", key="unmend"):
+                back = with_data(draft, **each["before"])
+                return {**back, "mended": done[:-1], "id": token_hex(4)}
+    return draft
+
+
+def mended(
+    draft: dict[str, Any], profiles: Sequence[ColumnProfile], card: Finding, mend: Mend
+) -> dict[str, Any]:
+    """Return the draft with a finding mended, noted in its data section, and how to take that back."""
+    data: Mapping[str, Any] = draft["spec"]["data"]
+    changes: dict[str, Any] = dict(mend.put)
+    if mend.leave_out:
+        changes["features"] = [name for name in features_of(draft, profiles) if name not in mend.leave_out]
+    if mend.unprotect:
+        changes["protected"] = [name for name in data.get("protected") or () if name not in mend.unprotect]
+    if mend.recode:
+        changes["recode"] = {**(data.get("recode") or {}), **mend.recode}
+    said = f"{card.said} {mend.button}."
+    changes["mended"] = [*(data.get("mended") or ()), said]
+    before = {name: data.get(name) for name in changes}
+    done = [*(draft.get("mended") or ()), {"said": f"{mend.button} ({card.kind})", "before": before}]
+    # what the page's controls remember belongs to the data as they were: a new mark draws them afresh
+    return {**with_data(draft, **changes), "mended": done, "id": token_hex(4)}
+
+
+def _key(card: Finding) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in card.kind)

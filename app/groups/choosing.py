@@ -1,0 +1,109 @@
+"""Which measure fits the decision: a few questions, and what each measure would mean here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.widgets import notices
+from audits.groups import GroupsResult
+from audits.groups.metrics import METRICS
+from audits.stats import EVIDENCE
+from audits.stats.words import count, out_of, people_in
+
+__all__ = ["measure_chooser", "measure_tiles"]
+
+_TRUST = {
+    "yes": "Yes: it happened, and the same way for every group",
+    "no": "No: it was decided by people, or is known for some only",
+}
+_GIVES = {
+    "help": "It gives something: a loan, a job, a place",
+    "burden": "It burdens somebody: a search, a detention, a suspicion",
+}
+_SHORT = {
+    "many": "There is enough for everybody who deserves it",
+    "few": "Only a few can get it",
+}
+_FIT = {
+    "selection_rate": (
+        "Compare how often each group is decided favorably. That needs no outcome; four fifths is the usual "
+        "line. It says nothing of who deserved it."
+    ),
+    "true_positive_rate": (
+        "Compare, among people with a favorable outcome, how often each group gets the favorable decision: "
+        "does whoever deserves it have the same chance?"
+    ),
+    "false_negative_rate": (
+        "Compare, among people with a favorable outcome, how often each group is burdened all the same: who "
+        "is wronged by mistake?"
+    ),
+    "precision": (
+        "Compare, among those decided favorably, how often the outcome was favorable too: a higher share "
+        "means that a group had to be better to be chosen."
+    ),
+}
+
+
+def measure_tiles(result: GroupsResult, attribute: str) -> None:
+    """Draw a tile for each rate that verdicts look at: its verdict, and the group that is farthest off."""
+    reference = next(row for row in result.of(attribute) if row.is_reference)
+    told = [
+        (
+            metric,
+            [
+                (row, row.differences[metric.name])
+                for row in result.of(attribute)
+                if metric.name in row.differences
+            ],
+        )
+        for metric in METRICS
+        if metric.judged
+    ]
+    with st.grid(3, min_column_width=220, border=False):
+        for metric, rows in told:
+            rows = [(row, gap) for row, gap in rows if gap.estimate.value is not None]
+            if not rows:
+                continue
+            found = [(row, gap) for row, gap in rows if gap.verdict == EVIDENCE] or rows
+            row, gap = max(found, key=lambda each: abs(each[1].estimate.value or 0.0))
+            own, other = row.metric(metric.name), reference.metric(metric.name)
+            with st.container(border=True, height="stretch", key=f"tile-{metric.name}"):
+                st.markdown(f"**{metric.words.capitalize()}**")
+                st.badge(gap.verdict, color="primary" if gap.verdict == EVIDENCE else "gray")
+                if own is not None and other is not None and None not in (own.value, other.value):
+                    mine = out_of((own.value or 0.0) * own.n, own.n)
+                    theirs = out_of((other.value or 0.0) * other.n, other.n)
+                    who = people_in(row.group)
+                    st.text(f"{who[0].upper()}{who[1:]}{metric.about}: {mine}, against {theirs}.")
+                differ = sum(each.verdict == EVIDENCE for _, each in rows)
+                st.caption(f"{count(differ)} of {count(len(rows))} groups differ for sure")
+
+
+def measure_chooser(result: GroupsResult) -> None:
+    """Ask what the decision is like, and show the rate that fits it."""
+    with st.expander("Which measure fits your decision?", key="measure-chooser"):
+        known = [metric.name for metric in METRICS if result.table[0].metric(metric.name) is not None]
+        trust = _ask("Can the outcome be trusted?", _TRUST, "trust")
+        gives = _ask("What does the decision do?", _GIVES, "gives")
+        scarce = _ask("How much is there to give?", _SHORT, "scarce") if gives == "help" else "many"
+        name = _fitting(trust, gives, scarce)
+        if name not in known:
+            notices.note("That measure needs an outcome, which these data lack.")
+            name = "selection_rate"
+        st.markdown(f"**{METRICS[name].words.capitalize()}**")
+        st.text(_FIT[name])
+        st.button("Show this rate", key="show-measure", on_click=state.set_widget, args=("rates", [name]))
+
+
+def _ask(question: str, answers: dict[str, str], key: str) -> str:
+    return st.radio(question, list(answers), format_func=answers.__getitem__, **state.choice(f"fit-{key}"))
+
+
+def _fitting(trust: str, gives: str, scarce: str) -> str:
+    """Return the rate to compare, in the sense of Aequitas' tree of decisions."""
+    if trust == "no":
+        return "selection_rate"
+    if gives == "burden":
+        return "false_negative_rate"
+    return "precision" if scarce == "few" else "true_positive_rate"

@@ -1,0 +1,189 @@
+"""Screenshots of every page in five states at two widths, to be looked at one by one.
+
+Run with ``make screenshots`` or ``python -m benchmarks.screenshots [FOLDER] [--pages flipset,groups]``; needs
+Playwright and Chromium. The states: nothing brought yet, settled and not run, a result, something wrong,
+and a result of a table with twenty groups whose names are sixty letters long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Error as BrowserError
+
+from benchmarks.app import CHROMIUM, FLAGS, await_server
+from tests.browser import acts
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (
+    "data_model",
+    "groups",
+    "flipset",
+    "explain",
+    "loss_ratio",
+    "outcome_transport",
+    "recourse",
+    "rule_sets",
+    "sensitivity",
+    "monitor",
+    "saved",
+    "tour",
+)
+WIDTHS = (1280, 400)
+_TALLEST = 9_000
+_QUALITY = 38  # of WebP: text stays legible, and all of them stay below 6 MB
+_RUNS = 240_000  # ms that an audit may take
+
+
+def main() -> None:
+    """Walk through the pages in each state, and save what they look like."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("folder", nargs="?", type=Path, default=ROOT / "artefacts" / "screenshots")
+    asked.add_argument("--pages", default=",".join(PAGES), help="some of them, separated by commas")
+    asked.add_argument("--states", default="empty,settled,result,error,hard")
+    given = asked.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    pages, states = given.pages.split(","), given.states.split(",")
+    with served() as url, sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for state in states:
+            for name, page in visited(browser, url, state, pages):
+                shoot(page, given.folder, f"{name}-{state}")
+        browser.close()
+    size = sum(path.stat().st_size for path in given.folder.glob("*.webp"))
+    print(f"{len(list(given.folder.glob('*.webp')))} screenshots, {size / 1e6:.1f} MB, in {given.folder}")
+
+
+def visited(browser: Browser, url: str, state: str, pages: list[str]) -> Iterator[tuple[str, Page]]:
+    """Bring the browser into a state on each of the pages, one after another."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.add_init_script(acts.COUNT_RUNS)
+    acts.open_app(page, url)
+    if state in {"settled", "result"}:
+        acts.open_example(page, "loans")
+    elif state == "error":
+        acts.upload(page, _written(_wrong(), "everybody-is-hired.csv"))
+    elif state == "hard":
+        acts.upload(page, _written(_hard(), "a-long-name-of-a-file-that-somebody-exported.csv"))
+        acts.choose(page, "label-", "hired")
+        acts.choose(page, "favorable-", "1")
+        page.keyboard.press("Escape")
+        acts.settle(page)
+    address = page.url.partition("?")[2]
+    for name in pages:
+        with suppress(BrowserError):
+            page.goto(f"{url}/{'' if name == 'data_model' else name}?{address}")
+            acts.settle(page)
+            if state in {"result", "hard"}:
+                _run(page)
+            yield name, page
+    page.context.close()
+
+
+def _run(page: Page) -> None:
+    """Run what the page offers with its defaults, and wait for what comes of it."""
+    button = page.locator(".st-key-run button")
+    if not button.count():
+        return
+    with suppress(BrowserError):
+        button.first.click(timeout=10_000)
+        page.wait_for_selector(
+            '.st-key-finding:not(.st-key-earlier *), .stMain [class*="st-key-problem-"]', timeout=_RUNS
+        )
+    acts.settle(page)
+
+
+def shoot(page: Page, folder: Path, name: str) -> None:
+    """Save the whole page at each width as WebP."""
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        acts.settle(page)
+        tall = page.locator('[data-testid="stMain"]').evaluate("e => e.scrollHeight")
+        page.set_viewport_size({"width": width, "height": min(max(int(tall), 700), _TALLEST)})
+        acts.settle(page)
+        page.wait_for_timeout(600)  # figures are drawn after the script has run
+        image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        image.save(folder / f"{name}-{width}.webp", quality=_QUALITY, method=6)
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def _wrong() -> pd.DataFrame:
+    """Return a table that cannot be audited as it is: everybody has the same outcome."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 80), "years": rng.integers(0, 20, 80), "hired": 1, "prediction": 1}
+    )
+
+
+def _hard() -> pd.DataFrame:
+    """Return 3,000 people of twenty groups with names of sixty letters, and columns with gaps."""
+    rng = np.random.default_rng(0)
+    n = 3_000
+    names = [
+        f"People of the {place} district, counted in the last census of {year}".ljust(60, "e")[:60]
+        for place, year in zip(
+            [f"{side} {part}" for side in ("northern", "southern", "eastern", "western")
+             for part in ("upper", "lower", "inner", "outer", "central")],
+            range(1991, 2011), strict=True,
+        )
+    ]  # fmt: skip
+    group = rng.choice(20, n, p=np.arange(20, 0, -1) / 210)
+    skill = rng.normal(size=n)
+    shown = (skill + rng.normal(size=n) * 0.7).round(2)
+    return pd.DataFrame(
+        {
+            "district_of_residence_at_the_time_of_the_application": np.array(names)[group],
+            "sex": rng.choice(["female", "male"], n),
+            "years_of_experience_in_a_comparable_position": (5 + 3 * shown).clip(0).round(1),
+            "score_of_the_aptitude_test_taken_at_the_assessment_centre": np.where(
+                rng.random(n) < 0.08, np.nan, shown
+            ),
+            "highest_educational_qualification": rng.choice(
+                ["none", "school", "vocational training of at least two years", "university"], n
+            ),
+            "hired": ((skill - 0.04 * group + rng.normal(size=n) * 0.5) > -0.2).astype(int),
+        }
+    )
+
+
+def _written(frame: pd.DataFrame, name: str) -> Path:
+    path = Path(tempfile.mkdtemp()) / name
+    frame.to_csv(path, index=False)
+    return path
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Start the app with a home of its own, and end it."""
+    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
+        options = [f"--server.port={port}", "--server.address=127.0.0.1"]
+        server = subprocess.Popen(
+            command + options, cwd=ROOT, env={**os.environ, "EVENHAND_HOME": home}, stdout=subprocess.DEVNULL
+        )
+        try:
+            await_server(f"http://127.0.0.1:{port}/api/v1/health")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Every figure of every audit over a table of hard labels: no two texts overlap, none leaves its figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser
+from plotly.offline import get_plotlyjs
+
+from audits.runs.inline import InlineExecutor
+from audits.runs.registry import AUDITS
+
+pytestmark = pytest.mark.browser
+
+LONG = "district_of_residence_at_the_time_of_the_application_for_work"
+WORDY = "highest_educational_qualification"
+NAMES = [f"People of district {place:02} counted in the last census of that year" for place in range(20)]
+A, B = {LONG: NAMES[0]}, {LONG: NAMES[1]}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "groups": {},
+    "flipset": {"source": A, "target": B, "permutations": 99, "seconds": 1, "repeats": 3},
+    "explain": {"source": A, "target": B},
+    "loss_ratio": {"sensitive": [LONG], "steps": 5},
+    "outcome_transport": {"by": [LONG], "source": A, "target": B, "permutations": 99},
+    "recourse": {"actionable": ["experience"], "by": [LONG], "permutations": 99},
+    "rule_sets": {"permutations": 99},
+    "sensitivity": {"protected": LONG, "bootstrap": 100},
+}
+APART = """
+() => [...document.querySelectorAll(".js-plotly-plot")].flatMap(figure => {
+    const box = figure.getBoundingClientRect();
+    const texts = [...figure.querySelectorAll(".main-svg text")]
+        .filter(each => each.textContent.trim() && !each.closest(".modebar, .hoverlayer, .slice")
+            && getComputedStyle(each).opacity !== "0" && getComputedStyle(each).visibility !== "hidden")
+        .map(each => {
+            const lines = each.querySelectorAll(":scope > tspan.line");
+            const says = lines.length ? [...lines].map(line => line.textContent).join(" ") : each.textContent;
+            return [says, each.getBoundingClientRect()];
+        })
+        .filter(([, at]) => at.width > 0 && at.height > 0);
+    const wrong = texts
+        .filter(([, at]) => at.left < box.left - 1 || at.right > box.right + 1
+            || at.top < box.top - 1 || at.bottom > box.bottom + 1)
+        .map(([says]) => `${figure.id}: ${says} leaves its figure`);
+    texts.forEach(([says, at], i) => texts.slice(i + 1).forEach(([other, to]) => {
+        const wide = Math.min(at.right, to.right) - Math.max(at.left, to.left);
+        const high = Math.min(at.bottom, to.bottom) - Math.max(at.top, to.top);
+        if (wide > 3 && high > 6) wrong.push(`${figure.id}: ${says} overlaps ${other}`);
+    }));
+    return wrong;
+})
+"""
+
+
+def table(folder: Path) -> Path:
+    """Write 600 people of twenty groups with names of sixty letters, gaps, and a column of one value."""
+    rng = np.random.default_rng(3)
+    n = 600
+    place = np.sort(rng.choice(20, n, p=np.arange(20, 0, -1) / 210))
+    skill = rng.normal(size=n).round(1)
+    hired = (skill + rng.normal(size=n) - 0.03 * place > 0).astype(int)
+    levels = ["none", "apprenticeship or vocational training of two years at least", "university"]
+    frame = pd.DataFrame(
+        {
+            LONG: np.array(NAMES)[place],
+            "experience": np.where(rng.random(n) < 0.1, np.nan, (30_000 + 9_000 * skill).round()),
+            WORDY: rng.choice(levels, n),
+            "one_value": "the only value that anybody in this table has",
+            "hired": hired,
+        }
+    )
+    frame.to_csv(folder / "hard.csv", index=False)
+    return folder
+
+
+def figures(folder: Path) -> list[tuple[str, str]]:
+    """Draw every exhibit of every audit; name and JSON of each."""
+    made = []
+    for name, options in OPTIONS.items():
+        spec = {
+            "data": {
+                "path": "hard.csv",
+                "label": "hired",
+                "favorable": 1,
+                "protected": [LONG],
+                "features": ["experience", WORDY, "one_value"],
+                "test_size": 0.9,
+            },
+            "model": {"train": "logistic"},
+            "audits": [{name: options}],
+        }
+        run = InlineExecutor().submit(spec, folder)
+        assert run.error is None, (name, run.error)
+        result = run.result().audits[0].result
+        for exhibit in AUDITS[name].section(result).exhibits:
+            wide = " wide" if exhibit.wide else ""
+            made.append((f"{name} {exhibit.key}{wide}", exhibit.figure().to_json()))
+    return made
+
+
+def page(drawn: list[tuple[str, str]]) -> str:
+    """Return one page with all figures, drawn as wide as it is."""
+    parts = [f'<div id="{name}"></div>' for name, _ in drawn]
+    calls = [f"draw({name!r}, {json});" for name, json in drawn]
+    return (
+        "<!doctype html><meta charset=utf-8><style>body{margin:0;font-family:sans-serif}"
+        "[id$=wide]{min-width:600px}</style>"  # as pages show them on a narrow screen
+        f"<script>{get_plotlyjs()}</script>{''.join(parts)}<script>"
+        "const all = []; const draw = (id, f) => all.push(Plotly.newPlot(id, f.data, {...f.layout, "
+        "autosize: true}, {responsive: true, displayModeBar: false}));"
+        f"{''.join(calls)} Promise.all(all).then(() => window.drawn = true);</script>"
+    )
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a page with every figure."""
+    folder = table(tmp_path_factory.mktemp("hard"))
+    path = folder / "figures.html"
+    path.write_text(page(figures(folder)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [920, 380])
+def test_no_texts_overlap_and_none_leaves_its_figure(drawn: Path, browser: Browser, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    shown = context.new_page()
+    shown.goto(drawn.as_uri(), wait_until="commit")
+    shown.wait_for_function("window.drawn", timeout=180_000)
+    found = shown.evaluate(APART)
+    context.close()
+    assert not found, "\n".join(found)

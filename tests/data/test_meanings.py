@@ -1,0 +1,56 @@
+"""Names for values: said everywhere, while a model that is brought is given what the file has."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from audits.data import build_data, data_spec
+from audits.errors import InputError
+
+FRAME = pd.DataFrame(
+    {"sex": [1, 2, 2, None, 1], "stage": [3, 1, 2, 2, 1], "pay": [5, 6, 7, 8, 9], "good": [0, 1, 1, 0, 1]}
+)
+SECTION = {
+    "label": "good",
+    "favorable": 1,
+    "protected": ["sex"],
+    "labels": {"sex": {1: "male", "2": "female"}, "good": {1: "repaid"}},
+}
+
+
+def test_groups_say_what_values_mean_and_models_get_the_values():
+    data = build_data(FRAME, data_spec({**SECTION, "features": ["sex", "pay"]}))
+    assert data.groups["sex"].tolist() == ["male", "female", "female", "(missing)", "male"]
+    assert data.frame["sex"].dropna().tolist() == ["male", "female", "female", "male"]
+    given = data.written.restore(data.frame[["sex", "pay"]])
+    pd.testing.assert_series_equal(given["sex"], FRAME["sex"], check_index=False)
+    some = data.written.restore(data.frame[["sex"]].iloc[[1, 0]].reset_index(drop=True))
+    assert some["sex"].tolist() == [2, 1]
+
+
+def test_the_labels_own_values_stay_as_a_model_knows_them():
+    data = build_data(FRAME, data_spec(SECTION))
+    assert data.favorable == (1,)
+    assert data.labels["good"] == {"1": "repaid"}
+
+
+def test_an_ordinal_column_keeps_the_order_of_its_values():
+    labels = {"stage": {1: "early", 2: "later", 3: "advanced"}}
+    data = build_data(FRAME, data_spec({**SECTION, "labels": labels, "kinds": {"stage": "ordinal"}}))
+    assert data.orders["stage"] == ("early", "later", "advanced")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"labels": {"sex": {3: "other"}}}, "data.labels.sex must name values of the data, got '?3'?"),
+        ({"labels": {"sx": {1: "male"}}}, "data.labels.sx must be a column of the data"),
+        ({"labels": {"sex": {1: "x", 2: "x"}}}, "must give each value a name of its own, got 'x'"),
+        ({"labels": {"pay": {5: "low"}}, "kinds": {"pay": "continuous"}}, "the column is used as a number"),
+        ({"labels": ["sex"]}, "data.labels must be a mapping of column"),
+    ],
+)
+def test_labels_that_cannot_be_are_told(more, message):
+    with pytest.raises(InputError, match=message):
+        build_data(FRAME, data_spec({**SECTION, **more}))
