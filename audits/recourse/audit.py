@@ -19,6 +19,7 @@ from audits.recourse.packing import Found, pack_recourse
 from audits.recourse.result import GroupAction, RecourseResult
 from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
 from audits.recourse.ways import Ways, find_ways, group_actions
+from audits.results import Optimum
 from audits.transport import exact_coupling
 
 __all__ = ["recourse"]
@@ -104,7 +105,7 @@ def recourse(
         ways = find_ways(way, rng, part(progress, 0.9, 0.98))
         actions_of_groups = group_actions(way, ways, rng)
     progress(0.98, "Writing the tables")
-    certificate = {"cost": coupling.cost, "slack": float(coupling.slack), "method": coupling.method}
+    certificate = Optimum(float(coupling.cost), float(coupling.slack), coupling.method)
     found = Found(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
     found = replace(found, ways=ways, group_actions=actions_of_groups)
     return pack_recourse(way, found)
