@@ -18,12 +18,18 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from audits.data import DataSpec, build_data
 from audits.mining.attributes import Attribute, End, category, interval
 from audits.mining.cells import Cells, count_cells, memberships
+from audits.mining.search import Search
+from audits.mining.sums import GroupSums
+from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult
 from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.exchanging import _adjusted, _Pattern
+from audits.rule_sets.measures import WORDS, compared_values, measured
+from audits.rule_sets.options import MEASURES
 from audits.rule_sets.packing import Audited
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
 from audits.stats.means import mean_test
@@ -148,6 +154,9 @@ def simulations() -> list[Simulation]:
     for n, rate in ((300, 0.4), (2000, 0.4), (2000, 0.05)):
         setting = f"no difference, {n:,} people, rate {rate:g}"
         found.append(Simulation("rule_sets", setting, partial(_no_effect, n, rate, setting), part=SLOW))
+    for n in (300, 2000):
+        setting = f"no difference, {n:,} people, errors"
+        found.append(Simulation("rule_sets", setting, partial(_errors, n, setting), part=SLOW))
     for n, effect in ((1000, 0.2), (4000, 0.2)):
         setting = f"{n:,} people, one of 40 groups {100 * effect:.0f} points lower"
         found.append(Simulation("rule_sets", setting, partial(_planted, n, effect, setting), part=SLOW))
@@ -197,6 +206,28 @@ def _no_effect(n: int, rate: float, setting: str, numbers: range) -> Iterator[Ro
     confirmed = sum(result.discovery.confirmed > 0 for result, _ in drawn)
     yield Row("rule_sets", "a group confirmed on a half", setting, "false alarms", LEVEL, confirmed, worlds)
     yield from _intervals(drawn, setting)
+
+
+def _errors(n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Each measure of error of a model that is right about everybody alike, at its whole level."""
+    hits = dict.fromkeys(MEASURES, 0)
+    for world_number in numbers:
+        rng = np.random.default_rng(world_number)
+        attributes, sizes = people(n, rng)
+        frame = pd.DataFrame({"p": rng.beta(2, 3, n)})
+        frame["label"] = (rng.random(n) < frame["p"]).astype(int)
+        frame["group"] = rng.choice(["a", "b"], n)
+        spec = DataSpec(label="label", favorable=1, protected=("group",), features=("group",))
+        subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "p"}}))
+        cells = count_cells([item.codes for item in attributes], sizes, subject.decisions)
+        search = Search(cells, attributes, support=0.05)
+        search.run(10**6)
+        groups = GroupSums(cells, attributes, search.found().rules)
+        for values in measured(subject, cells, MEASURES, {}):
+            tested = compared_values([values], groups, draws=199, level=LEVEL, rng=rng)[0]
+            hits[values.name] += bool((tested.adjusted_p <= LEVEL).any())
+    for name, found in hits.items():
+        yield Row("rule_sets", WORDS[name].name.lower(), setting, "false alarms", LEVEL, found, len(numbers))
 
 
 def _planted(n: int, effect: float, setting: str, numbers: range) -> Iterator[Row]:

@@ -12,6 +12,7 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.groups.choosing import measure_chooser, measure_tiles
+from app.groups.strip import survival_strip
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -68,6 +69,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _differences(result, attribute, order)
     _pooled(result, attribute)
     _probable(result)
+    survival_strip(space, draft, result, attribute)
     verdict_cards(space, draft)
     st.subheader("Scores", anchor=False)
     figure_card(

@@ -16,6 +16,7 @@ from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
 from app.widgets.roles import actionable_by_role, is_german, roles_section
+from app.widgets.stated import stated_number
 from audits.checks import build
 from audits.options import option_of
 from audits.records import Size
@@ -93,6 +94,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
         if between != stated.default:
             options["interpolation"] = between
+    with st.expander("Several ways for each person"):
+        options |= _several(actionable, data, summary, draft)
     return Chosen(options, "Recourse", _seconds(draft, summary, options))
 
 
@@ -171,6 +174,44 @@ def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str
         if values:
             limits |= _among(name, values)
     return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}
+
+
+def _several(
+    actionable: list[str], data: DataHeld, summary: Summary, draft: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Draw how many ways to look for, how they are tried, and which columns move along."""
+    ways = stated_number(RecourseOptions, "ways", "Ways for each person (0: none)", **state.choice("ways"))
+    if not ways:
+        return {}
+    chosen: dict[str, Any] = {"ways": ways}
+    chosen["ways_people"] = stated_number(
+        RecourseOptions, "ways_people", "People looked at", **state.choice("ways-people")
+    )
+    if draft["spec"]["model"].get("train"):
+        chosen["refits"] = stated_number(
+            RecourseOptions, "refits", "Models trained again", **state.choice("ways-refits")
+        )
+    chosen["noise"] = stated_number(
+        RecourseOptions, "noise", "Numbers miss their aim by (sd)", **state.choice("ways-noise")
+    )
+    numbers = [
+        name
+        for name in data.features
+        if summary.kinds[name] in {"continuous", "integer"} and name not in actionable
+    ]
+    moved = st.multiselect(
+        "Columns that move along",
+        numbers,
+        help=option_of(RecourseOptions, "follows").help,
+        **state.choice("moves-along"),
+    )
+    follows = {}
+    for name in moved:
+        others = [other for other in data.features if other != name]
+        causes = st.multiselect(f"{name} follows", others, **state.choice(f"follows-{name}"))
+        if causes:
+            follows[name] = causes
+    return chosen | ({"follows": follows} if follows else {})
 
 
 def _among(name: str, values: Sequence[str]) -> dict[str, Any]:

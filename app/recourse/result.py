@@ -17,6 +17,7 @@ from app.widgets.row_choice import choose_row
 from app.workspace import Workspace
 from audits.recourse import RecourseResult, words
 from audits.recourse import figures as figures
+from audits.recourse.exhibits import section, ways_facts
 from audits.recourse.figures import person_path
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, p_words
@@ -29,6 +30,13 @@ _HEADS = {
     "fewest": "fewest columns",
     "fewest_columns": "which",
     "fewest_proved": "all smaller sets tried",
+}
+
+_WAY = {
+    "change": "what to change",
+    "cost": "cost",
+    "survives": "accepted by models trained again (share)",
+    "noisy": "accepted with noise (share)",
 }
 
 
@@ -44,6 +52,7 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     figure_card("burden", drawn(figures.burden, result), result.groups_frame)
     if len(result.by_group) > 1:
         figure_card("apart", drawn(figures.apart, result), result.groups_frame)
+    _ways(result)
     _people(result)
     fine_print(found, draft, "recourse", coupling=asdict(result.certificate))
 
@@ -58,6 +67,17 @@ def show_earlier(result: RecourseResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
     earlier_figure(drawn(figures.reclassified, result))
+
+
+def _ways(result: RecourseResult) -> None:
+    """Several ways for each person, how well they hold, and one action for each group."""
+    for exhibit in section(result).exhibits:
+        if exhibit.key in {"ways", "group-actions"}:
+            st.subheader(exhibit.heading, anchor=False)
+            st.text(exhibit.caption)
+            if exhibit.key == "ways":
+                st.text("; ".join(f"{name}: {told}" for name, told in ways_facts(result).items()))
+            figure_card(exhibit.key, exhibit.figure(), exhibit.table)
 
 
 def _people(result: RecourseResult) -> None:
@@ -98,3 +118,6 @@ def _person(result: RecourseResult, row: Any) -> None:
             )
         elif _fewest_sought(result):
             st.text("No set of these columns turns the decision.")
+        if result.ways is not None and row in result.ways.index:
+            own = result.ways.loc[[row], [name for name in _WAY if name in result.ways]].rename(columns=_WAY)
+            st.dataframe(own, hide_index=True, alt="Different ways for this person, the cheapest first")

@@ -17,7 +17,8 @@ from audits.checks import build
 from audits.errors import InputError
 from audits.mining.texts import TERMS
 from audits.options import options_of
-from audits.rule_sets.options import RuleSetsOptions
+from audits.rule_sets.measures import WORDS
+from audits.rule_sets.options import MEASURES, RuleSetsOptions
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
 
@@ -32,6 +33,7 @@ _ORDERS = {
 }
 _CORRECTIONS = {"max": "the largest of shuffled scores", "holm": "Holm", "bh": "Benjamini and Hochberg"}
 _STATED = {each.name: each for each in options_of(RuleSetsOptions)}
+_HARD = ("false_positive_rate", "false_negative_rate", "precision")  # of any decision, without probabilities
 _MOST_SHUFFLES = 9999  # what a page waits for
 
 
@@ -66,6 +68,19 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
             return None
         options["protected"] = chosen
         title = f"Rule sets: {', '.join(chosen)}"
+    if data.label is not None:
+        names = [
+            name for name in MEASURES if draft["spec"]["model"].get("predictions") is None or name in _HARD
+        ]
+        measures = st.multiselect(
+            "Errors to look at too",
+            names,
+            format_func=lambda name: WORDS[name].name,
+            help=_STATED["measures"].help,
+            **state.choice("measures"),
+        )
+        if measures:
+            options["measures"] = measures
     with st.expander("More options"):
         options |= _more(data, text is not None)
     return Chosen(options, title, _seconds(draft, data, summary, options))

@@ -23,7 +23,9 @@ from audits.rule_sets import (
     RuleSetsResult,
     alike,
     combination_tree,
+    contributions_of,
     group_neighbours,
+    lattice,
     leaderboard_frame,
     members,
     refine,
@@ -86,6 +88,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         _leaderboard(rows)
         data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
         _group(result, rows, data)
+    for each in result.measures:
+        st.subheader(each.name, anchor=False)
+        st.text(each.finding)
+        figure_card(f"rule-sets-{each.measure}", figures.by_measure(each), each.to_frame)
     _overview(result, rows)
     _comparisons(result)
     mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
@@ -231,6 +237,7 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) ->
     _near(result, rows, chosen)
     steps = group_neighbours(result, chosen)
     figure_card("rule-set-neighbours", figures.neighbours(steps), lambda: steps)
+    _made_of(result, chosen)
     own = {rule["attribute"] for rule in row.rules}
     columns = [
         name
@@ -240,6 +247,22 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) ->
     differs = data.differences(result.people.index, inside, columns)
     figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
     _people(result, data, inside)
+
+
+def _made_of(result: RuleSetsResult, chosen: int) -> None:
+    """What each condition adds to the group's difference, and the groups around it, by decision or error."""
+    by: dict[str | None, str] = {None: "favorable decisions"}
+    by |= {each.measure: each.name.lower() for each in result.measures}
+    measure = None
+    if len(by) > 1:
+        measure = st.selectbox(
+            "By", list(by), format_func=by.__getitem__, width=260, **state.choice("made-of")
+        )
+    whole = measure is None or next(each.share for each in result.measures if each.measure == measure)
+    scale = 100.0 if whole else 1.0
+    shares, near = contributions_of(result, chosen, measure), lattice(result, chosen, measure)
+    figure_card("rule-set-conditions", figures.conditions(shares, scale=scale), lambda: shares)
+    figure_card("rule-set-lattice", figures.lattice(near, scale=scale), lambda: near.drop(columns="broader"))
 
 
 def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> None:

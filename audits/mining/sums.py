@@ -2,7 +2,8 @@
 
 Two ways to the same numbers. With few cells: membership matrix times columns. With many attributes of few
 levels each: tabulate the columns over a rule set's own attributes only, then apply all rules of one
-attribute after the other. The cheaper is taken, combination by combination.
+attribute after the other. The cheaper is taken, combination by combination; all that are multiplied are
+multiplied together.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ __all__ = ["GroupSums"]
 _MEMBERS = 16_000_000
 _COLUMNS = 128
 _RESULT = 24_000_000
+_GATHERED = 32  # multiplications in the time of gathering one value: it waits for memory, they do not
 
 Block = tuple[np.ndarray, slice, np.ndarray]
 
@@ -38,7 +40,12 @@ class GroupSums:
 
     def __init__(self, cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray) -> None:
         self.cells, self.attributes, self.rules = cells, tuple(attributes), rules
-        self._plan = [self._planned(positions) for positions in _by_combination(rules)]
+        self._members: np.ndarray | None = None
+        planned = [self._planned(positions) for positions in _by_combination(rules)]
+        multiplied = [positions for positions, _, tabulated in planned if tabulated is None]
+        self._plan = [each for each in planned if each[2] is not None]
+        if multiplied:
+            self._plan.append((np.concatenate(multiplied), np.empty(0, dtype=np.int64), None))
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -79,7 +86,8 @@ class GroupSums:
     def _tabulated_cost(self, names: np.ndarray, kept: list[np.ndarray]) -> float:
         """Multiplications a column of the second way; picking out a rule set costs about 4."""
         levels = [self.attributes[name].rules.shape[1] for name in names]
-        done, cost, ahead = 1.0, 0.0, float(np.prod(levels, dtype=float))
+        done, ahead = 1.0, float(np.prod(levels, dtype=float))
+        cost = float(_GATHERED * len(self.cells.n))
         for rules, level in zip(kept, levels, strict=True):
             cost += done * len(rules) * ahead
             done *= len(rules)
@@ -88,9 +96,16 @@ class GroupSums:
 
     def _multiplied(self, positions: np.ndarray, columns: np.ndarray) -> Iterator[Block]:
         rows = max(1, min(_MEMBERS // len(self.cells.n), _RESULT // columns.shape[1]))
+        whole = len(positions) * len(self.cells.n) <= _MEMBERS
+        if whole and self._members is None:  # the one part that is multiplied, met again and again
+            self._members = memberships(self.cells, self.attributes, self.rules[positions])
         for start in range(0, len(positions), rows):
             part = positions[start : start + rows]
-            inside = memberships(self.cells, self.attributes, self.rules[part], dtype=columns.dtype.type)
+            inside: np.ndarray
+            if whole and self._members is not None:
+                inside = self._members[start : start + rows].astype(columns.dtype)
+            else:
+                inside = memberships(self.cells, self.attributes, self.rules[part], dtype=columns.dtype.type)
             yield part, slice(0, columns.shape[1]), inside @ columns
 
     def _tabulated(

@@ -4,6 +4,9 @@ Implements section 4.3 of Kwegyir-Aggrey, Santorella, Brown, "Everything is Rela
 Fairness with Optimal Transport" (2021): interpolation (Eq. 15), Figures 4 and A1, and the roles of Table A1
 (`GERMAN_ROLES`).
 
+Past the paper, on request: several ways for one person, which of them hold, one action for a whole group, and
+what follows from an action (`ways`, `downstream`).
+
 Departures, and why:
 
 * Every rejected score lies below every accepted one, so that under Eq. 10's cost any coupling of the two is

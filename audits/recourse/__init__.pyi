@@ -4,5 +4,7 @@ from .options import Limit as Limit
 from .options import RecourseOptions as RecourseOptions
 from .result import AlphaRow as AlphaRow
 from .result import Change as Change
+from .result import GroupAction as GroupAction
 from .result import GroupRecourse as GroupRecourse
 from .result import RecourseResult as RecourseResult
+from .result import WaysSummary as WaysSummary

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from audits.checks import generator
@@ -14,8 +16,9 @@ from audits.recourse.judging import burden_of
 from audits.recourse.literal import between_people
 from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import Found, pack_recourse
-from audits.recourse.result import RecourseResult
+from audits.recourse.result import GroupAction, RecourseResult
 from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
+from audits.recourse.ways import Ways, find_ways, group_actions
 from audits.results import Optimum
 from audits.transport import exact_coupling
 
@@ -96,9 +99,15 @@ def recourse(
         )
     progress(0.9, "Trying every accepted person's values")
     reached, tried = reached_by_any(way, np.flatnonzero(burden.never), rng)
-    progress(0.95, "Writing the tables")
+    ways: Ways | None = None
+    actions_of_groups: tuple[GroupAction, ...] = ()
+    if options.ways:
+        ways = find_ways(way, rng, part(progress, 0.9, 0.98))
+        actions_of_groups = group_actions(way, ways, rng)
+    progress(0.98, "Writing the tables")
     certificate = Optimum(float(coupling.cost), float(coupling.slack), coupling.method)
     found = Found(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
+    found = replace(found, ways=ways, group_actions=actions_of_groups)
     return pack_recourse(way, found)
 
 

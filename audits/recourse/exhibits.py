@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from audits.records import Exhibit, Section
 from audits.recourse import figures as figures
 from audits.recourse.result import RecourseResult
@@ -10,9 +12,49 @@ from audits.stats.words import count, p_words, percent_interval
 __all__ = ["section"]
 
 
+def ways_facts(result: RecourseResult) -> dict[str, str]:
+    """Say how many have a way, and how well the cheapest ways hold."""
+    found = result.ways_summary
+    if found is None:
+        return {}
+    facts = {"With a way": percent_interval(found.with_way)}
+    if found.survives is not None:
+        facts[f"Cheapest way accepted by {found.refits} models trained again"] = percent_interval(
+            found.survives
+        )
+    if found.noisy is not None:
+        facts["Cheapest way accepted when numbers miss their aim"] = percent_interval(found.noisy)
+    return facts
+
+
+def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
+    found = (
+        Exhibit(
+            "ways",
+            "Several ways for each person",
+            "Each way by its cost and by how often it is still accepted.",
+            lambda: figures.ways(result),
+            table.reset_index,
+        ),
+    )
+    if not result.group_actions:
+        return found
+    return (
+        *found,
+        Exhibit(
+            "group-actions",
+            "One action for a whole group",
+            "Share of a group's rejected people accepted after the one action that helps most of them, "
+            "among the half that did not pick it.",
+            lambda: figures.group_actions(result),
+            result.group_actions_frame,
+        ),
+    )
+
+
 def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
-    exhibits = (
+    exhibits: tuple[Exhibit, ...] = (
         Exhibit(
             "reclassified",
             "Accepted on the way",
@@ -49,6 +91,8 @@ def section(result: RecourseResult) -> Section:
             result.changes_frame,
         ),
     )
+    if result.ways is not None:
+        exhibits += _ways(result, result.ways)
     last = result.by_alpha[-1]
     facts = {
         "Accepted at the largest step": percent_interval(last.reclassified),
@@ -57,6 +101,7 @@ def section(result: RecourseResult) -> Section:
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
     }
+    facts |= ways_facts(result)
     if result.burden_p_value is not None:
         facts["Burden by chance"] = f"p {p_words(result.burden_p_value)}"
     return Section(

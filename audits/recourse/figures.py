@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +26,17 @@ from audits.recourse.result import AlphaRow, GroupRecourse, RecourseResult
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 
-__all__ = ["apart", "burden", "changes", "person_path", "reclassified", "score_distribution", "sliding"]
+__all__ = [
+    "apart",
+    "burden",
+    "changes",
+    "group_actions",
+    "person_path",
+    "reclassified",
+    "score_distribution",
+    "sliding",
+    "ways",
+]
 
 _MOST = 6  # groups drawn as lines; the palette has seven colours
 
@@ -456,3 +467,83 @@ def _shown(value: Any) -> str:
 def _told(step: dict[str, Any]) -> str:
     decision = "accepted" if step["decision"] else "rejected"
     return f"α {step['alpha']:g}: score {number(float(step['score']))}, {decision}"
+
+
+def ways(result: RecourseResult) -> go.Figure:
+    """Draw each way by its cost and by the share of models trained again, or of noisy tries, that accept."""
+    table = result.ways
+    if table is None or table.empty:
+        return empty("No way was found for anybody looked at.")
+    by = next((name for name in ("survives", "noisy") if name in table), None)
+    if by is None:
+        return empty("How well ways hold was not tried.")
+    cheapest = table["way"] == 1
+    figure = go.Figure()
+    for chosen, name, colour in ((cheapest, "cheapest way", ACCENT), (~cheapest, "other ways", GREY)):
+        figure.add_trace(
+            go.Scatter(
+                x=table["cost"][chosen],
+                y=100 * table[by][chosen],
+                mode="markers",
+                name=name,
+                marker={"color": colour, "size": 8, "line": {"color": INK, "width": 0.5}},
+                customdata=[
+                    f"row {row}: {describe(change, longest=120)}"
+                    for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)
+                ],
+                hovertemplate="%{customdata}<br>cost %{x:.3g}, accepted by %{y:.0f} %<extra></extra>",
+            )
+        )
+    what = "models trained again" if by == "survives" else "noisy tries"
+    figure.update_xaxes(title="cost (standard deviations and category changes)", rangemode="tozero")
+    figure.update_yaxes(title=f"accepted by (% of {what})", range=[-4, 104])
+    mean = 100 * float(table[by][cheapest].mean())
+    alt = (
+        f"{len(table)} ways of {int(cheapest.sum())} people; {mean:.0f} % of {what} accept the cheapest ones."
+    )
+    return finish(figure, height=360, alt=alt)
+
+
+def group_actions(result: RecourseResult) -> go.Figure:
+    """Draw the share of each group whom one action gets accepted, with the action above its dot."""
+    rows = list(result.group_actions)[::-1]
+    if not rows:
+        return empty("No way was found that could become an action.")
+    shares = [100 * (row.coverage.value or 0.0) for row in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=shares,
+            y=list(range(len(rows))),
+            mode="markers",
+            marker={"color": ACCENT, "size": 10},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [100 * (row.coverage.high or 0.0) - x for row, x in zip(rows, shares, strict=True)],
+                "arrayminus": [
+                    x - 100 * (row.coverage.low or 0.0) for row, x in zip(rows, shares, strict=True)
+                ],
+                "color": INK,
+            },
+            customdata=[describe(row.action, longest=160) for row in rows],
+            hovertemplate="%{customdata}<br>%{x:.0f} % accepted<extra></extra>",
+        )
+    )
+    for place, row in enumerate(rows):
+        lines = textwrap.wrap(
+            f"{row.group} ({count(row.n)}): {row.action}", 48, max_lines=3, placeholder=" …"
+        )
+        figure.add_annotation(
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=place + 0.12,
+            yanchor="bottom",
+            text="<br>".join(describe(line, longest=56) for line in lines),
+            align="left",
+            showarrow=False,
+        )
+    figure.update_xaxes(title="accepted after the action (%)", range=[-2, 102])
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.3, len(rows)])
+    told = "; ".join(f"{row.group}: {row.action}, {percent_interval(row.coverage)}" for row in rows[::-1])
+    return finish(figure, height=110 + 92 * len(rows), alt=f"One action for each group. {told}.")

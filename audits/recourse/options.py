@@ -74,6 +74,40 @@ class RecourseOptions:
         float, option("Step of the grid on which the smallest α is looked for.", ge=0.005, le=0.5)
     ] = 0.02
     fewest: Annotated[bool, option("Also look for the fewest columns that a person has to change.")] = True
+    ways: Annotated[
+        int,
+        option(
+            "Different ways looked for each of some rejected people, and one action a group; 0: none.",
+            ge=0,
+            le=10,
+        ),
+    ] = 0
+    ways_people: Annotated[
+        int,
+        option(
+            "Rejected people, drawn at random, for whom ways are looked for.", unit="people", ge=1, le=1000
+        ),
+    ] = 100
+    refits: Annotated[
+        int,
+        option(
+            "Models trained again on resamples of the training data, to see which ways they still accept; "
+            "for a model trained here.",
+            ge=0,
+            le=100,
+        ),
+    ] = 10
+    noise: Annotated[
+        float,
+        option("By how much a changed number misses its aim, in standard deviations; 0: never.", ge=0, le=2),
+    ] = 0.1
+    follows: Annotated[
+        dict[str, Annotated[tuple[str, ...], Field(min_length=1)]],
+        option(
+            "Numbers that move along when others change, each with the columns that it follows; assumed to "
+            "be linear and alike for all. For ways and actions of groups."
+        ),
+    ] = field(default_factory=dict)
     level: Level = 0.05
     material: Annotated[
         float,

@@ -10,9 +10,18 @@ import numpy as np
 import pandas as pd
 
 from audits.data.blocks import LevelBlock, NumberBlock
+from audits.data.values import text_of
 from audits.recourse.judging import Burden
-from audits.recourse.result import AlphaRow, Change, GroupRecourse, RecourseResult
+from audits.recourse.result import (
+    AlphaRow,
+    Change,
+    GroupAction,
+    GroupRecourse,
+    RecourseResult,
+    WaysSummary,
+)
 from audits.recourse.walking import Walk, Way
+from audits.recourse.ways import Ways
 from audits.recourse.words import recourse_finding, recourse_warnings
 from audits.results import Optimum
 from audits.stats import Estimate, wilson
@@ -39,6 +48,8 @@ class Found:
     tried: int
     certificate: Optimum
     warnings: tuple[str, ...]
+    ways: Ways | None = None
+    group_actions: tuple[GroupAction, ...] = ()
 
 
 def pack_recourse(way: Way, found: Found) -> RecourseResult:
@@ -74,6 +85,9 @@ def pack_recourse(way: Way, found: Found) -> RecourseResult:
         score_edges=tuple(edges.tolist()),
         grid=path.grid,
         certificate=found.certificate,
+        ways=None if found.ways is None else _ways_table(way, found.ways),
+        ways_summary=None if found.ways is None else _ways_summary(way, found.ways),
+        group_actions=found.group_actions,
         **_tables(way, found, at),
     )
     return dataclasses.replace(
@@ -159,6 +173,59 @@ def _tables(way: Way, found: Found, at: list[int]) -> dict[str, pd.DataFrame]:
         path.scores.astype(np.float32), index=index, columns=[f"{alpha:g}" for alpha in path.grid]
     )
     return {"people": frame, "scores": scores, "paths": pd.concat(paths)}
+
+
+def _told(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else text_of(value)
+
+
+def _ways_table(way: Way, ways: Ways) -> pd.DataFrame:
+    columns, today = list(way.actions.columns), way.today
+    places = pd.Series(ways.person).groupby(ways.person).cumcount().to_numpy() + 1
+    told = [
+        "; ".join(
+            f"{name}: {_told(today[name].iloc[who])} → {_told(ways.moved[name].iloc[k])}"
+            for name, differs in zip(columns, ways.changed[k], strict=True)
+            if differs
+        )
+        for k, who in enumerate(ways.person)
+    ]
+    facts = {
+        "group": np.array(way.people.names, dtype=object)[way.people.code[ways.person]],
+        "way": places,
+        "cost": ways.cost,
+        "score": ways.score,
+        "columns": ways.changed.sum(1),
+        "change": told,
+    }
+    if ways.survives is not None:
+        facts["survives"] = ways.survives
+    if ways.noisy is not None:
+        facts["noisy"] = ways.noisy
+    values = ways.moved.add_prefix("value of ")
+    return pd.concat([pd.DataFrame(facts), values], axis=1).set_index(
+        way.people.frame.index[ways.person].rename("row")
+    )
+
+
+def _ways_summary(way: Way, ways: Ways) -> WaysSummary:
+    """Sum up over people, each by their cheapest way: several ways of one person are not several people."""
+    helped, first = np.unique(ways.person, return_index=True)
+    weights, level = way.people.weights, way.options.level
+
+    def mean(values: np.ndarray | None) -> Estimate | None:
+        if values is None or not len(helped):
+            return None
+        return mean_test(values[first], weights[helped]).interval(level)
+
+    return WaysSummary(
+        with_way=wilson(float(weights[helped].sum()), float(weights[ways.looked_at].sum()), level=level),
+        ways=len(ways.person) / len(helped) if len(helped) else None,
+        cost=mean(ways.cost),
+        survives=mean(ways.survives),
+        noisy=mean(ways.noisy),
+        refits=0 if ways.survives is None else way.options.refits,
+    )
 
 
 def changes_by_alpha(way: Way, decisions: np.ndarray, steps: tuple[float, ...]) -> tuple[Change, ...]:

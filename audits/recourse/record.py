@@ -15,7 +15,8 @@ __all__ = ["AUDIT"]
 
 def _seconds(options: RecourseOptions, size: Size) -> float:
     """Measured on two cores: rows scored at every α, which dominate."""
-    return 1.0 + 0.004 * min(options.max_people, size.rows)
+    ways = (0.02 * options.ways_people + 0.5 * options.refits) * (options.ways > 0)
+    return 1.0 + 0.004 * min(options.max_people, size.rows) + ways
 
 
 def _usual(data: AuditData) -> dict[str, Any] | None:

@@ -76,6 +76,57 @@ class GroupRecourse:
     accepted_judged: Judged | None = None
 
 
+@dataclass(frozen=True)
+class WaysSummary:
+    """Several ways for each of some rejected people.
+
+    Attributes
+    ----------
+    with_way : Estimate
+        Share of the people looked at for whom a way was found.
+    ways : float
+        Ways a person, of those who have one.
+    cost : Estimate
+        Of each person's cheapest way.
+    survives, noisy : Estimate or None
+        Mean share of refits, and of noisy draws, that accept a person's cheapest way; None where not tried.
+    refits : int
+    """
+
+    with_way: Estimate
+    ways: float | None
+    cost: Estimate | None
+    survives: Estimate | None
+    noisy: Estimate | None
+    refits: int
+
+
+@dataclass(frozen=True)
+class GroupAction:
+    """One action for all rejected people of a group.
+
+    Attributes
+    ----------
+    action : str
+        What each of them does: ``savings: 200 more; housing: to own``.
+    n : float
+        Rejected people of the group.
+    tried : int
+        Actions that it was picked from, on one half of them.
+    coverage : Estimate
+        Share of the other half whom the model accepts after it.
+    cost : float or None
+        Its mean cost on that half.
+    """
+
+    group: str
+    action: str
+    n: float
+    tried: int
+    coverage: Estimate
+    cost: float | None
+
+
 @shown
 @dataclass(frozen=True, eq=False)
 class RecourseResult:
@@ -106,6 +157,11 @@ class RecourseResult:
         All α that were scored.
     people : DataFrame, indexed by the user's row number
         Group, score, smallest α that flips (missing: none does), its cost, fewest columns and their names.
+    ways : DataFrame or None, indexed by the user's row number
+        One row a way of a person: number of the way, cost, score, what changes, the values, the share of
+        refits and of noisy draws that accept it. None where no ways were asked for.
+    ways_summary : WaysSummary or None
+    group_actions : tuple of GroupAction
     scores : DataFrame, indexed by the user's row number
         Score of each rejected person at each α of `grid`: a slider needs no new run.
     paths : DataFrame, indexed by the user's row number
@@ -136,11 +192,15 @@ class RecourseResult:
     never: Estimate | None = None
     never_but_reachable: Estimate | None = None
     values_tried: int | None = None
+    ways: pd.DataFrame | None = None
+    ways_summary: WaysSummary | None = None
+    group_actions: tuple[GroupAction, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
         values = plain(self)
         del values["judged"]
+        values.pop("ways", None)
         return head(self) | values
 
     @property
@@ -194,6 +254,25 @@ class RecourseResult:
                     "fewest columns": row.fewest,
                 }
                 for row in self.by_group
+            ]
+        )
+
+    def group_actions_frame(self) -> pd.DataFrame:
+        """Return one action a group, with its cost and coverage."""
+        return pd.DataFrame(
+            [
+                {
+                    "group": row.group,
+                    "people": row.n,
+                    "action": row.action,
+                    "accepted": row.coverage.value,
+                    "low": row.coverage.low,
+                    "high": row.coverage.high,
+                    "of": row.coverage.n,
+                    "cost": row.cost,
+                    "picked from": row.tried,
+                }
+                for row in self.group_actions
             ]
         )
 

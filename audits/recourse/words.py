@@ -154,6 +154,15 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
         found.append(
             "Going further does not help everybody: some are accepted at a smaller α and not at a larger one."
         )
+    asked = result.options
+    if asked.get("ways") and asked.get("refits") and result.ways_summary and not result.ways_summary.refits:
+        found.append("Which ways survive training again is not known: the model was not trained here.")
+    if asked.get("follows"):
+        drawn = "; ".join(f"{name} follows {', '.join(them)}" for name, them in asked["follows"].items())
+        found.append(
+            f"Assumed, not shown: {drawn}; linearly, alike for all, each person keeping what they were off "
+            "by. It moves ways and actions of groups, not the way to the counterparts."
+        )
     if result.options.get("interpolation") == "literal":
         found.append(
             "On the way people hold parts of categories and numbers that nobody has, as Eq. 15 is written; "

@@ -6,6 +6,9 @@ score (Definition 4.1), its conservative margin and product confidence (Theorem 
 sample with sequential stopping (Algorithm 2, section 4.3), the effect of the support threshold (Table 6),
 rules on the identity terms of texts (Table 1), retraining (RQ3, Table 7) and the two rivals (Table 8).
 
+Past the paper: the same groups by how the model errs (`measures`, tested as decisions are), what each
+condition adds to a difference (Shapley values), and the broader and narrower groups around it.
+
 Departures, and why:
 
 * Every rule set is a union of cells of one contingency table, so all are counted by matrix products instead

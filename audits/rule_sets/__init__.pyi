@@ -1,6 +1,8 @@
 from .audit import count_candidates as count_candidates
 from .audit import rule_sets as rule_sets
 from .comparisons import Comparison as Comparison
+from .contributions import contributions_of as contributions_of
+from .contributions import lattice as lattice
 from .options import RuleSetsOptions as RuleSetsOptions
 from .parquet import rule_sets_parquet as rule_sets_parquet
 from .ranking import alike as alike
@@ -11,6 +13,7 @@ from .ranking import refine as refine
 from .ranking import row_of as row_of
 from .result import Discovery as Discovery
 from .result import LeaderRow as LeaderRow
+from .result import MeasureResult as MeasureResult
 from .result import RuleSetsResult as RuleSetsResult
 from .result import SampledScore as SampledScore
 from .result import SweepRow as SweepRow

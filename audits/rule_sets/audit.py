@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.stats import norm
 
 from audits.checks import checked, generator
 from audits.data import AuditData
-from audits.errors import InputError
+from audits.errors import InputError, not_counted
 from audits.mining.attributes import Attribute
 from audits.mining.cells import Cells, count_cells
 from audits.mining.reading import read_attributes
@@ -37,6 +38,8 @@ from audits.rule_sets.inference import (
     whole_people,
     z_scores,
 )
+from audits.rule_sets.measure_rows import measure_columns, measure_result
+from audits.rule_sets.measures import Function, Values, compared_values, measured, shared_draws
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import Audited, pack
 from audits.rule_sets.result import RuleSetsResult
@@ -60,6 +63,7 @@ def rule_sets(
     subject: Subject,
     options: RuleSetsOptions | None = None,
     *,
+    functions: Mapping[str, Function] | None = None,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> RuleSetsResult:
@@ -71,6 +75,9 @@ def rule_sets(
         Data, model and threshold under audit.
     options : RuleSetsOptions
         What the auditor chose; the defaults where it is left out.
+    functions : mapping of name to callable, optional
+        Further measures: ``function(subject)`` returns a number for each person, (n,), NaN for those whom it
+        is not about; groups are compared by its mean.
     rng : Generator, int or None
         Draws of permutations, halves and perturbations; None is seed 0.
     progress : callable
@@ -85,14 +92,15 @@ def rule_sets(
     Raises
     ------
     InputError
-        No attribute to make rules of, one with too many values, or no group as large as the support.
+        No attribute to make rules of, one with too many values, or no group as large as the support; a
+        measure that needs a label or probabilities that are not there, or a function without a number.
 
     Notes
     -----
     Definition 4.1, Algorithms 1 and 2, Theorem 4.2 of Zhang, Wang, Sun, Sun (2022).
     """
     options = checked(RuleSetsOptions, options, "rule_sets")
-    streams = generator(rng).spawn(6)
+    streams = generator(rng).spawn(7)
     data = subject.data
     progress(0.0, "Scoring people")
     decisions = np.asarray(subject.decisions, dtype=bool)
@@ -105,6 +113,8 @@ def rule_sets(
         attributes, notes = read_attributes(data, options)
     sizes = [len(item.levels) for item in attributes]
     cells = count_cells([item.codes for item in attributes], sizes, decisions, data.weights)
+
+    values = measured(subject, cells, options.measures, functions or {})
 
     def sampler(groups: GroupSums, n: np.ndarray, told: Progress) -> Sampled | None:
         if vocabulary is None:
@@ -124,7 +134,9 @@ def rule_sets(
         if data.gathered is None
         else people_table(subject, cells).iloc[:0],
     )
-    return audit_cells(audited, attributes, cells, options, notes, streams, sampler, progress, exchanger)
+    return audit_cells(
+        audited, attributes, cells, options, notes, streams, sampler, progress, exchanger, values
+    )
 
 
 def audit_cells(
@@ -137,8 +149,11 @@ def audit_cells(
     sampler: Callable[[GroupSums, np.ndarray, Progress], Sampled | None],
     progress: Progress,
     exchanger: Callable[[Progress], Exchanged | None] | None = None,
+    values: Sequence[Values] = (),
 ) -> RuleSetsResult:
-    """Search, test, sample and rank what was counted; nothing here looks at rows."""
+    """Search, test, sample and rank what was counted; nothing here looks at rows but the measures' values."""
+    if options.measures and not values:
+        raise not_counted("rule_sets.measures")
     for_tests, for_halves, for_splits, _, for_linear = streams[:5]
     progress(0.05, "Counting rule sets")
     if options.text is None:
@@ -162,7 +177,15 @@ def audit_cells(
     counts = mined.favorable, mined.n, good - mined.favorable, cells.total - mined.n
     first = first_interval(people, groups, counts, null, level=options.level, rng=for_splits)
     sampled = sampler(groups, mined.n, part(progress, 0.75, 0.85))
-    exchanged = None if exchanger is None else exchanger(part(progress, 0.85, 0.95))
+    exchanged = None if exchanger is None else exchanger(part(progress, 0.85, 0.88))
+    tested = compared_values(
+        values,
+        groups,
+        draws=shared_draws(options.permutations, len(values), options.level),
+        level=options.level,
+        rng=streams[-1],
+        progress=part(progress, 0.88, 0.95),
+    )
     progress(0.95, "Ranking groups")
     others: tuple[Comparison | None, ...] = ()
     if options.text is None:
@@ -173,6 +196,18 @@ def audit_cells(
             ),
         )
     table = rule_sets_table(attributes, cells, mined, tests, halves, sampled)
+    of_rules, of_cells = measure_columns(tested)
+    measures = tuple(
+        measure_result(
+            each,
+            table,
+            groups,
+            dataclasses.asdict(options),
+            shared=len(tested),
+            complete=mined.complete,
+        )
+        for each in tested
+    )
     level = inference["interval_level"]
     beside = within_context(cells, attributes, mined.rules, mined.n, mined.favorable, level=level)
     table = table.assign(**beside)
@@ -183,7 +218,7 @@ def audit_cells(
         attributes,
         cells,
         mined,
-        table,
+        table.assign(**of_rules),
         halves,
         sampled,
         inference,
@@ -192,6 +227,8 @@ def audit_cells(
         people,
         tuple(item for item in others if item is not None),
         exchanged,
+        measures,
+        of_cells,
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree
+from audits.rule_sets.contributions import contributions_of, lattice
 from audits.rule_sets.exchanging import exchanged_frame
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.words import without_luck
@@ -26,6 +29,17 @@ def section(result: RuleSetsResult) -> Section:
             lambda: figures.leaderboard(result),
             result.to_frame,
         ),
+        *(
+            Exhibit(
+                each.measure,
+                each.name,
+                each.finding,
+                partial(figures.by_measure, each),
+                each.to_frame,
+            )
+            for each in result.measures
+        ),
+        *_around(result),
         Exhibit(
             "support",
             "Support and score",
@@ -72,6 +86,30 @@ def section(result: RuleSetsResult) -> Section:
     )
 
 
+def _around(result: RuleSetsResult) -> tuple[Exhibit, ...]:
+    """What the first finding is made of: its conditions, and the broader and narrower groups."""
+    if not result.leaderboard:
+        return ()
+    first = result.leaderboard[0]
+    shares, near = contributions_of(result, first.number), lattice(result, first.number)
+    return (
+        Exhibit(
+            "conditions",
+            "What each condition adds",
+            f"How the difference of “{first.rule_set}” is made up; the parts add up to it.",
+            lambda: figures.conditions(shares),
+            lambda: shares,
+        ),
+        Exhibit(
+            "lattice",
+            "Broader and narrower groups",
+            "From one condition to one more than the first finding has; a line adds a condition.",
+            lambda: figures.lattice(near),
+            lambda: near.drop(columns="broader"),
+        ),
+    )
+
+
 def _facts(result: RuleSetsResult) -> dict[str, str]:
     discovery = result.discovery
     facts = {
@@ -87,6 +125,7 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
         "First half's largest": f"{discovery.rule_set}: {number(discovery.score_first)} there, "
         f"{number(discovery.score_second.value)} ({number(discovery.score_second.low)} to "
         f"{number(discovery.score_second.high)}) on the other half",
+        **{each.name: each.finding.removeprefix(f"{each.name}: ") for each in result.measures},
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited",
     }
     for other in result.comparisons:

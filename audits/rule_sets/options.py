@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from audits.mining.options import RuleOptions
 from audits.options import Level, Material, option
 
-__all__ = ["RuleSetsOptions"]
+__all__ = ["MEASURES", "Measure", "RuleSetsOptions"]
+
+Measure = Literal[
+    "false_positive_rate",
+    "false_negative_rate",
+    "precision",
+    "calibration_error",
+    "log_loss",
+    "squared_error",
+]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +97,14 @@ class RuleSetsOptions(RuleOptions):
             lt=1,
         ),
     ] = 0.5
+    measures: Annotated[
+        tuple[Measure, ...],
+        option(
+            "Errors by which the same groups are compared too, beside favorable decisions; each is tested "
+            "for all groups, at an equal part of the level. The first three need the label, the others "
+            "probabilities or predicted numbers beside it."
+        ),
+    ] = ()
     rank_by: Annotated[
         Literal["score", "evidence", "sampled"],
         option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,12 @@ from audits.rule_sets.comparisons import Comparison
 from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.inference import First, Halves, People
 from audits.rule_sets.judging import is_evidence, judge_audit
+from audits.rule_sets.measure_rows import stated_contributions
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.ranking import leaders, one_row, rank_key, support_sweep
-from audits.rule_sets.result import Discovery, RuleSetsResult
+from audits.rule_sets.result import Discovery, MeasureResult, RuleSetsResult
 from audits.rule_sets.sampling import Sampled
-from audits.rule_sets.tables import MOST_ROWS, cells_table, rules_table
+from audits.rule_sets.tables import MOST_ROWS, cells_table, read_rules, rules_table
 from audits.rule_sets.words import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
@@ -67,18 +69,25 @@ def pack(
     people: People,
     others: tuple[Comparison, ...],
     exchanged: Exchanged | None = None,
+    measures: tuple[MeasureResult, ...] = (),
+    of_cells: Mapping[str, np.ndarray] | None = None,
 ) -> RuleSetsResult:
     """Rank, judge and word what was counted and tested."""
     plain = dataclasses.asdict(options)
     table.index.name = "number"
-    rows = leaders(table, attributes, cells, plain, inference)
+    rules = read_rules(table)
+    rows = tuple(
+        dataclasses.replace(row, contributions=stated_contributions(cells, attributes, rules[row.number]))
+        for row in leaders(table, attributes, cells, plain, inference)
+    )
     seen = is_evidence(table, plain)
     judged, about = judge_audit(table, rows, cells, plain, inference, complete=mined.complete)
     discovery = _discovery(halves, people, attributes, mined, options)
     top = float(table["difference"].abs().max())
     shares = None if options.text is None else category_shares(cells, attributes, options.depth)
     sweep = support_sweep(table, attributes, options.support, mined.n_frequent, shares)
-    kept = _first(table, options.rank_by, seen)
+    named = {row.number for each in measures for row in each.leaderboard}
+    kept = _first(table, options.rank_by, seen | table.index.isin(named))
     warnings = warnings_for(
         constant=cells.rate in (0.0, 1.0),
         favorable=cells.rate == 1.0,
@@ -142,9 +151,10 @@ def pack(
         sampling=None if sampled is None else _sampling(sampled, options),
         sweep=sweep,
         comparisons=others,
+        measures=measures,
         rule_sets=kept,
         rules=rules_table(attributes),
-        cells=cells_table(attributes, cells, sampled),
+        cells=cells_table(attributes, cells, sampled).assign(**(of_cells or {})),
         people=audited.people,
         shrunken=_shrunken(first, top, bias, table, cells, options.level),
         exchanged=exchanged,

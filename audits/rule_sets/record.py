@@ -33,13 +33,15 @@ def _seconds(options: RuleSetsOptions, size: Size) -> float:
         values = len(size.groups.get(name, {})) or 2
         rule_sets *= 1 + (2**values - 2 if 1 < values <= _MOST_SUBSETS else values)
     counted = min(rule_sets, options.max_candidates)
-    return start + counted * (1e-6 + 1.4e-8 * options.permutations)
+    return start + counted * (1e-6 + 1.4e-8 * options.permutations) * (1 + 0.3 * len(options.measures))
 
 
 def _counted(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
     """A protected attribute's groups come from the data; numbers of a context are cut by the options."""
     if options.text is not None:
         raise not_counted("rule_sets.text")
+    if options.measures:
+        raise not_counted("rule_sets.measures")
     asked: dict[str, Asked] = {}
     for name in (*(data.protected if options.protected is None else options.protected), *options.context):
         bins = options.bins.get(name, 10) if isinstance(options.bins, dict) else options.bins

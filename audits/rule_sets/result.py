@@ -12,7 +12,16 @@ from audits.rule_sets.comparisons import Comparison
 from audits.rule_sets.exchanging import Exchanged
 from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["Discovery", "LeaderRow", "RuleSetsResult", "SampledScore", "SweepRow"]
+__all__ = [
+    "Contribution",
+    "Discovery",
+    "LeaderRow",
+    "MeasureResult",
+    "MeasureRow",
+    "RuleSetsResult",
+    "SampledScore",
+    "SweepRow",
+]
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,14 @@ class SampledScore:
     favorable_out: float
     margin: float
     confidence: float
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one condition of a rule set adds to its difference from everyone else."""
+
+    condition: str
+    value: float
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,8 @@ class LeaderRow:
         context, with an interval corrected as the score's.
     favorable_context : float or None
         Favourable share of those others.
+    contributions : tuple of Contribution
+        What each condition adds to the difference (Shapley values); empty for more than 12 conditions.
     """
 
     rule_set: str
@@ -103,6 +122,98 @@ class LeaderRow:
     people_needed: int | None = None
     within: Estimate | None = None
     favorable_context: float | None = None
+    contributions: tuple[Contribution, ...] = ()
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """One finding by a measure: a rule set whose people the model errs on differently.
+
+    Attributes
+    ----------
+    inside, outside : Estimate
+        Mean of the measure over those whom it is about, each with its own interval.
+    difference : Estimate
+        Inside minus outside, its interval corrected for all rule sets and measures.
+    n_in, n_out : float
+        People whom the measure is about.
+    number : int
+        Row of the rule set in the table ``rule_sets``.
+    contributions : tuple of Contribution
+        What each condition adds to the difference (Shapley values); empty for more than 12 conditions.
+    """
+
+    rule_set: str
+    verdict: Verdict
+    inside: Estimate
+    outside: Estimate
+    difference: Estimate
+    n_in: float
+    n_out: float
+    adjusted_p: float
+    number: int
+    similar: int
+    contributions: tuple[Contribution, ...] = ()
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """The same rule sets by one measure of error.
+
+    Attributes
+    ----------
+    measure : str
+        As the options name it, or as the function given was named.
+    name, among, what : str
+        In words: what it is called, whom it is about, what it is the share or mean of.
+    share : bool
+        Whether its values are shares: differences are then points.
+    overall : Estimate
+        Of everyone whom it is about.
+    family : int
+        Rule sets with two people or more inside and outside whom it is about: those it is corrected for.
+    critical : float
+        z-score for evidence.
+    leaderboard : tuple of MeasureRow
+    finding : str
+    """
+
+    measure: str
+    name: str
+    among: str
+    what: str
+    share: bool
+    overall: Estimate
+    family: int
+    critical: float
+    judged: Judged
+    leaderboard: tuple[MeasureRow, ...]
+    finding: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return its leaderboard as a table."""
+        return pd.DataFrame(
+            [
+                {
+                    "rule set": row.rule_set,
+                    "inside": row.inside.value,
+                    "outside": row.outside.value,
+                    "difference": row.difference.value,
+                    "low": row.difference.low,
+                    "high": row.difference.high,
+                    "people inside": row.n_in,
+                    "people outside": row.n_out,
+                    "adjusted p": row.adjusted_p,
+                    "verdict": row.verdict,
+                    "rule sets alike": row.similar,
+                }
+                for row in self.leaderboard
+            ],
+            columns=[
+                "rule set", "inside", "outside", "difference", "low", "high", "people inside",
+                "people outside", "adjusted p", "verdict", "rule sets alike",
+            ],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,6 +273,8 @@ class RuleSetsResult:
         of one interval so that all hold together).
     top_score, shrunken_score : float
         Largest score, and what is left of it when the gain from being picked as the largest is taken off.
+    measures : tuple of MeasureResult
+        The same rule sets by each measure of error asked for.
     shrunken : Estimate
         The latter with an interval of the true difference of the rule set that came first, in its direction.
     sampling : dict or None
@@ -209,6 +322,7 @@ class RuleSetsResult:
     people: pd.DataFrame
     shrunken: Estimate | None = None
     exchanged: Exchanged | None = None
+    measures: tuple[MeasureResult, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

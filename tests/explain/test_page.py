@@ -50,3 +50,38 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
     headers = [header.value for header in at.subheader]
     assert headers[:2] == ["What is left of the gap", "Within each value of department"]
     assert space.runs()[0]["spec"]["audits"][0]["explain"]["draws"] == 300
+
+
+def test_the_overview_shows_what_is_left_of_the_gap(space: Workspace) -> None:
+    path = space.add_file("people.csv", io.BytesIO(crowd(900, 0).to_csv(index=False).encode()))
+    data = {
+        "label": "decision",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["department", "noise0"],
+        "kinds": {"department": "categorical"},
+    }
+    draft = drafts.with_data(drafts.from_files([path], "upload"), **data)
+    draft["spec"]["model"] = {"predictions": {"label": "decision"}}
+    space.save_draft(draft)
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
+    at.query_params["w"] = space.token
+    at.run().switch_page("views/groups.py").run()
+    for key in ("run", "look-within"):
+        for _ in range(60):
+            if not any(text.value.startswith("Preparing") for text in at.text):
+                break
+            time.sleep(0.5)
+            at.run()
+        at.button(key=key).click().run()
+        run = work.executor().run(space.runs()[0]["id"])
+        assert run is not None
+        assert run.wait(120)
+        at.run()
+        assert not at.exception
+    audited = run.result().audits[0]
+    assert audited.name == "explain"
+    told = [text.value for text in at.text]
+    assert audited.headline in told
+    gaps = [abs(each.unexplained.value) for each in audited.result.each]
+    assert gaps == sorted(gaps), "most shrinking first"

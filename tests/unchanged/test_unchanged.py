@@ -34,6 +34,8 @@ _GIVEN = "the intervals hold given this matching, and say so"
 _STRATA = "flipsets are described within each stratum, too"
 _AGAIN = "people can be matched again, with others, other seeds and other maps"
 _PUSHED = "counterparts are to be decided as their group is (Proposition 2)"
+_ERRORS = "rule sets can be looked for by how the model errs, too"
+_WAYS = "recourse can look for several ways for a person, and for one action for a group"
 _NUMERIC = "numeric features with missing values stay numeric, with a bar apart for these"
 _HALVES = "the fair metric is learned on the other half; searches without gradient go further"
 _NETWORK = "beside a logistic regression the protected-status model is a network"
@@ -260,6 +262,17 @@ CHANGED: dict[str, str] = {
     "*/table/*/added": "metrics that others add stand beside ours",
     "*/table/*/pooled": "small groups are also drawn to groups like them, beside the raw rates",
     "*/audits/*/shrunken": "the first score without the luck of being picked has an interval",
+    "*/options/measures": _ERRORS,
+    "*/rule_sets/measures": _ERRORS,
+    "*/audits/*/measures": _ERRORS,
+    "*/leaderboard/*/contributions": "what each condition adds to a difference is stated",
+    **{
+        f"*/{where}/{name}": _WAYS
+        for where in ("options", "recourse")
+        for name in ("ways", "ways_people", "refits", "noise", "follows")
+    },
+    "*/audits/*/ways_summary": _WAYS,
+    "*/audits/*/group_actions": _WAYS,
     "*/steps/*/difference/low": _MODELS,
     "*/steps/*/difference/high": _MODELS,
     "*/steps/*/difference/method": _MODELS,

@@ -8,14 +8,18 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
+from audits.rule_sets.figures.around import by_measure, conditions, lattice
 from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE
 from audits.stats.words import count, number, p_words, people, percent
 
 __all__ = [
+    "by_measure",
     "comparisons",
+    "conditions",
     "exchanged",
+    "lattice",
     "leaderboard",
     "neighbours",
     "profile",

@@ -1,0 +1,333 @@
+"""Several ways for one person, how well they hold, and one action for a whole group.
+
+A way takes the actionable values of an accepted person as a start, then puts back every column that is not
+needed, the most costly first: what is left is admissible, accepted, and changes few columns. Of the ways of a
+person the cheapest is kept, then those that are most unlike the ones kept, in what they change and how far.
+
+Whether a way holds is tried out: with models trained again on resamples of the same training data, and with
+numbers that miss what was aimed at. One action for a group is picked on a random half of its people and
+stated for the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from audits.data.blocks import NumberBlock
+from audits.data.frames import with_columns
+from audits.data.values import text_of
+from audits.models import Subject
+from audits.models.subject import train_model
+from audits.progress import Progress, part, silent
+from audits.recourse.downstream import Downstream, downstream_of
+from audits.recourse.result import GroupAction
+from audits.recourse.walking import Way, score_rows
+from audits.stats import Estimate, wilson
+
+__all__ = ["Ways", "find_ways", "group_actions"]
+
+_DONORS = 40  # accepted people whose values are tried for one person
+_NOISY = 20  # draws of each way with noise
+_ACTIONS = 60  # actions tried on a group
+_MOST_ROWS = 300_000
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Ways found.
+
+    Attributes
+    ----------
+    person : int array (w,)
+        Place among the rejected people followed.
+    moved : DataFrame (w, columns)
+        Actionable values on each way.
+    changed : bool array (w, columns)
+        Which of them differ from today's.
+    cost, score : float arrays (w,)
+    looked_at : int array
+        Rejected people for whom ways were looked for.
+    survives, noisy : float arrays (w,) or None
+        Share of refits, and of noisy draws, that still accept.
+    """
+
+    person: np.ndarray
+    moved: pd.DataFrame
+    changed: np.ndarray
+    cost: np.ndarray
+    score: np.ndarray
+    looked_at: np.ndarray
+    survives: np.ndarray | None
+    noisy: np.ndarray | None
+
+
+def find_ways(way: Way, rng: np.random.Generator, progress: Progress = silent) -> Ways:
+    """Find several ways for each of some rejected people, and try how well they hold."""
+    options, people, columns = way.options, way.people, list(way.actions.columns)
+    n = len(people.positions)
+    looked_at = np.sort(rng.choice(n, min(options.ways_people, n), replace=False))
+    after = downstream_of(way.subject.data, options.follows)
+    donors = way.subject.data.frame.iloc[way.accepted][columns].drop_duplicates().reset_index(drop=True)
+    start, ends = way.start[looked_at], way.actions.space.encode(donors)
+    near = _nearest(start, ends, way.actions.costs, _DONORS)
+    place = np.repeat(np.arange(len(looked_at)), near.shape[1])
+    person = looked_at[place]
+    today = way.today.iloc[person].reset_index(drop=True)
+    moved = way.actions.allowed(today, donors.iloc[near.ravel()].reset_index(drop=True))
+
+    def accepted(values: pd.DataFrame, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return decided(way, after, values, who)
+
+    progress(0.0, "Looking for several ways")
+    score, good = accepted(moved, person)
+    person, moved, today, score = person[good], _kept(moved, good), _kept(today, good), score[good]
+    for step, name in enumerate(_costliest(way, columns)):
+        progress(0.6 * (step + 1) / (len(columns) + 1), "Leaving out what is not needed")
+        if not len(person):
+            break
+        trial = moved.assign(**{name: today[name]})
+        new, fine = accepted(trial, person)
+        moved[name] = moved[name].where(~fine, today[name])
+        score = np.where(fine, new, score)
+    changed = _changed(today, moved, columns)
+    cost = way.actions.cost(today, moved)
+    chosen = _diverse(
+        person, way.actions.space.encode(moved) if len(moved) else start[:0], changed, cost, options.ways
+    )
+    person, moved, changed = person[chosen], _kept(moved, chosen), changed[chosen]
+    cost, score = cost[chosen], score[chosen]
+    survives = _refitted(way, after, moved, person, rng, part(progress, 0.6, 0.9))
+    noisy = _with_noise(way, accepted, moved, changed, person, rng)
+    return Ways(person, moved, changed, cost, score, looked_at, survives, noisy)
+
+
+def decided(
+    way: Way, after: Downstream, values: pd.DataFrame, who: np.ndarray, subject: Subject | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Score people `who` (m,) with other actionable values and what follows; scores and decisions, (m,)."""
+    subject = subject or way.subject
+    frame = way.people.frame.iloc[who].reset_index(drop=True)
+    rows = with_columns(frame, {str(name): values[name].reset_index(drop=True) for name in values})
+    if after.order:
+        rows = after.carried(frame, rows, set(way.actions.columns))
+    scores = score_rows(subject, rows) if len(rows) else np.empty(0)
+    return scores, np.asarray(subject.decide(scores, way.people.groups.iloc[who]), dtype=bool)
+
+
+def _nearest(start: np.ndarray, ends: np.ndarray, costs: np.ndarray, most: int) -> np.ndarray:
+    """Accepted people's values for each person, (m, k): the nearest half, and others spread over the rest."""
+    m, k = len(start), min(most, len(ends))
+    found = np.empty((m, k), dtype=np.int64)
+    for row in range(m):
+        order = np.argsort(np.abs(ends - start[row]) @ costs, kind="stable")
+        near = order[: k // 2]
+        rest = order[k // 2 :]
+        found[row] = [*near, *rest[np.linspace(0, len(rest) - 1, k - len(near)).astype(int)]]
+    return found
+
+
+def _costliest(way: Way, columns: list[str]) -> list[str]:
+    """Columns by what changing them costs on the way to the counterparts, most first."""
+    apart = np.abs(way.goal - way.start).mean(0) * way.actions.costs
+    at, total = 0, {}
+    for block in way.actions.space.parts:
+        total[block.column] = float(apart[at : at + len(block.names)].sum())
+        at += len(block.names)
+    return sorted(columns, key=lambda name: -total[name])
+
+
+def _kept(frame: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
+    return frame.iloc[np.flatnonzero(chosen) if chosen.dtype == bool else chosen].reset_index(drop=True)
+
+
+def _changed(today: pd.DataFrame, moved: pd.DataFrame, columns: list[str]) -> np.ndarray:
+    parts = [
+        ~(
+            (today[name] == moved[name]).fillna(False).to_numpy(dtype=bool)
+            | (today[name].isna() & moved[name].isna()).to_numpy()
+        )
+        for name in columns
+    ]
+    return np.column_stack(parts) if len(today) else np.zeros((0, len(columns)), dtype=bool)
+
+
+def _diverse(
+    person: np.ndarray, place: np.ndarray, changed: np.ndarray, cost: np.ndarray, most: int
+) -> np.ndarray:
+    """Keep each person's cheapest way, then those most unlike the kept ones per unit of cost, (w,)."""
+    kept: list[int] = []
+    for who in np.unique(person):
+        own = np.flatnonzero(person == who)
+        own = own[np.argsort(cost[own], kind="stable")]
+        _, first = np.unique(np.round(place[own], 9), axis=0, return_index=True)
+        own = own[np.sort(first)]
+        chosen = [own[0]]
+        while len(chosen) < min(most, len(own)):
+            rest = np.array([item for item in own if item not in chosen])
+            other = (changed[rest][:, None] != changed[chosen][None]).mean(2)
+            apart = np.abs(place[rest][:, None] - place[chosen][None]).sum(2)
+            unlike = (other + apart / (1 + apart)).min(1) / (1 + cost[rest] / max(cost[own[0]], 1e-9))
+            if unlike.max() <= 1e-9:
+                break
+            chosen.append(int(rest[unlike.argmax()]))
+        kept += [int(item) for item in chosen]
+    return np.array(kept, dtype=np.int64)
+
+
+def _refitted(
+    way: Way,
+    after: Downstream,
+    moved: pd.DataFrame,
+    person: np.ndarray,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> np.ndarray | None:
+    """Share of models trained again, each on a resample of the training data, that accept each way."""
+    subject, refits = way.subject, way.options.refits
+    if not refits or subject.training is None or subject.train is None or not len(person):
+        return None
+    still = np.zeros(len(person))
+    for k in range(refits):
+        progress(k / refits, f"Training the model again ({k + 1} of {refits})")
+        rows = np.sort(rng.integers(0, subject.training.n, subject.training.n))
+        model = train_model(subject.training.take(rows), subject.train, subject.seed + k + 1, silent)
+        again = Subject(
+            subject.data,
+            model,
+            subject.threshold,
+            subject.space,
+            score_kind=subject.score_kind,
+            higher_is=subject.higher_is,
+        )
+        still += decided(way, after, moved, person, again)[1]
+    return still / refits
+
+
+def _with_noise(
+    way: Way,
+    accepted: Callable[[pd.DataFrame, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    moved: pd.DataFrame,
+    changed: np.ndarray,
+    person: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray | None:
+    """Share of draws that accept each way when changed numbers miss their aim by some of a deviation."""
+    if way.options.noise == 0 or not len(person):
+        return None
+    times = np.repeat(np.arange(len(person)), _NOISY)
+    drawn = moved.iloc[times].reset_index(drop=True)
+    today = way.today.iloc[person[times]].reset_index(drop=True)
+    for place, block in enumerate(way.actions.space.parts):
+        if not isinstance(block, NumberBlock) or block.kind not in {"continuous", "integer"}:
+            continue
+        name = block.column
+        values = drawn[name].to_numpy(dtype=float, na_value=np.nan)
+        miss = rng.normal(0.0, way.options.noise * block.sd, len(values)) * changed[times, place]
+        values = np.where(np.isnan(values), values, values + miss)
+        if pd.api.types.is_integer_dtype(drawn[name].dtype):
+            filled = pd.Series(np.rint(values)).astype("Int64" if np.isnan(values).any() else "int64")
+            drawn[name] = filled.astype(drawn[name].dtype)
+        else:
+            drawn[name] = values
+    # a bound holds for what is carried out, too; a direction was kept by the aim
+    return accepted(way.actions.allowed(today, drawn), person[times])[1].reshape(-1, _NOISY).mean(1)
+
+
+def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[GroupAction, ...]:
+    """Return the action that helps most people of each group, stated for the half that did not pick it."""
+    found = []
+    after = downstream_of(way.subject.data, way.options.follows)
+    today = way.today.reset_index(drop=True)
+    actions = _as_actions(way, ways, today)
+    for g, name in enumerate(way.people.names):
+        here = rng.permutation(np.flatnonzero(way.people.code == g))
+        most = max(1, min(_ACTIONS, _MOST_ROWS // max(len(here), 1)))
+        picked = rng.permutation(len(actions))[:most] if len(actions) > most else range(len(actions))
+        half = max(len(here) // 2, 1)
+        on, off = here[:half], here[half:] if len(here) > 1 else here[:0]
+        best: tuple[float, float, dict[str, tuple[str, object]]] | None = None
+        for place in picked:
+            moved = _acted(way, today, actions[place], on)
+            share = float(np.average(decided(way, after, moved, on)[1], weights=way.people.weights[on]))
+            cost = float(way.actions.cost(today.iloc[on].reset_index(drop=True), moved).mean())
+            if best is None or (share, -cost) > (best[0], -best[1]):
+                best = share, cost, actions[place]
+        if best is None:
+            continue
+        nobody = Estimate(None, None, None, float(len(off)), "nobody left to state it for")
+        coverage, cost_estimate = nobody, None
+        if len(off):
+            moved, weights = _acted(way, today, best[2], off), way.people.weights[off]
+            good = decided(way, after, moved, off)[1]
+            coverage = wilson(float(weights @ good), float(weights.sum()), level=way.options.level)
+            cost_estimate = float(
+                np.average(way.actions.cost(today.iloc[off].reset_index(drop=True), moved), weights=weights)
+            )
+        found.append(
+            GroupAction(
+                group=name,
+                action=_words(best[2]),
+                n=float(way.people.weights[here].sum()),
+                tried=len(picked),
+                coverage=coverage,
+                cost=cost_estimate,
+            )
+        )
+    return tuple(found)
+
+
+def _as_actions(way: Way, ways: Ways, today: pd.DataFrame) -> list[dict[str, tuple[str, object]]]:
+    """Each different way as an action: numbers by how much, all else to what."""
+    numbers = {
+        block.column
+        for block in way.actions.space.parts
+        if isinstance(block, NumberBlock) and block.kind in {"continuous", "integer"}
+    }
+    found: dict[str, dict[str, tuple[str, object]]] = {}
+    columns = list(way.actions.columns)
+    for k, who in enumerate(ways.person):
+        action: dict[str, tuple[str, object]] = {}
+        for place in np.flatnonzero(ways.changed[k]):
+            name = columns[place]
+            new, old = ways.moved[name].iloc[k], today[name].iloc[who]
+            if name in numbers and not pd.isna(old) and not pd.isna(new):
+                action[name] = ("by", float(new) - float(old))
+            else:
+                action[name] = ("to", new)
+        if action:
+            found.setdefault(_words(action), action)
+    return list(found.values())
+
+
+def _acted(
+    way: Way, today: pd.DataFrame, action: dict[str, tuple[str, object]], who: np.ndarray
+) -> pd.DataFrame:
+    """Values of people `who` after an action, as far as limits and the range seen in the data allow."""
+    now = today.iloc[who].reset_index(drop=True)
+    moved = now.copy()
+    for name, (how, value) in action.items():
+        if how == "to":
+            moved[name] = pd.Series([value] * len(now)).astype(now[name].dtype)
+            continue
+        seen = way.subject.data.frame[name]
+        shifted = now[name].to_numpy(dtype=float, na_value=np.nan) + float(value)  # type: ignore[arg-type]
+        shifted = np.clip(shifted, float(seen.min()), float(seen.max()))
+        whole = pd.api.types.is_integer_dtype(now[name].dtype)
+        made = pd.Series(np.rint(shifted) if whole else shifted)
+        moved[name] = (made.astype("Int64") if whole and made.isna().any() else made).astype(now[name].dtype)
+    return way.actions.allowed(now, moved)
+
+
+def _words(action: dict[str, tuple[str, object]]) -> str:
+    parts = []
+    for name, (how, value) in action.items():
+        if how == "to":
+            parts.append(f"{name}: to {text_of(value)}")
+        else:
+            by = f"{abs(float(value)):.3g}"  # type: ignore[arg-type]
+            parts.append(f"{name}: {by} {'more' if float(value) > 0 else 'less'}")  # type: ignore[arg-type]
+    return "; ".join(parts)

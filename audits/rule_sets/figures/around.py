@@ -1,0 +1,156 @@
+"""Figures of groups by a measure of error, of what a finding is made of, and of the groups around it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.rule_sets.figures.rows import label_rows
+from audits.rule_sets.result import MeasureResult
+from audits.stats import EVIDENCE
+from audits.stats.words import count, number, people, percent
+
+__all__ = ["by_measure", "conditions", "lattice"]
+
+
+def by_measure(result: MeasureResult, *, most: int = 10) -> go.Figure:
+    """Draw the findings of a measure as dots with intervals corrected for all; hollow: no evidence."""
+    shown = list(result.leaderboard)[:most][::-1]
+    if not shown:
+        return empty(result.finding)
+    scale = 100.0 if result.share else 1.0
+    x = [scale * float(row.difference.value or 0.0) for row in shown]
+    colours = [CONTRAST if value > 0 else ACCENT for value in x]
+    figure = go.Figure(
+        go.Scatter(
+            x=x,
+            y=list(range(len(shown))),
+            mode="markers",
+            marker={
+                "color": [
+                    colour if row.verdict == EVIDENCE else "white"
+                    for row, colour in zip(shown, colours, strict=True)
+                ],
+                "line": {"color": colours, "width": 1.5},
+                "size": 10,
+            },
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [
+                    scale * float(row.difference.high or 0.0) - at for row, at in zip(shown, x, strict=True)
+                ],
+                "arrayminus": [
+                    at - scale * float(row.difference.low or 0.0) for row, at in zip(shown, x, strict=True)
+                ],
+                "color": INK,
+                "thickness": 1.4,
+            },
+            customdata=[f"{describe(row.rule_set, longest=120)}<br>{_sides(result, row)}" for row in shown],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    height = label_rows(
+        figure,
+        [row.rule_set for row in shown],
+        [f"{count(row.n_in)} in, {count(row.n_out)} out" for row in shown],
+    )
+    unit = " (percentage points)" if result.share else ""
+    figure.update_xaxes(
+        title=f"{describe(result.name.lower(), longest=40)}: inside minus outside{unit}"
+        "<br>hollow: no evidence",
+        zeroline=True,
+    )
+    first = shown[-1]
+    alt = (
+        f"{result.name} of {len(shown)} groups beside everyone else's; first {first.rule_set}: "
+        f"{_sides(result, first)}."
+    )
+    return finish(figure, height=height, alt=alt)
+
+
+def _sides(result: MeasureResult, row: object) -> str:
+    inside, outside = row.inside, row.outside  # type: ignore[attr-defined]
+    words = [
+        percent(each.value, each.n) if result.share else number(each.value) for each in (inside, outside)
+    ]
+    return f"{words[0]} inside, {words[1]} outside"
+
+
+def conditions(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
+    """Draw what each condition of a group adds to its difference."""
+    if table.empty:
+        return empty("The group has too many conditions to tell their parts.")
+    shown = table.iloc[::-1]
+    x = scale * shown["contribution"]
+    figure = go.Figure(
+        go.Bar(
+            x=x,
+            y=list(range(len(shown))),
+            orientation="h",
+            marker={"color": [ACCENT if value > 0 else CONTRAST for value in x]},
+            hovertemplate="%{x:.3g}<extra></extra>",
+        )
+    )
+    height = label_rows(figure, list(shown["condition"]), [number(value).replace("-", "−") for value in x])
+    unit = " (percentage points)" if scale == 100 else ""
+    figure.update_xaxes(title=f"part of the difference from everyone else{unit}", zeroline=True)
+    told = "; ".join(
+        f"{name} {number(scale * value)}"
+        for name, value in zip(table["condition"], table["contribution"], strict=True)
+    )
+    return finish(figure, height=height, alt=f"What each condition adds to the difference: {told}.")
+
+
+_LOOK = {"broader": GREY, "this group": INK, "narrower": ACCENT}
+
+
+def lattice(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
+    """Draw the groups around a group, broad ones on top; a line adds one condition."""
+    shown = table.iloc[::-1].reset_index(drop=True)
+    last = len(shown) - 1
+    x = (scale * shown["difference"]).tolist()
+    ends_x: list[float | None] = []
+    ends_y: list[float | None] = []
+    for place, wider in enumerate(shown["broader"]):
+        for other in wider:
+            ends_x += [x[place], x[last - other], None]
+            ends_y += [place, last - other, None]
+    figure = go.Figure(
+        go.Scatter(
+            x=ends_x,
+            y=ends_y,
+            mode="lines",
+            line={"color": GREY, "width": 1},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    for step, colour in _LOOK.items():
+        part = [place for place, own in enumerate(shown["step"]) if own == step]
+        if part:
+            figure.add_trace(
+                go.Scatter(
+                    x=[x[place] for place in part],
+                    y=part,
+                    mode="markers",
+                    name=step,
+                    marker={"color": colour, "size": 10, "line": {"color": INK, "width": 1}},
+                    customdata=[
+                        f"{describe(shown['rule_set'][place], longest=120)}<br>{people(shown['n_in'][place])}"
+                        for place in part
+                    ],
+                    hovertemplate="%{customdata}<br>%{x:.3g}<extra></extra>",
+                )
+            )
+    height = label_rows(figure, list(shown["rule_set"]), [count(n) for n in shown["n_in"]])
+    unit = " (points)" if scale == 100 else ""
+    figure.update_xaxes(title=f"difference from everyone else{unit}", zeroline=True)
+    this = table[table["step"] == "this group"].iloc[0]
+    alt = (
+        f"{this['rule_set']}, {number(scale * this['difference'])}{unit} from everyone else, between "
+        f"{(table['step'] == 'broader').sum()} broader and {(table['step'] == 'narrower').sum()} "
+        "narrower groups."
+    )
+    return finish(figure, height=height, alt=alt)

@@ -1,0 +1,154 @@
+"""Several ways for one person: accepted by the model itself, as admissible as they say, tried by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import DataSpec, build_data
+from audits.errors import InputError
+from audits.models import Subject, make_subject, model_spec
+from audits.models.subject import train_model
+from audits.progress import silent
+from audits.recourse import RecourseResult
+from audits.recourse.actions import actions_of
+from audits.recourse.audit import _sides
+from audits.recourse.downstream import downstream_of
+from audits.recourse.exhibits import section
+from audits.recourse.options import RecourseOptions
+from audits.recourse.walking import Way
+from audits.recourse.ways import _refitted  # its draws, so that they can be repeated by hand
+from audits.results import load_result, save_result
+from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
+
+COLUMNS = ("income", "savings", "loans", "home")
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    rng, n = np.random.default_rng(0), 500
+    frame = pd.DataFrame({"g": rng.choice(["a", "b"], n), "income": rng.normal(50, 10, n)})
+    frame["savings"] = 0.2 * frame["income"] + rng.normal(0, 4, n)
+    frame["loans"], frame["home"] = rng.integers(0, 6, n), rng.choice(["own", "rent"], n)
+    worth = frame["income"] / 10 + frame["savings"] / 4 - frame["loans"] + (frame["home"] == "own")
+    frame["ok"] = (worth - (frame["g"] == "b") + rng.normal(0, 1, n) > 5).astype(int)
+    spec = DataSpec(label="ok", favorable=1, protected=("g",), features=COLUMNS)
+    return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
+
+
+@pytest.fixture(scope="module")
+def result(subject: Subject) -> RecourseResult:
+    limits = {"loans": {"direction": "down"}, "home": {"among": ["rent"]}}
+    return recourse_of(
+        subject, actionable=COLUMNS, ways=3, ways_people=20, refits=2, limits=limits, resolution=0.1,
+        permutations=19,
+    )  # fmt: skip
+
+
+def test_every_way_is_accepted_admissible_and_costs_what_it_says(
+    subject: Subject, result: RecourseResult
+) -> None:
+    ways, data = result.ways, subject.data
+    assert len(ways) > 20
+    frame = data.frame.loc[ways.index].copy()
+    today = frame.copy()
+    for name in COLUMNS:
+        frame[name] = ways[f"value of {name}"].to_numpy()
+    frame, today = frame.reset_index(drop=True), today.reset_index(drop=True)
+    assert (subject.model.score(frame) >= 0.5).all()  # the model's own word, outside the audit
+    assert (frame["loans"] <= today["loans"]).all()
+    assert ((frame["home"] == today["home"]) | (frame["home"] == "rent")).all()
+    scale = {name: data.frame[name].std(ddof=0) for name in ("income", "savings", "loans")}
+    cost = sum((frame[name] - today[name]).abs() / sd for name, sd in scale.items())
+    cost += frame["home"] != today["home"]
+    assert ways["cost"].to_numpy() == pytest.approx(cost.to_numpy())
+    for _, own in ways.groupby(level=0):
+        assert own["way"].tolist() == list(range(1, len(own) + 1))
+        assert own["cost"].iloc[0] == own["cost"].min()
+        assert not own.filter(like="value of").duplicated().any()
+
+
+def test_ways_survive_as_often_as_models_trained_again_accept_them(
+    subject: Subject, result: RecourseResult
+) -> None:
+    options = RecourseOptions(actionable=COLUMNS, refits=2)
+    actions, _ = actions_of(subject, options)
+    people, accepted = _sides(subject, options, np.random.default_rng(0))
+    way = Way(subject, options, actions, people, accepted, np.empty(0), np.empty(0))
+    moved = way.today.assign(loans=0).iloc[:30]
+    who = np.arange(30)
+    share = _refitted(way, downstream_of(subject.data, {}), moved, who, np.random.default_rng(5), silent)
+    rng, by_hand = np.random.default_rng(5), np.zeros(30)
+    for k in range(2):
+        rows = np.sort(rng.integers(0, subject.training.n, subject.training.n))
+        model = train_model(subject.training.take(rows), "logistic", subject.seed + k + 1, silent)
+        by_hand += model.score(people.frame.iloc[:30].assign(loans=0)) >= 0.5
+    assert share.tolist() == (by_hand / 2).tolist()
+    assert 0 < by_hand.mean() < 2
+    assert set(result.ways["survives"]) <= {0.0, 0.5, 1.0}
+    assert result.ways["noisy"].between(0, 1).all()
+    assert result.ways_summary.refits == 2
+
+
+def test_one_action_for_a_group_is_stated_for_people_who_did_not_pick_it(result: RecourseResult) -> None:
+    assert [row.group for row in result.group_actions] == ["a", "b"]
+    for row in result.group_actions:
+        assert row.coverage.n == row.n - max(int(row.n) // 2, 1)
+        assert row.coverage.low <= row.coverage.value <= row.coverage.high
+        assert row.cost > 0
+        assert "loans" not in row.action or "less" in row.action
+
+
+def test_result_is_shown_saved_and_said(result: RecourseResult, tmp_path) -> None:
+    exhibits = {each.key: each for each in section(result).exhibits}
+    for key in ("ways", "group-actions"):
+        assert exhibits[key].figure().layout.meta["alt"]
+        assert len(exhibits[key].table())
+    save_result(result, tmp_path, "r")
+    back = load_result(RecourseResult, tmp_path, "r")
+    assert back.ways_summary == result.ways_summary
+    assert back.group_actions == result.group_actions
+    pd.testing.assert_frame_equal(back.ways, result.ways)
+    assert "ways" not in result.to_json()
+
+
+def test_nothing_changes_where_no_ways_are_asked_for() -> None:
+    plain = recourse_of(mixed(), resolution=0.25, permutations=19)
+    also = recourse_of(mixed(), resolution=0.25, permutations=19, ways=2, ways_people=5)
+    assert plain.ways is None
+    assert plain.by_group == also.by_group
+
+
+def test_what_follows_moves_by_the_slope_and_keeps_what_people_were_off_by() -> None:
+    x = np.array([0.0, 1.0, 2.0, 3.0])
+    off = np.array([1.0, -1.0, -1.0, 1.0])  # at right angles to x and to a constant
+    frame = pd.DataFrame({"x": x, "y": 2 * x + off, "z": 6 * x + 3 * off, "group": list("abab")})
+    subject = subject_of(frame, Linear(x=1.0, z=1.0), ("x",))
+    after = downstream_of(subject.data, {"z": ("y",), "y": ("x",)})
+    assert after.order == ("y", "z")  # what is followed comes first, however it was written down
+    rows = subject.data.frame
+    carried = after.carried(rows, rows.assign(x=rows["x"] + 10), {"x"})
+    assert carried["y"].tolist() == pytest.approx((rows["y"] + 20).tolist())
+    assert carried["z"].tolist() == pytest.approx((rows["z"] + 60).tolist())
+    held = after.carried(rows, rows.assign(x=rows["x"] + 10), {"x", "y"})
+    assert held["y"].tolist() == rows["y"].tolist()
+    assert held["z"].tolist() == pytest.approx(rows["z"].tolist())
+    with pytest.raises(InputError, match="must not go round in a circle"):
+        downstream_of(subject.data, {"y": ("x",), "x": ("y",)})
+
+
+def test_effects_downstream_make_ways_cheaper() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "group": rng.choice(["a", "b"], 200)})
+    frame["z"] = frame["x"] + 0.1 * rng.normal(size=200)
+    subject = subject_of(frame, Linear(x=1.0, z=1.0), ("x",))
+    plain, also = (
+        recourse_of(subject, ways=1, ways_people=30, permutations=19, resolution=0.25, **more)
+        for more in ({"refits": 0}, {"refits": 2, "follows": {"z": ["x"]}})
+    )
+    assert also.ways_summary.with_way.value >= plain.ways_summary.with_way.value
+    assert also.ways_summary.cost.value < plain.ways_summary.cost.value
+    assert any("z follows x" in warning for warning in also.warnings)
+    assert any("not trained here" in warning for warning in also.warnings)
+    assert not any("not trained here" in warning for warning in plain.warnings)
