@@ -36,7 +36,7 @@ _PLACES = {
 
 @dataclass
 class Problems:
-    """Sentences by the part of the page they belong to; the data, and a model file, if they are right."""
+    """Sentences by the part of the page they belong to; the data, and a model brought along, if right."""
 
     summary: Summary | None = None
     model: Checked | None = None
@@ -77,9 +77,11 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     if found.summary is not None:
         for missing in _missing_parts(spec, found.summary):
             found.add(missing)
-    if spec["model"].get("path") and found.ready:
+    chosen = next((spec["model"][way] for way in ("path", "endpoint") if spec["model"].get(way)), None)
+    if chosen is not None and found.ready:
+        doing = "Opening the model" if "path" in spec["model"] else "Asking the service"
         try:
-            found.model = wait_for(work.model(space, spec), "Opening the model")
+            found.model = wait_for(work.model(space, spec), doing)
         except InputError as error:
             found.add(error, "model")
     return found

@@ -184,8 +184,7 @@ def _model(question: Mapping[str, Any]) -> dict[str, Any]:
     from audits.models.spec import model_spec
 
     found = check_model(_data(question), model_spec(question["model"]), base_dir=Path(question["folder"]))
-    classes = None if found.classes is None else [_plain(value) for value in found.classes]
-    return {"model": {**asdict(found), "classes": classes}}
+    return {"model": found.to_dict()}
 
 
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.calling import ask_outside
 from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
@@ -51,6 +52,7 @@ __all__ = [
     "findings",
     "forget",
     "model",
+    "plan",
     "result",
     "standing",
     "start_again",
@@ -166,18 +168,25 @@ def _tuples(mend: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
-    """Return what a spec's model file is found to be on its data, being opened where these lie."""
+    """Return what a spec's model file or service is found to be on its data.
+
+    A file is opened where these lie; a service is asked about the first people by a process of its own.
+    """
     ask, _, key = _asking(space, spec["data"])
     section = dict(spec["model"])
-    path = space.folder / section["path"]
+    path = space.folder / section["path"] if "path" in section else None
 
     def check() -> Checked:
-        told = ask("model", model=section, folder=str(space.folder), about=path)["model"]
+        more = {"model": section, "folder": str(space.folder)}
+        if path is None:
+            told = ask("model", outside=True, **more)["model"]
+        else:
+            told = ask("model", about=path, **more)["model"]
         lists = {name: None if told[name] is None else tuple(told[name]) for name in ("classes", "scores")}
         feeds = tuple(Feed(**each) for each in told["feeds"])
         return Checked(**{**told, **lists, "feeds": feeds, "notes": tuple(told["notes"])})
 
-    return _models.get(space.token, digest_of([key, _stamp(path), section]), check)
+    return _models.get(space.token, digest_of([key, path and _stamp(path), section]), check)
 
 
 def forget(space: Workspace) -> None:
@@ -206,7 +215,11 @@ def _asking(space: Workspace, section: Mapping[str, Any]) -> tuple[Ask, str, str
     reads = [space.folder] + ([folder] if folder is not None else [])
     size = sum(path.stat().st_size for path in paths if path.is_file())
 
-    def ask(what: str, about: Path = paths[0], **more: Any) -> dict[str, Any]:
+    def ask(what: str, about: Path = paths[0], outside: bool = False, **more: Any) -> dict[str, Any]:
+        if outside:
+            readers = READERS()
+            asked = {"ask": what, **question, **more}
+            return ask_outside(asked, memory=readers.memory, seconds=readers.seconds)
         return READERS().ask(
             space.token, {"ask": what, **question, **more}, reads=reads, what=about.name, size=size
         )
@@ -263,6 +276,13 @@ def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
         _keep(space, spec, title, run)
         note("ran", space, run.key)
     return run
+
+
+def plan(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
+    """Have it simulated what the audits of `spec` could see; `asked` are arguments of the plan."""
+    space.check_writable()
+    _check_paths(space, spec)
+    return executor().submit(spec, space.folder, owner=space.token, plan=asked)
 
 
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +20,7 @@ from audits.foreign import key_line, value_line
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["allowed_address", "build", "checked", "choices", "finite", "generator", "one_of"]
+__all__ = ["adapter", "allowed_address", "build", "checked", "choices", "finite", "generator", "one_of"]
 
 T = TypeVar("T")
 
@@ -83,6 +84,12 @@ def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
     return np.random.default_rng(0 if rng is None else rng)
 
 
+@functools.lru_cache(maxsize=256)
+def adapter(kind: type[T]) -> TypeAdapter[T]:
+    """Return what checks and writes the dataclass `kind`; making it takes longer than most that it does."""
+    return TypeAdapter(kind)
+
+
 def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     """Build the dataclass `kind` from plain `values`, as a spec or a keyword call gives them.
 
@@ -103,7 +110,7 @@ def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     if not isinstance(values, Mapping):
         raise InputError(where, "must be a mapping of option names to values", values)
     try:
-        return TypeAdapter(kind).validate_python(dict(values))
+        return adapter(kind).validate_python(dict(values))
     except ValidationError as error:
         problems = error.errors()
         first = next((each for each in problems if each["type"] in _UNKNOWN), problems[0])

@@ -13,6 +13,8 @@ _EXTRAS = {
     "postgres": {"psycopg"},
     "pdf": {"reportlab"},
     "dask": {"dask", "distributed"},
+    "query": {"duckdb"},
+    "remote": {"fsspec"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 

@@ -136,6 +136,8 @@ class Audit:
         Whether it also understands a model of words.
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
+    unplanned : str
+        Why `audits.runs.planning` cannot simulate what it would see, a sentence; empty where it can.
     decided, since : str or callable, optional
         ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
         before, *, level)`` how its numbers changed since other decisions on the same people, by place: a
@@ -164,6 +166,7 @@ class Audit:
     designs: bool = False
     about_words: bool = False
     asks_anew: bool = False
+    unplanned: str = ""
     decided: Named | None = None
     since: Named | None = None
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter
 
+from audits.checks import adapter
 from audits.errors import RunFailed
 
 __all__ = ["head", "load_result", "numbers", "plain", "save_result", "shown", "tables", "verdict_as_now"]
@@ -99,7 +100,7 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
     config = {"arbitrary_types_allowed": True}
     if not hasattr(kind, "__pydantic_config__"):
         kind.__pydantic_config__ = config  # type: ignore[attr-defined]
-    return TypeAdapter(kind).validate_python(values)
+    return adapter(kind).validate_python(values)
 
 
 def head(result: Any) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
+
 from audits.stats import EVIDENCE
 from benchmarks.calibration import SLOW, Row, Simulation
 from tests.explain.test_explain import audited, crowd
@@ -22,7 +24,13 @@ _FEW_SAID = (
 
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
-    return [
+    rare = [
+        Simulation("explain", setting, partial(_nothing_left, n, 2, setting, rate=rate), part=SLOW)
+        for rate in (0.02, 0.1)
+        for n in (500, 2000)
+        for setting in (f"{n:,} people, rates of about {100 * rate:.0f} %, one column explains all",)
+    ]
+    return rare + [
         Simulation("explain", setting, partial(_nothing_left, n, noise, setting), part=SLOW)
         for n in (200, 500, 1000)
         for noise in (0, 4)
@@ -30,10 +38,16 @@ def simulations() -> list[Simulation]:
     ]
 
 
-def _nothing_left(n: int, noise: int, setting: str, numbers: range) -> Iterator[Row]:
+def _nothing_left(
+    n: int, noise: int, setting: str, numbers: range, rate: float | None = None
+) -> Iterator[Row]:
     alarms = chosen = together = alone = 0
     for number in numbers:
-        found = audited(crowd(n, number, noise=noise), rng=number)
+        people = crowd(n, number, noise=noise)
+        if rate is not None:  # the departments' rates in the same proportions
+            chance = 2 * rate * (0.2 + 0.3 * people["department"].astype(int))
+            people["decision"] = (np.random.default_rng([number, n]).random(n) < chance).astype(int)
+        found = audited(people, rng=number)
         alarms += found.verdict == EVIDENCE
         if "department" in found.together.columns:  # without it a gap is left, of a size unknown here
             left = found.together.unexplained

@@ -21,6 +21,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -256,6 +257,14 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=300)
     chosen = parser.parse_args()
+    with serving() as (port, base, pid):
+        told = measure(chosen.sessions, chosen.seconds, port, base, pid)
+    sys.exit(1 if told.wrong else 0)
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[tuple[int, Path, int]]:
+    """Start a server in a home folder of its own; give its port, that folder and its process."""
     with tempfile.TemporaryDirectory() as folder:
         base, port = Path(folder), free_port()
         os.environ["EVENHAND_HOME"] = folder
@@ -266,11 +275,10 @@ def main() -> None:
             )
             try:
                 _await(f"http://127.0.0.1:{port}/api/v1/ready")
-                told = measure(chosen.sessions, chosen.seconds, port, base, server.pid)
+                yield port, base, server.pid
             finally:
                 server.terminate()
                 server.wait(30)
-    sys.exit(1 if told.wrong else 0)
 
 
 def _await(url: str) -> None:

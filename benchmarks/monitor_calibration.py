@@ -17,8 +17,10 @@ from functools import partial
 
 import numpy as np
 
+from audits.sensitivity.monitor.groups import Tally
 from audits.sensitivity.monitor.profile import Look, Profile, Sent, hashed, number_cells, numbers
 from audits.sensitivity.monitor.streams import SHARES, Outcomes, Streams
+from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
 from benchmarks.calibration import SLOW, Row, Simulation
 
@@ -184,6 +186,9 @@ def delays(change: str, deployments: int, people: int, seed: int = 1) -> list[in
 def simulations() -> list[Simulation]:
     """Return the settings of `benchmarks.calibration`."""
     return [
+        Simulation("monitor", _RATES, _rates, part=SLOW),
+        Simulation("monitor", _CHART, _chart, part=SLOW),
+    ] + [
         Simulation("monitor", setting, partial(_quiet, setting, again), part=SLOW)
         for setting, again in (
             (f"{_PEOPLE:,} people, each once", False),
@@ -193,6 +198,49 @@ def simulations() -> list[Simulation]:
 
 
 _PEOPLE = 2000
+_RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
+_CHART = "1,000 people, 5 % flagged as in the audit, one false alarm in 10,000 asked for"
+
+
+def _rates(numbers: range) -> Iterator[Row]:
+    """Whether every interval of every group holds the truth at every look."""
+    held = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, 15])
+        tally, fine = Tally({}), True
+        for _ in range(_PEOPLE // 50):
+            group = rng.choice(["a", "b", "c"], 50, p=[0.6, 0.3, 0.1]).tolist()
+            score = rng.random(50)
+            good, decided = rng.random(50) < score, (rng.random(50) < 0.4).astype(int)
+            tally.add({"group": group}, decided, np.ones(50, dtype=bool))
+            tally.learn(Outcomes(good, score, decided, [{"group": name} for name in group]))
+            for each in tally.rates():
+                told = (each.selection, each.true_positives, each.false_positives)
+                fine &= all(one.low is None or one.low <= 0.4 <= one.high for one in told)
+                gaps = (
+                    each.calibration, each.selection_gap, each.true_positives_gap,
+                    each.false_positives_gap, each.calibration_gap,
+                )  # fmt: skip
+                fine &= all(one.low is None or one.low <= 0 <= one.high for one in gaps)
+        held += fine
+    shown = "rates of groups, all of them at all times"
+    yield Row("monitor", shown, _RATES, "coverage", 0.95, held, len(numbers))
+
+
+def _chart(numbers: range) -> Iterator[Row]:
+    """Whether the chart alarms sooner than once in so many people, reference of 1,000 drawn anew."""
+    alarmed = covered = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, 16])
+        chart = design_chart(flag_rate_bound(50, 1000), people_between=10_000)
+        own = float(rng.beta(51, 950))  # what share of people to come the reference's threshold flags
+        flags = rng.random(1000) < own
+        alarmed += bool(chart.follow(flags).alarms)
+        latest = wilson(float(flags[-500:].sum()), 500.0)
+        covered += (latest.low or 0.0) <= own <= (latest.high or 1.0)
+    shown = "an alarm of the chart"
+    yield Row("monitor", shown, _CHART, "false alarms", 0.1, alarmed, len(numbers))
+    yield Row("monitor", "share flagged among the latest", _CHART, "coverage", 0.95, covered, len(numbers))
 
 
 def _quiet(setting: str, again: bool, numbers: range) -> Iterator[Row]:

@@ -15,9 +15,12 @@ from functools import partial
 import numpy as np
 from scipy.stats import norm
 
-from audits.sensitivity.judging import ratio_p_value
-from audits.stats import EVIDENCE
-from audits.stats.curves import roc_curves
+from audits.models.quality import area_under_curve
+from audits.sensitivity.judging import baseline_of, feature_shares, ratio_p_value, threshold_of
+from audits.sensitivity.options import SensitivityOptions
+from audits.sensitivity.protected import calibration_bins
+from audits.stats import EVIDENCE, wilson
+from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.permutation import means_p_values
 from audits.stats.ratios import mean_ratio
@@ -84,7 +87,111 @@ def simulations() -> list[Simulation]:
     for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1)):
         setting = f"{n:,} people, {100 * share:.0f} % of them decided otherwise"
         found.append(Simulation("sensitivity", setting, partial(_areas, n, share, setting), part=SLOW))
+    for n in (100, 1000):
+        setting = f"{n:,} people, exponential sensitivities"
+        found.append(Simulation("sensitivity", setting, partial(_alone, n, setting), part=SLOW))
+        setting = f"{n:,} people, a tenth of them decided otherwise, sensitivity follows the distance in part"
+        found.append(Simulation("sensitivity", setting, partial(_beside, n, setting), part=SLOW))
+        setting = f"{n:,} people, probabilities of group membership that are right"
+        found.append(Simulation("sensitivity", setting, partial(_status, n, setting), part=SLOW))
     return found
+
+
+def _alone(n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Quantiles, the threshold, whom it flags of people to come, and each feature's part."""
+    options = SensitivityOptions(bootstrap=200)
+    quantiles = limit = flagged = of_group = features = 0
+    parts = np.array([0.5, 0.3, 0.2])
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 12])
+        values, ones = rng.exponential(size=n), np.ones(n)
+        found = baseline_of(values, ones, level=0.05).quantiles
+        hits = [
+            (each.low is None or each.low <= -np.log1p(-float(share)))
+            and (each.high is None or -np.log1p(-float(share)) <= each.high)
+            for share, each in found.items()
+        ]
+        quantiles += float(np.mean(hits))
+        threshold = threshold_of(values, ones, options)
+        truth = -np.log(options.false_alarm_rate)
+        limit += (threshold.low is None or threshold.low <= truth) and (
+            threshold.high is None or truth <= threshold.high
+        )
+        above, to_come = values > threshold.value, float(np.exp(-(threshold.value or 0.0)))
+        share = wilson(float(above.sum()), float(n))
+        flagged += (share.low or 0.0) <= to_come <= (share.high or 1.0)
+        own = wilson(float(above[: n // 2].sum()), float(n // 2))
+        of_group += (own.low or 0.0) <= to_come <= (own.high or 1.0)
+        contributions = values[:, None] * rng.dirichlet(5 * parts, n)
+        each = feature_shares(contributions, ("a", "b", "c"), above, ones, options, rng)
+        features += all(
+            (one.share.low or 0.0) <= true <= (one.share.high or 1.0)
+            for one in each
+            for true in (parts["abc".index(one.feature)],)
+        )
+    worlds = len(numbers)
+    for shown, hits_of in (
+        ("quantiles of sensitivity", round(quantiles)),
+        ("threshold", limit),
+        ("share flagged, of people to come", flagged),
+        ("share of a group flagged, of people to come", of_group),
+        ("each feature's part, all together", features),
+    ):
+        yield Row("sensitivity", shown, setting, "coverage", 0.95, int(hits_of), worlds)
+
+
+def _beside(n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Area among people of one band of distance, and equally far: .5 where a score is distance and noise."""
+    within = beside = banded = stated = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 13])
+        distance = rng.exponential(size=n)
+        member = rng.random(n) < 0.2 * np.exp(-distance)
+        if min(member.sum(), (~member).sum()) < 5:
+            continue
+        stated += 1
+        band = np.digitize(distance, np.quantile(distance, [0.25, 0.5, 0.75]))
+        noise = rng.normal(size=n)  # tells nothing within a band, whatever the distance
+        one = area_within(noise, member, band, rng, draws=200)
+        within += one.low is not None and one.low <= 0.5 <= (one.high or 1.0)
+        two = area_equally_far(-distance, member, distance, rng, draws=200)
+        three = area_equally_far(noise, member, distance, rng, draws=200)
+        beside += all(each.low is None or each.low <= 0.5 <= (each.high or 1.0) for each in (two, three))
+        own = area_under_curve(noise[band == 0], member[band == 0], np.ones((band == 0).sum()))
+        banded += own.low is None or own.low <= 0.5 <= (own.high or 1.0)
+    for shown, hits in (
+        ("area within bands of distance", within),
+        ("area in one band", banded),
+        ("area among people equally far", beside),
+    ):
+        yield Row("sensitivity", shown, setting, "coverage", 0.95, hits, stated)
+
+
+def _status(n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """A protected-status model's area and its bins, where what it states is so."""
+    drawn = np.random.default_rng(0).normal(size=400_000)
+    chance = 1 / (1 + np.exp(-1.5 * drawn))
+    truth, held, bins = outscored(drawn, np.random.default_rng(1).random(len(drawn)) < chance), 0, 0.0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 14])
+        z = rng.normal(size=n)
+        p = 1 / (1 + np.exp(-1.5 * z))
+        member = rng.random(n) < p
+        area = area_under_curve(z, member, np.ones(n))
+        held += (area.low or 0.0) <= truth <= (area.high or 1.0)
+        found = calibration_bins(np.maximum(p, 1 - p), member == (p > 0.5), np.ones(n), 0.05)
+        bins += float(
+            np.mean([(b.observed.low or 0.0) <= b.stated <= (b.observed.high or 1.0) for b in found])
+        )
+    worlds = len(numbers)
+    yield Row("sensitivity", "area of a protected-status model", setting, "coverage", 0.95, held, worlds)
+    shown = "bins of a protected-status model"
+    yield Row("sensitivity", shown, setting, "coverage", 0.95, round(bins), worlds)
+
+
+def outscored(scores: np.ndarray, member: np.ndarray) -> float:
+    """Area under the curve of so many people that it is the truth."""
+    return float(area_under_curve(scores, member, np.ones(len(member))).value or 0.0)
 
 
 def _ratio(name: str, first: int, second: int, setting: str, numbers: range) -> Iterator[Row]:
@@ -110,7 +217,7 @@ _SKEWED = (
 
 def _audits(n: int, setting: str, numbers: range) -> Iterator[Row]:
     """Whole audits of a logistic model, groups drawn alike."""
-    from audits.sensitivity import SensitivityOptions, sensitivity
+    from audits.sensitivity import sensitivity
     from benchmarks.loss_ratio_worlds import people, subject_of
 
     options = SensitivityOptions(status_model="logistic", match_set="off", bootstrap=100)

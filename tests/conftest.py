@@ -1,15 +1,42 @@
-"""What every test shares: where the shared data lies."""
+"""What every test shares: one thread, where the shared data lies, and a server's home that stays up."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
-import pytest
+# runs hold themselves at one thread; what a test computes around them would else spin on the other's core
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 
-from tests.nothing_skipped import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  (hooks)
+from collections.abc import Callable, Iterator  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import TYPE_CHECKING  # noqa: E402
+
+import pytest  # noqa: E402
+
+from tests.nothing_skipped import (  # noqa: E402
+    asked_for_all,
+    pytest_make_collect_report,  # noqa: F401  (a hook)
+    pytest_runtest_makereport,  # noqa: F401  (a hook)
+)
+
+if TYPE_CHECKING:
+    from app.workspace import Workspace
+
+LONG = ("browser/", "app/", "test_wheel.py", "unchanged/", "runs/", "monitor/", "test_snippets.py")
+"""Folders and files of long tests: `make test` begins with them, and no worker is left with one."""
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        path = item.nodeid.removeprefix("tests/")
+        return next((k for k, start in enumerate(LONG) if path.startswith(start)), len(LONG))
+
+    if asked_for_all():
+        items.sort(key=place)
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +60,40 @@ def _warm_readers(request, monkeypatch):
 
         monkeypatch.setattr(waiting, "_PATIENCE_SECONDS", 45.0)
         assert READERS().wait_warm(60.0)
+
+
+@pytest.fixture(scope="session")
+def serve_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[pytest.MonkeyPatch], None]]:
+    """Return what has pages find a server that is up: one home with its database, and warm workers.
+
+    To load what runs need takes a worker longer than most runs of tests. Whoever closes them, or needs a
+    home of its own, leaves the next page to start them again.
+    """
+    from app import work
+
+    home, served = tmp_path_factory.mktemp("served"), [None]
+
+    def serve(patch: pytest.MonkeyPatch) -> None:
+        patch.setenv("EVENHAND_HOME", str(home))
+        if work._executor is None or work._executor is not served[0]:
+            work.close()
+            served[0] = work.executor()
+
+    yield serve
+    work.close()
+
+
+@pytest.fixture
+def space(
+    serve_pages: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Workspace]:
+    """Return a workspace of its own, which sees nothing of other tests' workspaces."""
+    from app import work
+    from app.workspace import Workspace, issue_token
+
+    serve_pages(monkeypatch)
+    made = Workspace(issue_token())
+    yield made
+    for run in work.executor().going_on(made.token):
+        run.cancel()
+    work.forget(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -39,16 +40,22 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 BASE = {"errors": 0, "foreign": 0, "progress": 0, "threads": 0, "checks": 1, "results": 1, "options": 2}
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Every absolute module name that a file imports, inside functions too."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
-    return found
+    return frozenset(found)
 
 
 def sources(folder: str) -> list[Path]:
@@ -114,6 +121,7 @@ def modules() -> dict[str, Path]:
     }
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """Module to the modules it imports from: inside functions and for type checkers, too.
 
@@ -121,12 +129,9 @@ def arrows() -> dict[str, set[str]]:
     themselves import is left out, for they do nothing but hand on.
     """
     files = modules()
-    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    trees = {name: parsed(path) for name, path in files.items()}
     stubs = {name: path.with_suffix(".pyi") for name, path in files.items() if path.name == "__init__.py"}
-    faces = {
-        name: ast.parse(stub.read_text(encoding="utf-8")) if stub.is_file() else trees[name]
-        for name, stub in stubs.items()
-    }
+    faces = {name: parsed(stub) if stub.is_file() else trees[name] for name, stub in stubs.items()}
     handed = {(face, what): home for face, tree in faces.items() for home, what in _imported(tree, face)}
 
     def home(module: str, what: str | None) -> str | None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 import pytest
 from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
+from audits.stats import Estimate, Judged
 from benchmarks.calibration import PAGE, Kept, Row, Simulation, page, simulations
+from benchmarks.whole_calibration import NOT_MEANS, WHOLE, is_p, leaves, people, subject
 
 EVERY = simulations()
 SMALL = [each for each in EVERY if each.audit in {"all", "groups"}][::8]
@@ -24,8 +32,134 @@ def test_what_does_not_hold_is_said():
 
 def test_every_audit_with_a_verdict_of_its_own_is_simulated():
     simulated = {each.audit for each in EVERY}
-    assert simulated >= set(AUDITS) - {"mitigation"}  # its intervals are those of two shares, under all
+    assert simulated >= set(AUDITS)
     assert len({each.name for each in EVERY}) == len(EVERY)
+
+
+def fields_of(kind: Any, path: tuple[str, ...] = (), inside: frozenset[Any] = frozenset()) -> Iterator[str]:
+    """Yield the path of every interval and p-value that a result's type can hold."""
+    if kind is Estimate or kind is Judged:
+        yield ".".join(path)
+    elif arguments := typing.get_args(kind):
+        for each in arguments:
+            yield from fields_of(each, path, inside)
+    elif dataclasses.is_dataclass(kind) and kind not in inside:
+        kinds = typing.get_type_hints(kind)
+        for each in dataclasses.fields(kind):
+            here = (*path, each.name)
+            yield from fields_of(kinds[each.name], here, inside | {kind})
+            if is_p(each.name):
+                yield ".".join(here)
+
+
+BY_VERDICT, SHARE = "evidence of a difference", "share of people"
+ELSEWHERE = {
+    "groups": {
+        "judged": BY_VERDICT,
+        "table.impact_ratio": "impact ratios, all together",
+        "spreads.demographic_parity_ratio": "impact ratios, all together",
+        "table.added": "a metric added",
+        "probable.selection_rate": "bounds of a difference, groups known by probability",
+        "probable.bounds": "bounds of a difference, groups known by probability",
+        "probable.difference_bounds": "bounds of a difference, groups known by probability",
+        "probable.difference": "estimate of a difference, groups known by probability",
+        "probable.p_value": "estimate of a difference, groups known by probability",
+    },
+    "flipset": {
+        "judged": BY_VERDICT,
+        "unmatched": SHARE,
+        # the same functions, on fewer people at a corrected level
+        "strata.positive": "causal.positive.share",
+        "strata.negative": "causal.negative.share",
+        "causal.positive": "causal.positive.share",
+        "causal.negative": "causal.negative.share",
+        "above_chance.conditional.p_value": BY_VERDICT,
+    },
+    "explain": {"judged": BY_VERDICT},
+    "outcome_transport": {
+        "judged": BY_VERDICT,
+        "bias.difference": BY_VERDICT,
+        "group_p_value_everywhere": BY_VERDICT,
+    },
+    "recourse": {"judged": BY_VERDICT, "never_but_reachable": SHARE},
+    "rule_sets": {
+        "judged": BY_VERDICT,
+        "leaderboard.score": "every interval of the list",
+        "leaderboard.difference": "every interval of the list",
+        "leaderboard.sampled.score": "a bound by Hoeffding: it holds without a simulation",
+        "shrunken": "first score, without the luck of being picked",
+    },
+    "mitigation": {
+        "judged": BY_VERDICT,
+        "steps.difference": "difference that is left",
+        "steps.favorable_in": "favorable share of the group",
+        "steps.favorable_out": "favorable share of everyone else",
+        "steps.accuracy": "accuracy of the model chosen",
+    },
+    "loss_ratio": {
+        "judged": BY_VERDICT,
+        "statistic": "mean ratio",
+        "groups.statistic": "mean ratio",
+        "p_value": "lower bound of the mean ratio above the truth",
+        "error_ratio.statistic": "ratio of error rates",
+        "error_ratio.p_value": "lower bound of the ratio of error rates above the truth",
+        "metric.told.p_value": "an attribute counts as told by the features",
+        "words.told_p": "an attribute counts as told by the features",
+    },
+    "sensitivity": {
+        "judged": BY_VERDICT,
+        "status.groups.auc": "area of a protected-status model",
+        "status.calibration.observed": "bins of a protected-status model",
+        "baseline.mean": "mean sensitivity of the group",
+        "baseline.quantiles": "quantiles of sensitivity",
+        "threshold": "threshold",
+        "flagged": "share flagged, of people to come",
+        "groups.mean": "mean sensitivity of the group",
+        "groups.ratio": "ratio of mean sensitivities",
+        "groups.flagged": "share of a group flagged, of people to come",
+        "by_feature.share": "each feature's part, all together",
+        "match_set.mismatched": SHARE,
+        "match_set.by_chance": SHARE,
+        "match_set.auc": "area under the curve",
+        "match_set.curves.auc": "area under the curve",
+        "match_set.against": "difference of two areas",
+        "match_set.bands.auc": "area in one band",
+        "match_set.within_bands": "area within bands of distance",
+        "match_set.equally_far": "area among people equally far",
+    },
+}
+"""What no whole audit of whole_calibration.py states, by audit and path (which stands for all below it): the
+row that measures it in another script, or why there is nothing to measure."""
+
+_PROVED = "it holds without a simulation"
+
+
+@pytest.fixture(scope="module")
+def walked() -> dict[str, set[str]]:
+    """By audit the paths that whole audits state: three worlds of each kind, one group lower."""
+    found: dict[str, set[str]] = {}
+    for audit, _, run, n, _ in WHOLE:
+        for number in range(3):
+            drawn = subject(people(n, 0.8, np.random.default_rng([number, n, 11])))
+            found.setdefault(audit, set()).update(path for path, _, _ in leaves(run(drawn, number)))
+    return found
+
+
+@pytest.mark.parametrize("audit", sorted(ELSEWHERE))
+def test_every_interval_and_p_value_of_a_result_is_simulated(audit: str, walked: dict[str, set[str]]):
+    scripts = PAGE.parents[1].glob("benchmarks/*_calibration.py")
+    source = "".join(path.read_text(encoding="utf-8") for path in scripts)
+    own, rows = ELSEWHERE[audit], walked.get(audit, set()) - set(NOT_MEANS.get(audit, {}))
+    for path, row in own.items():
+        assert row in rows or _PROVED in row or f'"{row}"' in source, f"{path}: nothing has a row {row!r}"
+    for path in fields_of(AUDITS[audit].result_type):
+        told = path in rows or path in NOT_MEANS.get(audit, {})
+        told = told or any(path == each or path.startswith(f"{each}.") for each in own)
+        assert told, f"{audit}: nothing simulates {path}"
+
+
+def test_every_audit_says_where_its_intervals_are_simulated():
+    assert set(ELSEWHERE) == {name for name in AUDITS if not AUDITS.brought(name)}
 
 
 def test_every_audit_is_on_the_page():

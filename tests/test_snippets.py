@@ -18,8 +18,13 @@ from audits.runs.spec import parse_spec
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-ELSEWHERE = {"models.md": "tests/test_recipes.py", "gate.md": "tests/cli/test_gate.py"}
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+ELSEWHERE = {
+    "models.md": "tests/test_recipes.py",
+    "gate.md": "tests/cli/test_gate.py",
+    "connect.md": "tests/test_connect.py",
+    "fairlearn.md": "tests/test_connect.py",
+}
 """Pages whose Python and YAML another test runs."""
 
 

@@ -17,7 +17,8 @@ _MOST_SHOWN = 11
 def checked_section(found: Checked) -> None:
     """Show the columns that feed the model with the first person's values, and five people's scores."""
     gives = f" and tells {choices(found.classes)} apart" if found.classes else ""
-    st.text(f"Opened as {found.format}: it reads {_columns(len(found.feeds))}{gives}.")
+    opened = "Asked over HTTP" if found.format == "endpoint" else f"Opened as {found.format}"
+    st.text(f"{opened}: it reads {_columns(len(found.feeds))}{gives}.")
     table = pd.DataFrame(
         [(each.input, each.column, each.first) for each in found.feeds],
         columns=["input of the model", "column that feeds it", "of the first person"],

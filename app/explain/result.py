@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.drawn import drawn
 from app.widgets import notices
 from app.widgets.exhibits import show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
@@ -36,4 +37,4 @@ def _headline(result: ExplainResult) -> None:
 def show_earlier(result: ExplainResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.left(result))
+    earlier_figure(drawn(figures.left, result))

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state
+from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets.figure_card import figure_card
 from audits.flipset import FlipsetPart, FlipsetResult, Marginal
@@ -40,7 +41,7 @@ def marginals_section(result: FlipsetResult, part: Part, within: str | None, dat
     most = min(len(told), _MOST_FEATURES) if more else _FIRST_FEATURES
     figure_card(
         "flipset-marginals",
-        figures.marginals(result, part, within, features=chosen, most=most),
+        drawn(figures.marginals, result, part, within, features=chosen, most=most),
         lambda: result.marginals_frame(part, within),
         wide=True,
         on_point=_open_bar,

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
 from app.widgets import notices
@@ -101,7 +102,7 @@ def _transparency(result: FlipsetResult, part: Part, within: str | None) -> None
     by_sign = ranking == "sign"
     figure_card(
         f"flipset-transparency-{part}",
-        figures.transparency(result, part, within, by_sign=by_sign),
+        drawn(figures.transparency, result, part, within, by_sign=by_sign),
         lambda: result.transparency_frame(part, within, by_sign=by_sign),
         wide=True,
     )
@@ -144,7 +145,7 @@ def _headline(result: FlipsetResult) -> None:
 def show_earlier(result: FlipsetResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.sizes(result))
+    earlier_figure(drawn(figures.sizes, result))
 
 
 def _part(result: FlipsetResult) -> tuple[Part, str | None]:

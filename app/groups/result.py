@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.groups.choosing import measure_chooser, measure_tiles
-from app.groups.planning import planning_panel
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
@@ -56,7 +56,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         **state.choice("rates"),
     )
     order = _order(result, attribute)
-    rates = figures.rates(result, attribute, metrics=tuple(metrics), **order)
+    rates = drawn(figures.rates, result, attribute, metrics=tuple(metrics), **order)
     figure_card("group-rates", rates, lambda: _rows(result, attribute))
     shown, k = (
         len(figures.drawn(result, attribute, most=figures.MOST_GROUPS, **order)),
@@ -70,15 +70,16 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _probable(result)
     verdict_cards(space, draft)
     st.subheader("Scores", anchor=False)
-    figure_card("group-scores", figures.scores(result, attribute), lambda: result.scores_frame(attribute))
+    figure_card(
+        "group-scores", drawn(figures.scores, result, attribute), lambda: result.scores_frame(attribute)
+    )
     if result.table[0].calibration is not None:
         figure_card(
             "group-calibration",
-            figures.calibration(result, attribute),
+            drawn(figures.calibration, result, attribute),
             lambda: result.calibration_frame(attribute),
         )
     _second_model(space, found, stored, attribute)
-    planning_panel(result)
     fine_print(found, draft, "groups")
 
 
@@ -199,7 +200,7 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
     st.text(f"Each group minus {spread.reference}; the intervals hold for all groups and rates together.")
     figure_card(
         "group-differences",
-        figures.differences(result, attribute, **order),
+        drawn(figures.differences, result, attribute, **order),
         lambda: result.differences_frame(attribute),
     )
     verdicts = pd.DataFrame(
@@ -210,7 +211,7 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
     notices.bullets(lines)
     again = result.bootstrap_frame(attribute)
     if len(again):
-        with st.expander("Impact ratio and balanced accuracy by the bootstrap"):
+        with st.expander("Balanced accuracy by the bootstrap"):
             st.text("A second interval, by resampling people, beside the one that is drawn.")
             st.dataframe(
                 again,

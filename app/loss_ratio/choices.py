@@ -14,6 +14,7 @@ from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
 from app.widgets.stated import stated_number, stated_switch
+from audits.checks import build
 from audits.errors import InputError
 from audits.loss_ratio.options import LossRatioOptions, usual_steps
 from audits.options import option_of, options_of
@@ -125,6 +126,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
     with st.expander("More options"):
         options |= _more(_predicts_number(draft))
+        options |= _turned()
         if "predict" not in draft["spec"]["model"]:  # the fair baselines learn favorable or not
             options |= _compared()
     return Chosen(
@@ -185,6 +187,26 @@ def _coefficient(text: str, where: str) -> float:
     return found
 
 
+def _turned() -> dict[str, Any]:
+    """Draw the choice of two directions, one of which the metric is turned towards; empty without one."""
+    towards = st.text_input(
+        "Turn the metric towards",
+        placeholder="savings: 1",
+        help=str(option_of(LossRatioOptions, "misspecified").help),
+        **_kept("towards"),
+    )
+    first = st.text_input(
+        "Turned is",
+        placeholder="the first free direction",
+        help="A direction in which people may move freely, as coefficients by encoded feature.",
+        **_kept("turn"),
+    )
+    ends, starts = read_directions(towards), read_directions(first)
+    if not ends:
+        return {}
+    return {"misspecified": {"towards": ends[0], **({"turn": starts[0]} if starts else {})}}
+
+
 def _kept(key: str) -> dict[str, Any]:
     return state.choice(f"ratio-{key}")
 
@@ -243,6 +265,7 @@ def _more(number: bool) -> dict[str, Any]:
 def _seconds(draft: Mapping[str, Any], data: DataHeld, summary: Summary, options: Mapping[str, Any]) -> float:
     trained = draft["spec"]["model"].get("train")
     share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    chosen = LossRatioOptions(**{"steps": usual_steps(number=_predicts_number(draft)), **options})
+    given = {"steps": usual_steps(number=_predicts_number(draft)), **options}
+    chosen = build(LossRatioOptions, given, "loss_ratio")
     size = Size(round(share * data.n), summary.width, trained)
     return AUDITS["loss_ratio"].expected_seconds(chosen, size)

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -37,18 +38,23 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     with top:
         _headline(result, result.at(tolerance))
     figure_card(
-        "loss-ratio", figures.against_tolerance(result, tolerance), lambda: result.to_frame(tolerance)
+        "loss-ratio", drawn(figures.against_tolerance, result, tolerance), lambda: result.to_frame(tolerance)
     )
     notices.notes(result.warnings)
     st.subheader("How long people were moved", anchor=False)
-    figure_card("loss-ratio-steps", figures.along_flow(result, tolerance), result.curve_frame)
+    figure_card("loss-ratio-steps", drawn(figures.along_flow, result, tolerance), result.curve_frame)
     st.subheader("Whose loss grows", anchor=False)
-    figure_card("loss-ratio-people", figures.ratios(result, tolerance), result.histogram_frame)
-    figure_card("loss-ratio-groups", figures.by_group(result, tolerance), result.groups_frame)
+    figure_card("loss-ratio-people", drawn(figures.ratios, result, tolerance), result.histogram_frame)
+    figure_card("loss-ratio-groups", drawn(figures.by_group, result, tolerance), result.groups_frame)
     st.subheader("What should not matter", anchor=False)
     source = str(result.metric.source)
     st.text(f"{source[:1].upper()}{source[1:]}.")
-    figure_card("loss-ratio-subspace", figures.subspace(result), result.features_frame)
+    figure_card("loss-ratio-subspace", drawn(figures.subspace, result), result.features_frame)
+    if result.misspecified:
+        st.subheader("If the metric is off by some degrees", anchor=False)
+        figure_card(
+            "loss-ratio-turned", drawn(figures.misspecified, result, tolerance), result.misspecified_frame
+        )
     _heat_map(result, tolerance)
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
@@ -64,7 +70,7 @@ def _headline(result: LossRatioResult, standing: Standing) -> None:
 def show_earlier(result: LossRatioResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result, result.at(result.tolerance))
-    earlier_figure(figures.against_tolerance(result))
+    earlier_figure(drawn(figures.against_tolerance, result))
 
 
 def _tolerance(result: LossRatioResult) -> float:
@@ -98,7 +104,7 @@ def _heat_map(result: LossRatioResult, tolerance: float) -> None:
         format_func=lambda item: f"{item:g}",
         key="angle",
     )
-    figure_card("loss-ratio-map", figures.heat_map(result, angle, tolerance), lambda: result.heat_map)
+    figure_card("loss-ratio-map", drawn(figures.heat_map, result, angle, tolerance), lambda: result.heat_map)
 
 
 def _comparison(result: LossRatioResult) -> None:
@@ -150,5 +156,5 @@ def _person(result: LossRatioResult, row: Any) -> None:
                 f"Row {row}. The moved person need not exist: categories are mixed (1 is the whole one), "
                 "and numbers may leave their range."
             )
-        figure_card("loss-ratio-person", figures.moved_person(result, row), lambda: moves)
+        figure_card("loss-ratio-person", drawn(figures.moved_person, result, row), lambda: moves)
         st.dataframe(moves, column_config=number_columns(moves), alt=f"Row {row} before and after the move")

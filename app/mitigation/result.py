@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import state, work
 from app.drafts import audit_spec
+from app.drawn import drawn
 from app.held import DataHeld
 from app.summary import audited_size
 from app.widgets import notices
@@ -122,7 +123,7 @@ def _show(result: MitigationResult) -> None:
         st.badge(result.verdict, color="primary" if result.verdict == EVIDENCE else "gray")
         st.text("of what is left of the difference")
     notices.notes(result.warnings)
-    figure_card("mitigation", figures.amounts(result), result.to_frame)
+    figure_card("mitigation", drawn(figures.amounts, result), result.to_frame)
     first, last = result.steps[0], result.steps[result.chosen]
     st.text(f"Every finding before, and after training with {last.added:,} more samples")
     with st.container(border=True):

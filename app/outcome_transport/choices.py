@@ -35,17 +35,21 @@ _LABEL, _GROUPS, _REJECTED, _EQUAL, _OTHER = (
     "an equal-opportunity version with the model",
     "another model with the model",
 )
+_HELD = "train logistic with equal opportunity"
+_CONSTRAINT = {"constraint": "equal_opportunity"}
 _TRAINED = {
     "train logistic": "logistic regression, trained here",
     "train mlp": "neural network, trained here",
     "train forest": "random forest, trained here",
     "train boosting": "gradient boosting, trained here",
+    _HELD: "logistic regression with equal opportunity, trained here",
 }
 _BROUGHT = {
     "path": "a model file",
     "score": "scores in a column",
     "label": "decisions in a column",
     "learn": "logistic regression, trained here on another column",
+    "learn held": "logistic regression with equal opportunity, trained here on another column",
 }
 _OUTCOMES = {
     "automatic": "as the model gives them",
@@ -120,11 +124,13 @@ def _other_model(draft: Mapping[str, Any], data: DataHeld) -> dict[str, str]:
     trained = "train" in draft["spec"]["model"]
     ways = {**(_TRAINED if trained else {}), **_BROUGHT}
     way = st.selectbox("The other model", list(ways), format_func=ways.__getitem__, **state.choice("other"))
+    if way == _HELD:
+        return {"train": "logistic", **_CONSTRAINT}
     if way.startswith("train "):
         return {"train": way.removeprefix("train ")}
     if way == "path":
         return _file(draft)
-    columns = [name for name in data.frame.columns if name != data.label or way in {"label", "learn"}]
+    columns = [name for name in data.frame.columns if name != data.label or way not in {"score"}]
     if way == "score":
         columns = [name for name in columns if data.frame[name].dtype.kind in "iuf"]
     column = st.selectbox(
@@ -132,7 +138,9 @@ def _other_model(draft: Mapping[str, Any], data: DataHeld) -> dict[str, str]:
     )
     if column is None:
         return {}
-    return {"train": "logistic", "label": column} if way == "learn" else {way: column}
+    if way in {"learn", "learn held"}:
+        return {"train": "logistic", "label": column, **(_CONSTRAINT if way == "learn held" else {})}
+    return {way: column}
 
 
 def _file(draft: Mapping[str, Any]) -> dict[str, str]:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -33,20 +34,23 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: OutcomeTransportResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
-    figure_card("outcome_transport", figures.sankey(result), result.flows_frame, wide=True)
-    figure_card("judged", figures.judged(result), result.judged_frame)
+    figure_card("outcome_transport", drawn(figures.sankey, result), result.flows_frame, wide=True)
+    figure_card("judged", drawn(figures.judged, result), result.judged_frame)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _cell(result, data)
     st.subheader("How unlike are people with the same outcome?", anchor=False)
     table = result.to_frame()
-    figure_card("bias", figures.bias(result), lambda: table[table["level"] != "subgroup"])
+    figure_card("bias", drawn(figures.bias, result), lambda: table[table["level"] != "subgroup"])
     if (table["level"] == "subgroup").sum() > (table["level"] == "group").sum():
         figure_card(
-            "bias-subgroups", figures.bias(result, level="subgroup"), lambda: table[table["level"] != "group"]
+            "bias-subgroups",
+            drawn(figures.bias, result, level="subgroup"),
+            lambda: table[table["level"] != "group"],
         )
     if result.by_role:
-        figure_card("bias-roles", figures.roles(result), lambda: _role_table(result))
+        figure_card("bias-roles", drawn(figures.roles, result), result.roles_frame)
+        figure_card("role-spread", drawn(figures.role_spread, result), result.roles_frame)
     fine_print(
         found,
         draft,
@@ -70,11 +74,11 @@ def _headline(result: OutcomeTransportResult) -> None:
 def show_earlier(result: OutcomeTransportResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.sankey(result))
+    earlier_figure(drawn(figures.sankey, result))
 
 
 def _flows(result: OutcomeTransportResult) -> None:
-    figure = figures.flow_matrix(result)
+    figure = drawn(figures.flow_matrix, result)
     figure_card("flow-matrix", figure, result.flows_frame, wide=True, on_point=_open_cell)
     table = result.flows_frame()
     pairs = list(zip(table["from"], table["to"], strict=True))
@@ -167,17 +171,6 @@ def _beside(
             column_config={**number_columns(near), "share": st.column_config.NumberColumn(format="%.2g")},
             alt=f"Counterparts of row {row} in {target}",
         )
-
-
-def _role_table(result: OutcomeTransportResult) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            (row.role, row.group, row.bias.value, row.bias.low, row.bias.high)
-            for row in result.by_role
-            if row.level != "subgroup"
-        ],
-        columns=["role", "group", "mean bias", "low", "high"],
-    )
 
 
 def _simulation() -> None:

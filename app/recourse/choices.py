@@ -27,6 +27,7 @@ __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _STEPS = [round(0.05 * k, 2) for k in range(21)]
+_BETWEEN = {"snapped": "values that exist", "literal": "what lies in between (Eq. 15)"}
 _WAYS = {"any way": None, "up only": "up", "down only": "down"}
 _FIXED = re.compile(
     r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
@@ -82,6 +83,16 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         )
         if fewest != stated.default:
             options["fewest"] = fewest
+        stated = option_of(RecourseOptions, "interpolation")
+        between = st.selectbox(
+            "On the way people have",
+            list(_BETWEEN),
+            format_func=_BETWEEN.__getitem__,
+            **state.choice("interpolation"),
+            help=stated.help,
+        )
+        if between != stated.default:
+            options["interpolation"] = between
     return Chosen(options, "Recourse", _seconds(draft, summary, options))
 
 

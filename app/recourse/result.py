@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.drawn import drawn
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.widgets.result_frame import earlier_figure, fine_print, headline
@@ -35,13 +36,13 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     result: RecourseResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
-    figure_card("recourse", figures.reclassified(result), result.to_frame)
+    figure_card("recourse", drawn(figures.reclassified, result), result.to_frame)
     st.subheader("What changes on the way?", anchor=False)
-    figure_card("recourse-steps", figures.sliding(result), result.changes_frame)
+    figure_card("recourse-steps", drawn(figures.sliding, result), result.changes_frame)
     st.subheader("Who has further to go?", anchor=False)
-    figure_card("burden", figures.burden(result), result.groups_frame)
+    figure_card("burden", drawn(figures.burden, result), result.groups_frame)
     if len(result.by_group) > 1:
-        figure_card("apart", figures.apart(result), result.groups_frame)
+        figure_card("apart", drawn(figures.apart, result), result.groups_frame)
     _people(result)
     fine_print(found, draft, "recourse", coupling=result.certificate)
 
@@ -55,7 +56,7 @@ def _headline(result: RecourseResult) -> None:
 def show_earlier(result: RecourseResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.reclassified(result))
+    earlier_figure(drawn(figures.reclassified, result))
 
 
 def _people(result: RecourseResult) -> None:
@@ -87,5 +88,5 @@ def _person(result: RecourseResult, row: Any) -> None:
             st.text(
                 f"Fewest columns that have to take their value all the way: {person['fewest_columns']}{sure}"
             )
-        elif result.options["fewest"]:
+        elif result.options["fewest"] and result.options.get("interpolation") != "literal":
             st.text("No set of these columns turns the decision.")

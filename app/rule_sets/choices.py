@@ -25,7 +25,11 @@ __all__ = ["choose_options", "read_terms"]
 
 _SUPPORTS = [0.01, 0.02, 0.05, 0.1, 0.2]
 _SHAPES = {"runs": "every range of bins", "thresholds": "one-sided thresholds", "bins": "single bins"}
-_ORDERS = {"score": "size of the difference", "evidence": "strength of evidence"}
+_ORDERS = {
+    "score": "size of the difference",
+    "evidence": "strength of evidence",
+    "sampled": "perturbed people",
+}
 _CORRECTIONS = {"max": "the largest of shuffled scores", "holm": "Holm", "bh": "Benjamini and Hochberg"}
 _STATED = {each.name: each for each in options_of(RuleSetsOptions)}
 _MOST_SHUFFLES = 9999  # what a page waits for

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.held import DataHeld
 from app.mitigation.result import mitigation_section
 from app.widgets import notices
@@ -20,13 +21,16 @@ from app.workspace import Workspace
 from audits.rule_sets import (
     LeaderRow,
     RuleSetsResult,
+    alike,
     combination_tree,
     group_neighbours,
     leaderboard_frame,
     members,
     refine,
+    row_of,
     words,
 )
+from audits.rule_sets.exchanging import exchanged_frame
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
@@ -42,6 +46,9 @@ _COLUMNS = {
     "high": "high",
     "people inside": "people in",
     "people outside": "people out",
+    "in its context": "in its context (points)",
+    "context low": "context low",
+    "context high": "context high",
     "confirmed": "confirmed",
     "direction": "direction",
     "adjusted p": "p (corrected)",
@@ -50,8 +57,17 @@ _COLUMNS = {
     "margin": "margin",
     "rule sets alike": "rule sets alike",
 }
+_NEAR = {
+    "rule_set": "rule set",
+    "n_in": "people in",
+    "favorable_in": "favorable inside",
+    "favorable_out": "favorable outside",
+    "difference": "difference (points)",
+    "adjusted_p": "p (corrected)",
+}
 _MOST_PEOPLE = 1000
 _POINTS = ["score (points)", "low", "high", "on perturbed people", "margin"]
+_POINTS += ["in its context (points)", "context low", "context high"]
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -60,7 +76,10 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _headline(result)
     notices.notes(result.warnings)
     rows = _chosen_rows(result)
-    figure_card("rule-sets", figures.leaderboard(result, rows), lambda: leaderboard_frame(tuple(rows)))
+    figure_card("rule-sets", drawn(figures.leaderboard, result, rows), lambda: leaderboard_frame(tuple(rows)))
+    if result.exchanged is not None and result.exchanged.rows:
+        st.subheader("With the terms exchanged in the same texts", anchor=False)
+        figure_card("exchanged", drawn(figures.exchanged, result), lambda: exchanged_frame(result.exchanged))
     if rows:
         _leaderboard(rows)
         data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
@@ -86,7 +105,7 @@ def _headline(result: RuleSetsResult) -> None:
 def show_earlier(result: RuleSetsResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.leaderboard(result))
+    earlier_figure(drawn(figures.leaderboard, result))
 
 
 def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
@@ -135,12 +154,14 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
 
 
 def _leaderboard(rows: Sequence[LeaderRow]) -> None:
-    table = _whole(leaderboard_frame(tuple(rows))[list(_COLUMNS)].rename(columns=_COLUMNS))
-    table[_POINTS] = 100 * table[_POINTS].astype(float)
+    table = leaderboard_frame(tuple(rows))
+    table = _whole(table[[name for name in _COLUMNS if name in table]].rename(columns=_COLUMNS))
+    stated = [name for name in _POINTS if name in table]
+    table[stated] = 100 * table[stated].astype(float)
     if table["on perturbed people"].isna().all():
         table = table.drop(columns="on perturbed people")
     numbers = [row.number for row in rows]
-    points = {name: st.column_config.NumberColumn(format="%.1f") for name in _POINTS}
+    points = {name: st.column_config.NumberColumn(format="%.1f") for name in stated}
     st.dataframe(
         table,
         key="leaderboard",
@@ -179,6 +200,9 @@ def _open(numbers: list[int]) -> None:
 def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) -> None:
     """One group: who is in it, what drives it, how its people differ."""
     words = {row.number: row.rule_set for row in rows}
+    near = state.widget("group-alike-number")
+    if near is not None and near not in words and near in result.rule_sets.index:
+        words[near] = row_of(result, near).rule_set  # one like a finding, which was clicked
     numbers = list(words)
     chosen = st.selectbox(
         "One group",
@@ -190,7 +214,7 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) ->
     )
     if chosen is None:
         return
-    row = next(item for item in rows if item.number == chosen)
+    row = next((item for item in rows if item.number == chosen), None) or row_of(result, chosen)
     inside = members(result, chosen)
     st.subheader(f"{row.rule_set} ({count(row.n_in)})", anchor=False)
     st.text(
@@ -199,6 +223,10 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) ->
         f"{row.equal:,} other rule sets describe exactly these people; {row.similar:,} share most of them or "
         "differ because of them."
     )
+    if row.within is not None:
+        others = percent(row.favorable_context, row.within.n - row.n_in)
+        st.text(f"Of the others in the same context {others} are decided favorably.")
+    _near(result, rows, chosen)
     steps = group_neighbours(result, chosen)
     figure_card("rule-set-neighbours", figures.neighbours(steps), lambda: steps)
     own = {rule["attribute"] for rule in row.rules}
@@ -210,6 +238,38 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) ->
     differs = data.differences(result.people.index, inside, columns)
     figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
     _people(result, data, inside)
+
+
+def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> None:
+    """Rule sets that count as the same finding; a click opens one of them."""
+    table = alike(result, chosen, rows)
+    if table.empty:
+        return
+    points = ["difference", "low", "high"]
+    table[points] = 100 * table[points]
+    numbers = [int(number) for number in table.index[:_MOST_PEOPLE]]
+    shown = table.head(_MOST_PEOPLE).rename(columns=_NEAR)
+    with st.expander(f"Rule sets alike ({count(len(table))})"):
+        st.dataframe(
+            shown,
+            key="group-alike",
+            hide_index=True,
+            height=300 if len(shown) > 7 else "content",
+            column_config={
+                **number_columns(shown),
+                "rule set": st.column_config.TextColumn("rule set", pinned=True, width=300),
+            },
+            on_select=lambda: _open_near(numbers),
+            selection_mode="single-row",
+            alt="Rule sets of the same finding; a click opens the group",
+        )
+
+
+def _open_near(numbers: list[int]) -> None:
+    selected = state.widget("group-alike")["selection"]["rows"]
+    if selected and selected[0] < len(numbers):
+        state.set_widget("group-alike-number", numbers[selected[0]])
+        state.set_widget("group", numbers[selected[0]])
 
 
 def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> None:
@@ -250,7 +310,7 @@ def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
     st.subheader("All rule sets", anchor=False)
     figure_card(
         "rule-sets-scatter",
-        figures.support_and_score(result, rows),
+        drawn(figures.support_and_score, result, rows),
         lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "score", "direction"]],
     )
     tree = combination_tree(result)
@@ -259,14 +319,14 @@ def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
         [(row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score) for row in result.sweep],
         columns=["support", "rule sets", "different groups", "largest for", "score"],
     )
-    figure_card("rule-sets-support", figures.sweep(result), lambda: sweep)
+    figure_card("rule-sets-support", drawn(figures.sweep, result), lambda: sweep)
 
 
 def _comparisons(result: RuleSetsResult) -> None:
     if not result.comparisons:
         return
     st.subheader("What other methods find in the same decisions", anchor=False)
-    figure_card("rule-set-methods", figures.comparisons(result), lambda: _methods(result))
+    figure_card("rule-set-methods", drawn(figures.comparisons, result), lambda: _methods(result))
 
 
 def _methods(result: RuleSetsResult) -> pd.DataFrame:

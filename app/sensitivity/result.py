@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state, work
+from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -18,7 +19,7 @@ from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, words
-from audits.sensitivity.exhibits import curves_table
+from audits.sensitivity.exhibits import curves_table, metrics_table, sides_table
 from audits.sensitivity.figures import people as figures
 from audits.stats.words import count, number, percent_interval
 
@@ -29,14 +30,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished audit, top to bottom."""
     result: SensitivityResult = found.audits[0].result
     _headline(result)
-    figure_card("sensitivity", figures.histogram(result), result.histogram_frame)
+    figure_card("sensitivity", drawn(figures.histogram, result), result.histogram_frame)
     notices.notes(result.warnings)
     st.subheader("Whose predictions", anchor=False)
-    figure_card("sensitivity-groups", figures.groups(result), result.to_frame)
+    figure_card("sensitivity-groups", drawn(figures.groups, result), result.to_frame)
     for name in result.protected:
-        figure_card(f"sensitivity-by-{name}", figures.ridges(result, name), result.histogram_frame)
+        figure_card(f"sensitivity-by-{name}", drawn(figures.ridges, result, name), result.histogram_frame)
     st.subheader("Through which features", anchor=False)
-    figure_card("sensitivity-features", figures.features(result), result.features_frame)
+    figure_card("sensitivity-features", drawn(figures.features, result), result.features_frame)
     _status(result)
     if result.match_set is None:
         st.subheader("Does it find what an unbiased twin decides otherwise?", anchor=False)
@@ -44,7 +45,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     else:
         st.subheader(result.match_set.question, anchor=False)
         st.text(result.match_set.sentence)
-        figure_card("sensitivity-match", figures.match_curves(result), lambda: curves_table(result))
+        figure_card("sensitivity-match", drawn(figures.match_curves, result), lambda: curves_table(result))
+        if result.match_set.sides:
+            figure_card("sensitivity-sides", drawn(figures.match_sides, result), lambda: sides_table(result))
+        if result.match_set.metrics:
+            st.subheader("What the twin does to the groups", anchor=False)
+            figure_card(
+                "sensitivity-twin", drawn(figures.twin_metrics, result), lambda: metrics_table(result)
+            )
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _people(result, data)
     if result.unwatchable:
@@ -66,7 +74,7 @@ def _headline(result: SensitivityResult) -> None:
 def show_earlier(result: SensitivityResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(figures.histogram(result))
+    earlier_figure(drawn(figures.histogram, result))
 
 
 def _status(result: SensitivityResult) -> None:
@@ -80,7 +88,7 @@ def _status(result: SensitivityResult) -> None:
             f"has not seen"
         )
     notices.bullets(lines)
-    figure_card("sensitivity-status", figures.calibration(result), result.calibration_frame)
+    figure_card("sensitivity-status", drawn(figures.calibration, result), result.calibration_frame)
 
 
 def _people(result: SensitivityResult, data: DataHeld) -> None:

@@ -16,6 +16,7 @@ from app.widgets import notices
 from app.widgets.earlier import earlier_result
 from app.widgets.frame import page_text, title
 from app.widgets.next_look import next_look
+from app.widgets.planning import planning_panel
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.stand_in import offer_stand_in, stand_in_note
 from app.widgets.subject import source_name, subject_line
@@ -119,6 +120,7 @@ def audit_page(
         state.put_in_address("run", standing.key[:_KEY])
         show(work.result(space, spec), space, draft)
         next_look(space, draft, audit)
+        planning_panel(space, spec, audit)
         return
     st.markdown(question)
     with st.container(key="narrow"):  # where the sidebar is folded away
@@ -131,6 +133,7 @@ def audit_page(
         earlier_result(space, spec, audit, show_earlier)
     if below is not None:
         below(space, draft)
+    planning_panel(space, spec, audit)
 
 
 def run_title(draft: Mapping[str, Any], question: str) -> str:

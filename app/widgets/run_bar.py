@@ -63,10 +63,12 @@ def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
     work.submit(space, spec, title)
 
 
-def progress(run: Run, below: Callable[[RunProgress], None] | None = None) -> None:
+def progress(
+    run: Run, below: Callable[[RunProgress], None] | None = None, *, key: str = "", stop: str = "Cancel"
+) -> None:
     """Show how far a run is, with Cancel; the page is drawn anew when it is over.
 
-    `below` draws what else there is to see of it, each time.
+    `below` draws what else there is to see of it, each time; `key` tells several on a page apart.
     """
 
     @st.fragment(run_every=0.7)
@@ -80,9 +82,9 @@ def progress(run: Run, below: Callable[[RunProgress], None] | None = None) -> No
         if below is not None:
             below(now)
 
-    with st.container(border=True, key="running"):
+    with st.container(border=True, key=f"{key}running"):
         poll()
-        st.button("Cancel", key="cancel", on_click=run.cancel, disabled=run.cancel_requested)
+        st.button(stop, key=f"{key}cancel", on_click=run.cancel, disabled=run.cancel_requested)
 
 
 def ended_badly(run: Run | None) -> None:

@@ -13,12 +13,7 @@ from audits.errors import InputError
 from audits.runs.documents import dump_yaml
 from audits.runs.proposing import Proposal, propose
 
-__all__ = ["guessed", "init", "is_table"]
-
-_TABLES = frozenset(
-    {".csv", ".tsv", ".tab", ".txt", ".gz", ".parquet", ".pq", ".arrow", ".feather", ".xlsx", ".jsonl"}
-)
-"""Endings of files that are tables, not specs."""
+__all__ = ["guessed", "init"]
 
 _ASIDE = {
     "data": "# features: [COLUMN, …]   what describes people; else all but label, groups and ids"
@@ -96,11 +91,6 @@ def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:
     proposal = propose(table)
     spec = {**proposal.spec, "data": {"path": str(file.absolute()), **proposal.spec["data"]}}
     return spec, guess_lines(proposal)
-
-
-def is_table(file: Path) -> bool:
-    """Whether a file's name says that it is a table, not a spec."""
-    return file.suffix.lower() in _TABLES
 
 
 def guess_lines(proposal: Proposal) -> list[str]:

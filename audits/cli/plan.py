@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audits.cli.words import one_line
+from audits.runs.documents import load_document
+from audits.runs.fetching import fetched
 from audits.runs.planning import Planned, plan
-from audits.runs.spec import read_spec
+from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 
 __all__ = ["planned"]
@@ -27,7 +29,10 @@ def planned(
     InputError
         If the spec or a number is wrong.
     """
-    found = plan(read_spec(spec), sizes=people, differences=differences, worlds=worlds)
+    checked = parse_spec(
+        fetched(load_document(spec), spec.absolute().parent, spec.stem), spec.absolute().parent
+    )
+    found = plan(checked, sizes=people, differences=differences, worlds=worlds)
     if as_json:
         return json.dumps([dataclasses.asdict(row) for row in found], indent=1, ensure_ascii=False)
     rows = [_HEAD, *(_row(each) for each in found if not each.reason)]

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.cli.folder import publish, results_folder
-from audits.cli.init import guessed, is_table
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
+from audits.runs.fetching import fetched
 from audits.runs.gate import STRICT, Gate, Judgement, gate_of, judge
 from audits.runs.gate_reports import annotated, junit_xml, markdown
 from audits.runs.spec import parse_spec
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["Wishes", "run", "start_again"]
 
 _LOOK_SECONDS = 0.1
+
+_TABLES = frozenset(
+    {".csv", ".tsv", ".tab", ".txt", ".gz", ".parquet", ".pq", ".arrow", ".feather", ".xlsx", ".jsonl"}
+)
+"""Endings of files that are tables, not specs."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,16 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run `spec`, write its results, and return exit status and summary."""
     _check(wishes)
     guesses: list[str] = []
-    if is_table(spec):
+    if spec.suffix.lower() in _TABLES:
+        from audits.cli.init import guessed  # late: most runs have a spec
+
         document, guesses = guessed(spec)
         print("\n".join(guesses), file=sys.stderr)
     else:
         document = load_document(spec)
     folder = results_folder(out, spec)
     base_dir = spec.absolute().parent
+    document = fetched(document, base_dir, spec.stem)
     checked = parse_spec(document, base_dir).to_dict()
     gate = _gate(checked, wishes)
     kept = _begin(checked, base_dir, wishes) if wishes.save else None

@@ -224,6 +224,18 @@ class AuditData:
             raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
         return self.take(~held), self.take(held)
 
+    def one_row_each(self, rng: np.random.Generator) -> AuditData:
+        """Return one row of each person, drawn at random: rows that are independent of each other.
+
+        References
+        ----------
+        Hoffman, Sen, Weinberg (2001), Biometrika 88:1121-1134 (within-cluster resampling, one draw of it).
+        """
+        assert self.design is not None  # noqa: S101 - the caller has looked
+        order = rng.permutation(self.n)
+        first = np.unique(self.design.cluster[order], return_index=True)[1]
+        return dataclasses.replace(self.take(np.sort(order[first])), design=None)
+
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
         """Hold out whole clusters, so that nobody is both learned from and audited."""
         assert self.design is not None  # noqa: S101 - the caller has looked

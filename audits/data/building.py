@@ -236,7 +236,8 @@ def _design(frame: pd.DataFrame, spec: DataSpec, notes: list[str], times: pd.Ser
         cluster = person if cluster is None else cluster
     from audits.stats.design import make_design  # late: few tables are a sample by a design
 
-    return make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
+    made = make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
+    return dataclasses.replace(made, persons=weighing is None)
 
 
 def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -> np.ndarray | None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -117,6 +116,8 @@ class Reader:
         return np.float64 if whole else own  # a moved number need not be whole
 
     def _as_given(self, rows: pd.DataFrame) -> Any:
+        import narwhals.stable.v2 as nw  # late: files come without it
+
         own = nw.from_native(self.given.native, eager_only=True)
         made = nw.from_arrow(
             pa.Table.from_pandas(rows, preserve_index=False), backend=own.implementation
@@ -158,6 +159,8 @@ def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = Non
         if "://" in text and not text.startswith(("http://", "https://")):
             advice = f"addresses are not opened: fetch the file, and {advice[0].lower()}{advice[1:]}"
         raise InputError(name, f"must be {_TABLE}, not the name of a file", text, advice)
+    import narwhals.stable.v2 as nw
+
     try:
         narrow = nw.from_native(table, eager_only=True)
     except TypeError:
@@ -230,6 +233,8 @@ def column_of(values: Any, table: Given, name: str) -> pd.Series:
 
 def _plain_column(values: Any, name: str) -> pd.Series:
     if not isinstance(values, (np.ndarray, list, tuple)) and type(values).__name__ != "Tensor":
+        import narwhals.stable.v2 as nw
+
         try:
             return nw.from_native(values, series_only=True).to_pandas()
         except TypeError:

@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from audits.checks import one_of
 from audits.data.columns import Converted, convert_texts
-from audits.data.sheets import read_sheet
 from audits.data.tables import FileReport, Limits, ReadOptions, ReadReport, Table
 from audits.data.text_tables import TextFile, name_columns, read_delimited, read_json_lines
 from audits.data.typed_tables import (
@@ -175,6 +174,8 @@ def _read(
         about |= {"encoding": found.encoding, "separator": found.layout.separator or None}
         return _text_part(found, about, options)
     if kind == "xlsx":
+        from audits.data.sheets import read_sheet
+
         return _text_part(read_sheet(data, name, options, limits, skip=skip, like=like), about, options)
     texts: tuple[str, ...] = ()
     if kind == "jsonl":

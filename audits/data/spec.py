@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
-from audits.checks import build
+from audits.checks import adapter, build
 from audits.data.kinds import Kind, Role
 from audits.data.tables import ReadOptions
 from audits.errors import InputError
@@ -137,6 +137,12 @@ class DataSpec:
     ----------
     path : str or tuple of str, optional
         File, files with the same columns, or a Parquet folder; None for a table given in memory.
+    query : str, optional
+        One SELECT whose answer becomes the file `path`: over files, in DuckDB's words, or over `database`.
+    database : str, optional
+        Environment variable that holds the SQLAlchemy address of the database to ask.
+    address : str, optional
+        Where the file `path` is fetched from: https://, s3://, gs://.
     format : str, optional
         "csv", "tsv", "parquet", "arrow", "xlsx" or "jsonl"; found if left out.
     read : ReadOptions
@@ -182,6 +188,9 @@ class DataSpec:
     __pydantic_config__ = _FORBID
 
     path: str | tuple[str, ...] | None = None
+    query: str | None = None
+    database: str | None = None
+    address: str | None = None
     format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "jsonl"] | None = None
     read: ReadOptions = field(default_factory=ReadOptions)
     keep: tuple[Keep, ...] = ()
@@ -208,6 +217,15 @@ class DataSpec:
         return Weights(self.weights) if isinstance(self.weights, str) else self.weights
 
     @property
+    def origin(self) -> list[str]:
+        """Where the file was fetched from, in a sentence; nothing of a file that simply lay there."""
+        if self.query is None and self.address is None:
+            return []
+        asked = "of DuckDB" if self.database is None else f"of the database in {self.database}"
+        source = f"the answer {asked} to data.query" if self.address is None else f"what {self.address} gave"
+        return [f"The table is {source}, kept in {self.path}."]
+
+    @property
     def design_columns(self) -> tuple[str, ...]:
         """Columns that say who counts as one: weights, strata, clusters, persons."""
         weighing = self.weighing
@@ -216,7 +234,7 @@ class DataSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the section as plain data, as a spec file has it; defaults left out."""
-        return TypeAdapter(DataSpec).dump_python(self, mode="json", by_alias=True, exclude_defaults=True)
+        return adapter(DataSpec).dump_python(self, mode="json", by_alias=True, exclude_defaults=True)
 
 
 _FIELDS = frozenset(DataSpec.__dataclass_fields__)
@@ -327,6 +345,14 @@ def _check_scalars(where: str, values: Any) -> None:
 
 def check_spec(spec: DataSpec, where: str = "data") -> None:
     """Raise InputError for the first contradiction inside a `DataSpec`."""
+    if spec.database is not None and spec.query is None:
+        raise InputError(f"{where}.database", "needs data.query", advice="write the SELECT to ask it")
+    for key in ("query", "address"):
+        if getattr(spec, key) is not None and spec.path is None:
+            raise InputError(
+                f"{where}.{key}", "is fetched on the command line and by audits.check only",
+                advice="run it there, or name the file that it gave in data.path",
+            )  # fmt: skip
     for i, rule in enumerate(spec.keep):
         _check_one(rule, f"{where}.keep[{i}]")
         if rule.between is not None and _swapped(*rule.between):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +44,7 @@ def read_parquet(data: bytes, name: str, limits: Limits) -> pa.Table:
             size = sum(file.metadata.row_group(i).total_byte_size for i in groups)
             limits.check(name, rows=file.metadata.num_rows, columns=len(file.schema_arrow))
             _check_size(name, size, limits)
+            _check_chunks(file, groups)
             chunks = [
                 file.metadata.row_group(i).column(j) for i in groups for j in range(file.metadata.num_columns)
             ]
@@ -93,6 +94,16 @@ def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
         raise _broken(name, "Arrow", error) from None
 
 
+def _check_chunks(file: pq.ParquetFile, groups: Iterable[int]) -> None:
+    """Raise what Arrow has against the columns of each row group.
+
+    Asked for what is written about a column, pyarrow ends the process where that is damaged; the reader of
+    batches looks at the same, and raises. A row of each group is as little as it reads.
+    """
+    for group in groups:
+        next(file.iter_batches(batch_size=1, row_groups=[group]), None)
+
+
 def _check_size(name: str, size: int, limits: Limits) -> None:
     if size > limits.decompressed_bytes:
         most = limits.decompressed_bytes / 1e6
@@ -112,8 +123,10 @@ def _check_decoded(name: str, size: int, limits: Limits) -> None:
 
 def coded_columns(path: Path) -> list[str]:
     """Return the columns of texts that a Parquet file holds as numbers of a dictionary."""
-    metadata = pq.read_metadata(path)
-    groups = range(min(metadata.num_row_groups, 1))
+    with pq.ParquetFile(path) as file:
+        metadata = file.metadata
+        groups = range(min(metadata.num_row_groups, 1))
+        _check_chunks(file, groups)
     chunks = [metadata.row_group(i).column(j) for i in groups for j in range(metadata.num_columns)]
     return sorted({chunk.path_in_schema for chunk in chunks if _is_coded(chunk)})
 

@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -42,60 +43,66 @@ _FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', 'Segoe UI', Helvetic
 # what our figures use of Plotly's "plotly_white": the whole of it is checked and copied for every figure,
 # which takes longer than drawing one
 _AXIS = {
+    "automargin": True,
+    "gridcolor": "#ECEEF1",
     "linecolor": "#EBF0F8",
     "ticks": "",
-    "title": {"standoff": 15},
+    "title": {"standoff": 15, "font": {"size": 12}},
+    "zerolinecolor": GREY,
     "zerolinewidth": 2,
 }
 _COLOURBAR = {"colorbar": {"outlinewidth": 0, "ticks": ""}}
-_TEMPLATE = {
-    "layout": {
-        "autotypenumbers": "strict",
-        "hovermode": "closest",
-        "hoverlabel": {"align": "left"},
-        "paper_bgcolor": "white",
-        "plot_bgcolor": "white",
-        "coloraxis": _COLOURBAR,
-        "xaxis": _AXIS,
-        "yaxis": _AXIS,
-        "shapedefaults": {"line": {"color": INK}},
-        "annotationdefaults": {"arrowcolor": INK, "arrowhead": 0, "arrowwidth": 1},
-        "title": {"x": 0.05},
-    },
-    "data": {
-        "bar": [
-            {
-                "marker": {"line": {"color": "white", "width": 0.5}},
-                "error_x": {"color": INK},
-                "error_y": {"color": INK},
-            }
-        ],
-        "heatmap": [_COLOURBAR],
-        "contour": [_COLOURBAR],
-    },
-}
+_TEMPLATE = go.layout.Template(
+    {
+        "layout": {
+            "autotypenumbers": "strict",
+            "colorway": list(OKABE_ITO),
+            "hovermode": "closest",
+            "hoverlabel": {"align": "left", "font": {"family": _FONT}},
+            "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+            "paper_bgcolor": "white",
+            "plot_bgcolor": "white",
+            "coloraxis": _COLOURBAR,
+            "xaxis": _AXIS,
+            "yaxis": _AXIS,
+            "shapedefaults": {"line": {"color": INK}},
+            "annotationdefaults": {"arrowcolor": INK, "arrowhead": 0, "arrowwidth": 1, "font": {"size": 13}},
+            "title": {"x": 0.05},
+        },
+        "data": {
+            "bar": [
+                {
+                    "marker": {"line": {"color": "white", "width": 0.5}},
+                    "error_x": {"color": INK},
+                    "error_y": {"color": INK},
+                }
+            ],
+            "heatmap": [_COLOURBAR],
+            "contour": [_COLOURBAR],
+        },
+    }
+)
 
 
 def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     """Apply the common layout and attach the alt text."""
-    figure.layout.template = _TEMPLATE
-    figure.update_layout(
-        font={"family": _FONT, "size": 13, "color": INK},
-        colorway=list(OKABE_ITO),
-        height=height,
-        margin={"l": 8, "r": 12, "t": 36, "b": 8},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
-        hoverlabel={"font": {"family": _FONT}},
-        bargap=0.08,
-        meta={"alt": alt},
-    )
-    figure.update_annotations(font_size=13)
+    layout = figure.layout  # property by property: a tenth of what update_layout and update_axes take
+    layout.template = _TEMPLATE
+    layout.font = {"family": _FONT, "size": 13, "color": INK}
+    layout.height = height
+    layout.margin = {"l": 8, "r": 12, "t": 36, "b": 8}
+    layout.bargap = 0.08
+    layout.meta = {"alt": alt}
+    if any(note.font.size is not None for note in layout.annotations):  # titles of panels come with 16
+        layout.annotations = [_sized(note.to_plotly_json()) for note in layout.annotations]
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
         if axis.title.text and "<br>" not in axis.title.text:
             axis.title.text = wrapped(axis.title.text)
-    figure.update_xaxes(title_font_size=12, automargin=True, zerolinecolor=GREY, gridcolor="#ECEEF1")
-    figure.update_yaxes(title_font_size=12, automargin=True, zerolinecolor=GREY, gridcolor="#ECEEF1")
     return figure
+
+
+def _sized(note: dict[str, Any]) -> dict[str, Any]:
+    return {**note, "font": {**note.get("font", {}), "size": 13}}
 
 
 def alt_text(figure: go.Figure) -> str:

@@ -94,7 +94,7 @@ def explain(
         options.level,
         rng,
     )
-    judged = _judged(together, people, half, options, _unseen(people, codes, half))
+    judged = _judged(together, tuple(each), people, half, options, _unseen(people, codes, half))
     progress(0.95, "Comparing values")
     shown = _values(people, codes, values, each[0].columns[0], options) if each else ()
     source, target = group_name(options.source), group_name(options.target)
@@ -271,9 +271,18 @@ def _unseen(people: _People, codes: dict[str, np.ndarray], half: np.ndarray) -> 
 
 
 def _judged(
-    together: Explained, people: _People, half: np.ndarray, options: ExplainOptions, unseen: list[str]
+    together: Explained,
+    each: tuple[Explained, ...],
+    people: _People,
+    half: np.ndarray,
+    options: ExplainOptions,
+    unseen: list[str],
 ) -> Judged:
-    """Judge what is left with the best few together, on the half that they were not chosen on."""
+    """Judge what is left with the best few together, on the half that they were not chosen on.
+
+    It is evidence only where something is left in each explainer by itself, too: of few people or rare
+    decisions one half does not tell for sure that the column that explains it all goes with the gap.
+    """
     left, material = together.unexplained, options.material
     rest = people.count(np.zeros(len(half), dtype=np.int64), ~half)
     few = min(float(rest.source[0]), float(rest.target[0]))
@@ -288,15 +297,31 @@ def _judged(
         distrust = f"too few people of the other half are alike in {together.name}"
     width = (left.high - left.low) / 2
     error = width / float(norm.isf(options.level / 2))
+    # each of them has to be told from 0, so none shares its level with the others
+    alone = [(_p_left(item, options.level / len(each)), item) for item in each]
+    p, least = max(alone, key=lambda pair: pair[0], default=(0.0, together))
+    reason = ""
+    if p > options.level:
+        reason = f"among people alike in {least.name} by itself nothing may be left"
     times = max(1.1, (width * (1 + float(norm.ppf(POWER)) / 1.96) / material) ** 2)
     return judge(
         left,
         immaterial=(-material, material),
-        p_value=float(2 * norm.sf(abs(left.value) / error)),
+        p_value=max(float(2 * norm.sf(abs(left.value) / error)), p),
         level=options.level,
         people_needed=int(np.ceil(2 * few * times / 10) * 10),  # twice: one half chooses
+        reason=reason if left.low > 0 or left.high < 0 else "",
         only_estimated=distrust,
     )
+
+
+def _p_left(item: Explained, level: float) -> float:
+    """P-value of nothing being left in one explainer, its interval at `level`; it may turn round there."""
+    left = item.unexplained
+    if left.value is None or left.low is None or left.high is None:
+        return 1.0
+    error = (left.high - left.low) / 2 / float(norm.isf(level / 2))
+    return float(2 * norm.sf(abs(left.value) / error))
 
 
 def _values(

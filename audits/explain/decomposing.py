@@ -172,11 +172,14 @@ def estimates(cells: Cells, rng: np.random.Generator, *, draws: int, level: floa
         value = float(getattr(found, name)[0])
         half = reach * _spread(getattr(again, name), people)
         told[name] = (
-            Estimate(value, value - half, value + half, people, method)
+            Estimate(value, value - half, value + half, people, method + _WHERE.get(name, ""))
             if common.any()
             else Estimate(value, None, None, people, "nobody alike in both groups")
         )
     return told
+
+
+_WHERE = {"unsupported": ", given which values are compared"}
 
 
 def _spread(drawn: np.ndarray, people: float) -> float:

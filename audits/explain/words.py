@@ -18,12 +18,31 @@ def headline(result: ExplainResult) -> str:
         return f"How far {people_in(result.source)} and {people_in(result.target)} lie apart is not known."
     named = " and ".join(f"“{name}”" for name in alike[:2]) + (" and more" if len(alike) > 2 else "")
     among = f"among people alike in {named}" if alike else "for all that was looked at"
+    if (result.gap.low or 0.0) <= 0 <= (result.gap.high or 0.0):
+        return _no_sure_gap(result, among if alike else "")
     ends = {EVIDENCE: "stays", NO_MATERIAL: "all but vanishes"}
     stays = ends.get(result.verdict, "may stay or vanish")
     if alike and result.together.kind == "reversed":
         stays = "turns round"
     size = f"{100 * abs(gap):.0f}-point gap"
     return f"The {size} between {people_in(result.source)} and {people_in(result.target)} {stays} {among}."
+
+
+def _no_sure_gap(result: ExplainResult, among: str) -> str:
+    """Say in one sentence what there is to say where the gap itself may be chance."""
+    both = f"{people_in(result.source)} and {people_in(result.target)}"
+    if result.verdict == EVIDENCE:
+        return (
+            f"In all, {both} may be decided alike; {among or 'on the half of them looked at'} they are not."
+        )
+    if result.verdict == NO_MATERIAL and among:
+        return (
+            f"{among[0].upper()}{among[1:]}, {both} are decided about alike; in all, no difference is sure."
+        )
+    if result.verdict == NO_MATERIAL:
+        return f"The favorable decision is about as frequent for {both}."
+    more = f", in all or {among}" if among else ""
+    return f"These data cannot tell whether {both} are decided differently{more}."
 
 
 _FEW = 100  # simulated in benchmarks/explain_calibration.py
@@ -64,7 +83,7 @@ def finding(
         )
     if judged.verdict == NO_MATERIAL:
         said.append(f"A {100 * material:.3g}-point difference among people alike is ruled out.")
-    elif judged.verdict != EVIDENCE and judged.people_needed is not None:
+    elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
         said.append(f"About {judged.people_needed:,} people in each group would be needed to tell.")
     elif judged.reason:
         said.append(f"{judged.reason[0].upper()}{judged.reason[1:]}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -190,7 +192,8 @@ def agreement(ours: Flips, causal: Flips, sizes: np.ndarray, level: float) -> Es
         + (1 - causal.positive - causal.negative) * (1 - ours.positive - ours.negative)
     )
     people = sizes[ours.source]
-    return wilson(float(same @ people), float(people.sum()), level=level)
+    share = wilson(float(same @ people), float(people.sum()), level=level)
+    return replace(share, method=f"{share.method}, given this matching")
 
 
 _CHANGE_BINS = 40

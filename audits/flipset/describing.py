@@ -62,7 +62,8 @@ def report(
     """Rank the features by how far flipped people lie from their counterparts.
 
     Intervals of the mean differences hold for all features together (max-t bootstrap over people);
-    those of the mean signs are Bonferroni-corrected. Fewer than 10 flipped people get no interval.
+    those of the mean signs are Bonferroni-corrected. Both hold given this matching, not for
+    others. Fewer than 10 flipped people get no interval.
     """
     size = sum(float(part.mass.data.sum()) for part in links)
     if size <= 0 or not axes:
@@ -72,7 +73,7 @@ def report(
     people = np.concatenate([part.people for part in links])
     carrying = masses.any(1)
     known = masses.sum(0) > 0
-    method = f"max-t bootstrap {percent_level(level)}, {draws} draws"
+    method = f"max-t bootstrap {percent_level(level)}, {draws} draws, given this matching"
     low = high = np.full(len(axes), np.nan)
     enough = size >= _FEWEST
     if enough and known.any():
@@ -102,6 +103,7 @@ def report(
         signs = sign_balance(
             _direction_mass(links, axis, 1), _direction_mass(links, axis, -1), mass, level=level / len(axes)
         )
+        signs = replace(signs, method=f"{signs.method}, given this matching")
         standardized = value / axis.deviation if axis.deviation > 0 else 0.0
         found.append(
             FeatureDifference(axis.name, axis.column, difference, signs, standardized, axis.deviation)

@@ -182,7 +182,8 @@ def _flipset(
         Exhibit(
             f"transparency_{name}{mark}",
             f"How they differ from their counterparts{where}",
-            f"Transparency report of the {name} flipset{where}: person minus counterpart, by feature.",
+            f"Transparency report of the {name} flipset{where}: person minus counterpart, by feature, given "
+            "this matching.",
             partial(flipsets.transparency, result, name, within),
             partial(result.transparency_frame, name, within),
             wide=True,

@@ -85,7 +85,7 @@ def judge_flips(
     differ = min(1.0, 2 * min(rates, features))
     # both must be there, so only the looks at what differs and at people alike share the level
     p = max(chance.p_value, min(1.0, number * differ))
-    reason = _reason(chance, excess, differ, alike, level, options.level)
+    reason = _reason(chance, excess, differ, alike, level, options.level, options.material)
     above = judge(
         excess,
         immaterial=(-reach, reach),
@@ -157,8 +157,17 @@ def _excess(chance: Chance, level: float) -> Estimate:
     return Estimate(value, value - reach, value + reach, float(chance.n_source), method)
 
 
+_NOTHING = 0.05  # of a planted difference, above chance: as good as none
+
+
 def _reason(
-    chance: Chance, excess: Estimate, rates: float, alike: Conditional, level: float, overall: float
+    chance: Chance,
+    excess: Estimate,
+    rates: float,
+    alike: Conditional,
+    level: float,
+    overall: float,
+    material: float,
 ) -> str:
     """Why more people would not settle it, where that is so."""
     if excess.low is None:
@@ -168,6 +177,8 @@ def _reason(
     seen = excess.low is not None and excess.low > 0 and chance.p_value <= overall
     if seen and rates > level and (alike.p_value is None or alike.p_value > level):
         return _OTHER_FEATURES
+    if chance.planted is not None and chance.planted <= _NOTHING * material:
+        return "a difference planted in these people hardly comes out above chance, however many they are"
     return ""
 
 

@@ -141,9 +141,7 @@ def compare(
         shares, draws = _by_design(item, item.design, options.level), 0
     values = estimates(item.counts, shares, level=options.level, functions=item.design is None)
     ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
-    best = int(np.argmax(np.divide(*shares["selection_rate"])))
-    sure = ratios[best].low == 1.0
-    resampled = bootstrap_intervals(item.counts, best, rng, draws=draws, level=options.level, sure=sure)
+    resampled = bootstrap_intervals(item.counts, rng, draws=draws, level=options.level)
     judged = [metric.name for metric in METRICS if metric.judged and metric.name in shares]
     pooled = _pooled(item, {name: shares[name] for name in judged}, options.level, pooling)
     rows = []

@@ -22,7 +22,17 @@ from audits.stats import Estimate, weighted_sum, wilson
 from audits.stats.design import Design, design_share
 from audits.stats.intervals import percent_level
 
-__all__ = ["GROUP", "METRICS", "Counts", "Metric", "Metrics", "confusion_counts", "estimates", "rates"]
+__all__ = [
+    "GROUP",
+    "METRICS",
+    "Counts",
+    "Metric",
+    "Metrics",
+    "by_jackknife",
+    "confusion_counts",
+    "estimates",
+    "rates",
+]
 
 GROUP = "evenhand.metrics"
 """Entry points of installed packages that name a `Metric`."""
@@ -277,7 +287,7 @@ def estimates(
     }
     for metric in METRICS if functions else ():
         if metric.function is not None and (counts.true_positive is not None or not metric.needs_label):
-            found[metric.name] = [_by_jackknife(metric, cells, level) for cells in counts.cells]
+            found[metric.name] = [by_jackknife(metric, cells, level) for cells in counts.cells]
     for metric in METRICS:
         if metric.mean_of and all(name in found for name in metric.mean_of):
             weights = [1 / len(metric.mean_of)] * len(metric.mean_of)
@@ -286,7 +296,7 @@ def estimates(
     return found
 
 
-def _by_jackknife(metric: Metric, cells: np.ndarray, level: float) -> Estimate:
+def by_jackknife(metric: Metric, cells: np.ndarray, level: float) -> Estimate:
     """Value and jackknife interval: people of one kind are alike, so one of each is left out.
 
     References

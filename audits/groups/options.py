@@ -48,7 +48,7 @@ class GroupsOptions:
     bootstrap: Annotated[
         int,
         option(
-            "Resamples for the second interval of impact ratios and balanced accuracies; 0 for none.",
+            "Resamples for the second interval of balanced accuracies; 0 for none.",
             strict=True,
             ge=0,
             le=100_000,

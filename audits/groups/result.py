@@ -71,7 +71,7 @@ class GroupRow:
     score_counts : tuple of float
         People per bin of the score, bins as in the result's `score_edges`.
     bootstrap : dict
-        ``impact_ratio`` and ``balanced_accuracy`` again, with an interval by the bootstrap.
+        ``balanced_accuracy`` again, with an interval by the bootstrap.
     added : dict
         Metrics beside ours, by name.
     pooled : dict

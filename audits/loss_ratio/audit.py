@@ -15,6 +15,7 @@ from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import pack
 from audits.loss_ratio.result import LossRatioResult
 from audits.loss_ratio.testing import run_tests
+from audits.loss_ratio.turning import turned_ratios
 from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units
@@ -56,7 +57,7 @@ def loss_ratio(
     InputError
         Labels or one of their outcomes are missing, the model cannot score invented people or gives no
         probabilities, the metric ignores nothing or everything, the steps diverge, an option is out of
-        range.
+        range, the metric cannot be turned as asked.
     """
     options = checked(options, "loss_ratio")
     rng = generator(rng)
@@ -64,13 +65,17 @@ def loss_ratio(
     progress(0.0, "Choosing the fair metric")
     x = subject.space.encode(subject.data.frame) * category_units(subject.space)
     metric = choose_metric(subject.data, subject.space, x, options, rng)
-    share = 0.4 if options.compare else 0.95
+    share = 0.4 if options.compare or options.misspecified else 0.95
     moved = move_people(subject, metric, options, rng, part(progress, 0.05, share))
     progress(share, "Testing")
     tests = run_tests(subject.data.take(moved.used), moved, options)
-    comparison = compare_models(subject, options, rng, part(progress, share, 0.97)) if options.compare else ()
+    middle = 0.5 * (share + 0.97) if options.compare else 0.97
+    turned = turned_ratios(subject, metric, options, rng, part(progress, share, middle))
+    comparison = (
+        compare_models(subject, options, rng, part(progress, middle, 0.97)) if options.compare else ()
+    )
     progress(0.97, "Writing the people's table")
-    return pack(subject, metric, moved, tests, comparison, options)
+    return pack(subject, metric, moved, tests, comparison, turned, options)
 
 
 def check_labels(data: AuditData) -> None:

@@ -49,6 +49,16 @@ def section(result: LossRatioResult) -> Section:
             result.features_frame,
         ),
     ]
+    if result.misspecified:
+        exhibits.append(
+            Exhibit(
+                "misspecified",
+                "If the metric is off",
+                "The loss ratio under the same metric turned by some degrees.",
+                lambda: figures.misspecified(result),
+                result.misspecified_frame,
+            )
+        )
     if len(result.heat_map):
         exhibits.append(
             Exhibit(

@@ -12,7 +12,16 @@ from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct
 from audits.loss_ratio import GroupRatio, LossRatioResult, Tested
 from audits.stats.words import count, number
 
-__all__ = ["against_tolerance", "along_flow", "by_group", "heat_map", "moved_person", "ratios", "subspace"]
+__all__ = [
+    "against_tolerance",
+    "along_flow",
+    "by_group",
+    "heat_map",
+    "misspecified",
+    "moved_person",
+    "ratios",
+    "subspace",
+]
 
 _MOST_FEATURES = 15
 _MOST_TICKS = 6
@@ -311,6 +320,51 @@ def heat_map(result: LossRatioResult, angle: float = 0.0, tolerance: float | Non
         f"{100 * share:.0f} % of the models lie above the tolerance."
     )
     return finish(figure, height=420, alt=alt)
+
+
+def misspecified(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
+    """Draw the mean ratio, its interval and T_n where the metric is turned by some degrees (Figure 1)."""
+    tolerance = result.tolerance if tolerance is None else tolerance
+    rows = result.misspecified
+    if not rows:
+        return empty("The metric was not turned.")
+    at = [row.degrees for row in rows]
+    ends = [(row.statistic.low, row.statistic.high) for row in rows]
+    known = [(x, low, high) for x, (low, high) in zip(at, ends, strict=True) if low is not None]
+    figure = go.Figure()
+    for x, low, high in known:
+        right = high if high is not None else 3 * tolerance
+        figure.add_trace(
+            go.Scatter(
+                x=[x, x],
+                y=[low, right],
+                mode="lines",
+                line={"color": ACCENT, "width": 3},
+                showlegend=False,
+                hovertemplate=f"{number(low)} to {number(high)}<extra></extra>",
+            )
+        )
+    for name, values, symbol in (
+        ("mean ratio", [row.statistic.value for row in rows], "circle"),
+        ("lower bound T", [row.lower_bound for row in rows], "line-ew-open"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=at,
+                y=values,
+                mode="markers",
+                marker={"color": ACCENT, "size": 12, "symbol": symbol, "line": {"width": 2}},
+                name=name,
+                hovertemplate=f"{name}: %{{y:.3g}} at %{{x:g}} degrees<extra></extra>",
+            )
+        )
+    figure.add_hline(
+        tolerance, line={"color": INK, "dash": "dot"}, annotation_text=f"δ = {number(tolerance)}"
+    )
+    figure.update_xaxes(title="metric turned by (degrees)", tickvals=at)
+    figure.update_yaxes(title="loss ratio")
+    told = "; ".join(f"{row.degrees:g} degrees {number(row.lower_bound)}" for row in rows)
+    return finish(figure, height=360, alt=f"Lower bound T where the metric is turned: {told}.")
 
 
 def moved_person(result: LossRatioResult, row: Any, *, most: int = 12) -> go.Figure:

@@ -9,10 +9,30 @@ from pydantic import Field
 
 from audits.options import Level, option
 
-__all__ = ["Compared", "LossRatioOptions", "usual_steps"]
+__all__ = ["Compared", "LossRatioOptions", "Misspecified", "usual_steps"]
 
 Compared = Literal["logistic", "mlp", "project", "sensr", "reductions"]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Misspecified:
+    """A metric that is off: one free direction is turned towards another one (Figure 1)."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    towards: Annotated[
+        dict[str, _Finite],
+        option("Direction towards which it is turned, as coefficients by encoded feature.", min_length=1),
+    ]
+    turn: Annotated[
+        dict[str, _Finite] | None,
+        option("Direction that is turned, likewise; by default the first that the metric lets move freely."),
+    ] = None
+    angles: Annotated[
+        tuple[Annotated[float, Field(ge=-90, le=90)], ...],
+        option("By how much it is turned.", unit="degrees", min_length=1, max_length=12),
+    ] = (0.0, 5.0, 10.0, 20.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +67,13 @@ class LossRatioOptions:
         option(
             "Symmetric positive semidefinite matrix of the metric over the encoded features, in which a "
             "category's column is 0 or 1 (expert)."
+        ),
+    ] = None
+    misspecified: Annotated[
+        Misspecified | None,
+        option(
+            "Test again under metrics that are off by some degrees: two directions of any model, `turn` "
+            "(the metric's first by default) and `towards`, and the `angles`."
         ),
     ] = None
     comparable: Annotated[

@@ -15,7 +15,15 @@ from audits.loss_ratio.judging import stand
 from audits.loss_ratio.metrics import Metrics
 from audits.loss_ratio.moving import Moved
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.result import FeatureMove, Histogram, LossRatioResult, MetricFacts, RatioBar, Search
+from audits.loss_ratio.result import (
+    FeatureMove,
+    Histogram,
+    LossRatioResult,
+    MetricFacts,
+    RatioBar,
+    Search,
+    TurnedRatio,
+)
 from audits.loss_ratio.testing import Tests
 from audits.loss_ratio.words import grounds_of, outside_of, warnings_for
 from audits.models import Subject
@@ -30,6 +38,7 @@ def pack(
     moved: Moved,
     tests: Tests,
     comparison: tuple[dict[str, Any], ...],
+    turned: tuple[TurnedRatio, ...],
     options: LossRatioOptions,
 ) -> LossRatioResult:
     """Hold both ratios against the tolerance, and put everything into the result."""
@@ -74,6 +83,7 @@ def pack(
         else Search(
             moved.tried, options.within_range, outside_of(subject, moved), tests.shorter, tests.loss.mean
         ),
+        misspecified=turned,
     )
 
 

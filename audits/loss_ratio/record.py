@@ -25,11 +25,12 @@ _HELD_OUT = 0.3  # of all rows, where a model is trained on the others
 def _seconds(options: LossRatioOptions, size: Size) -> float:
     thousands = size.rows / (_HELD_OUT if size.trained else 1.0) / 20_000
     start = 2.0 + _TRAINING.get(size.trained or "", 0.0) * thousands
+    turns = 1 + (len(options.misspecified.angles) if options.misspecified else 0)
     if size.trained not in _GRADIENT:
-        return start + _SEARCH * min(1.0, size.rows / 20_000)
+        return start + turns * _SEARCH * min(1.0, size.rows / 20_000)
     flow = 4e-10 * size.rows * options.steps_for(number=False) * 64 * (size.width + 64)
     each = sum(_TRAINING[name] * max(thousands, 0.2) + flow for name in options.compare)
-    return start + flow + options.splits * each
+    return start + turns * flow + options.splits * each
 
 
 AUDIT = Audit(
@@ -51,4 +52,8 @@ AUDIT = Audit(
     usual="audits.loss_ratio.usual:usual_options",
     seconds=_seconds,
     asks_anew=True,
+    unplanned=(
+        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
+        "known size can be planted among the predictions."
+    ),
 )

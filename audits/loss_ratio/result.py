@@ -14,7 +14,15 @@ from audits.stats import Estimate, Judged, Verdict
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
 
-__all__ = ["CurvePoint", "FeatureMove", "GroupRatio", "Histogram", "LossRatioResult", "RatioBar"]
+__all__ = [
+    "CurvePoint",
+    "FeatureMove",
+    "GroupRatio",
+    "Histogram",
+    "LossRatioResult",
+    "RatioBar",
+    "TurnedRatio",
+]
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,15 @@ class CurvePoint:
 
     steps: int
     statistic: float
+    lower_bound: float | None
+
+
+@dataclass(frozen=True)
+class TurnedRatio:
+    """The loss ratio under the metric turned by so many degrees (Figure 1)."""
+
+    degrees: float
+    statistic: Estimate
     lower_bound: float | None
 
 
@@ -161,6 +178,8 @@ class LossRatioResult:
         One row a model compared, when asked for.
     heat_map : DataFrame
         For a logistic model of two numbers: T_n by metric angle and weights, else empty.
+    misspecified : tuple of TurnedRatio
+        Under metrics that are off, where asked for.
     people : DataFrame, indexed by the user's row number
         Label, losses and decisions before and after, ratio, squared fair distance.
     moves : DataFrame
@@ -196,6 +215,7 @@ class LossRatioResult:
     people: pd.DataFrame
     moves: pd.DataFrame
     search: Search | None = None
+    misspecified: tuple[TurnedRatio, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -248,6 +268,15 @@ class LossRatioResult:
         """Return the ratio by steps as a table."""
         rows = [(point.steps, point.statistic, point.lower_bound) for point in self.curve]
         return pd.DataFrame(rows, columns=["steps", "mean ratio", "lower bound"])
+
+    def misspecified_frame(self) -> pd.DataFrame:
+        """Return the ratio under turned metrics as a table."""
+        rows = [
+            (each.degrees, each.statistic.value, each.statistic.low, each.statistic.high, each.lower_bound)
+            for each in self.misspecified
+        ]
+        columns = ["metric angle (degrees)", "mean ratio", "low", "high", "lower bound"]
+        return pd.DataFrame(rows, columns=columns)
 
     def groups_frame(self) -> pd.DataFrame:
         """Return the ratio by group as a table."""

@@ -88,7 +88,7 @@ def mitigation(
         augmented = _augmented(subject.training, samples.iloc[:added], labels[:added])
         models.append(train_model(augmented, subject.train, subject.seed, share))
         steps.append(held.step(models[-1], added, group))
-    chosen = _chosen(steps)
+    chosen = chosen_step(steps)
     stated = sorted({0, chosen})
     for turn, place in enumerate(stated):
         share = part(progress, 0.6 + 0.4 * turn / len(stated), 0.6 + 0.4 * (turn + 1) / len(stated))
@@ -148,7 +148,7 @@ def _headline(name: str, run: Callable[[Subject], Any], subject: Subject) -> Hea
     return Headline(name, result.verdict, result.finding)
 
 
-def _chosen(steps: Sequence[Step]) -> int:
+def chosen_step(steps: Sequence[Step]) -> int:
     """Place of the smallest difference among the steps that lost at most one point of accuracy."""
     least = (steps[0].accuracy.value or 0.0) - _ACCURACY_LOST
     kept = [

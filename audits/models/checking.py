@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from audits.data.values import is_missing, text_of
 from audits.models.formats import format_of
@@ -67,6 +69,14 @@ class Checked:
     scores: tuple[float, ...]
     notes: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; classes as JSON has them, or as text."""
+        classes = None
+        if self.classes is not None:
+            own = [value.item() if isinstance(value, np.generic) else value for value in self.classes]
+            classes = [each if isinstance(each, (str, int, float)) else text_of(each) for each in own]
+        return {**asdict(self), "classes": classes}
+
 
 def check_model(data: AuditData, spec: ModelSpec, *, base_dir: Path = Path()) -> Checked:
     """Open a model that was brought along and have it score the first people.
@@ -103,8 +113,6 @@ def check_model(data: AuditData, spec: ModelSpec, *, base_dir: Path = Path()) ->
 
 
 def _first(data: AuditData) -> Any:
-    import numpy as np
-
     return np.arange(min(data.n, _TRIED))
 
 

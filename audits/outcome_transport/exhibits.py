@@ -60,6 +60,24 @@ def section(result: OutcomeTransportResult) -> Section:
                 lambda: table[table["level"] != "group"],
             )
         )
+    if any(row.quantiles for row in result.by_role):
+        exhibits += [
+            Exhibit(
+                "roles",
+                "Bias by role",
+                "Mean bias by group where distance is taken over the features of one role only.",
+                lambda: figures.roles(result),
+                result.roles_frame,
+            ),
+            Exhibit(
+                "role_spread",
+                "Individual bias by role",
+                "How unlike each person's counterparts are, by group and role: boxes hold the middle half of "
+                "the people, whiskers 5 to 95 %.",
+                lambda: figures.role_spread(result),
+                result.roles_frame,
+            ),
+        ]
     facts = {
         "Wasserstein distance": f"{number(result.wasserstein.value)} ({number(result.wasserstein.low)} to "
         f"{number(result.wasserstein.high)}; {result.wasserstein.method})",

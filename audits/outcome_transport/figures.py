@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
@@ -11,7 +12,7 @@ from audits.outcome_transport.result import BiasRow, OutcomeTransportResult, Tie
 from audits.outcome_transport.words import interval_words
 from audits.stats.words import count, number, percent
 
-__all__ = ["bias", "blue_college", "flow_matrix", "judged", "roles", "sankey"]
+__all__ = ["bias", "blue_college", "flow_matrix", "judged", "role_spread", "roles", "sankey"]
 
 
 _FEW = 10  # people below which an interval may go beyond the figure
@@ -282,6 +283,55 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
     top = max(rows, key=lambda row: row.bias.value or 0.0)
     alt = f"Mean bias by group and role of features; largest for {top.group} in {top.role} features."
     return finish(figure, height=140 + 44 * len(groups), alt=alt)
+
+
+def role_spread(result: OutcomeTransportResult) -> go.Figure:
+    """Draw how individual bias is distributed in each group, a panel a role (Figure 5)."""
+    rows = [row for row in result.by_role if row.level != "subgroup" and row.quantiles]
+    if not rows:
+        return empty("The data give no column a role, or nobody is matched.")
+    groups = list(dict.fromkeys(row.group for row in rows))
+    names = dict(zip(groups, distinct(groups), strict=True))
+    roles = list(dict.fromkeys(row.role for row in rows))
+    figure = make_subplots(
+        rows=len(roles),
+        cols=1,
+        shared_xaxes=True,
+        subplot_titles=[f"{role} features" for role in roles],
+        vertical_spacing=0.28 / len(roles),
+    )
+    for k, role in enumerate(roles):
+        mine = [row for row in rows if row.role == role]
+        low, q1, median, q3, high = (
+            list(each) for each in zip(*(row.quantiles for row in mine), strict=True)
+        )
+        figure.add_trace(
+            go.Box(
+                y=[names[row.group] for row in mine],
+                orientation="h",
+                lowerfence=low,
+                q1=q1,
+                median=median,
+                q3=q3,
+                upperfence=high,
+                mean=[row.bias.value for row in mine],
+                marker={"color": OKABE_ITO[k]},
+                showlegend=False,
+                name=role,
+            ),
+            row=k + 1,
+            col=1,
+        )
+    figure.update_yaxes(autorange="reversed")
+    figure.update_xaxes(rangemode="tozero")
+    figure.update_xaxes(title="distance of a person to those with the same outcome", row=len(roles), col=1)
+    widest = max(rows, key=lambda row: row.quantiles[2])
+    alt = (
+        "Individual bias by group and role of features: boxes hold the middle half of the people, whiskers 5 "
+        f"to 95 %; the largest median is that of {widest.group} in {widest.role} features, "
+        f"{number(widest.quantiles[2])}."
+    )
+    return finish(figure, height=90 + len(roles) * (70 + 34 * len(groups)), alt=alt)
 
 
 def blue_college(table: pd.DataFrame) -> go.Figure:

@@ -33,6 +33,13 @@ class Policy:
             "that column instead, for a column of predictions too."
         ),
     ] = None
+    constraint: Annotated[
+        Literal["equal_opportunity"] | None,
+        option(
+            "What `train: logistic` is held to: that among people of a favorable label its score goes with "
+            "none of the groups of `by` (Zafar and others' covariance, 0)."
+        ),
+    ] = None
     path: Annotated[
         str | None,
         option("Another model's ONNX file, relative to the spec file, which reads the same features."),

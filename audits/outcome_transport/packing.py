@@ -14,6 +14,7 @@ from audits.outcome_transport.judging import Findings, Parts, distances, judge_a
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.resampling import simultaneous
 from audits.outcome_transport.result import (
+    SHARES,
     BiasRow,
     Decomposition,
     Flows,
@@ -101,7 +102,8 @@ def _bias(
                 stands = parts.measured[s].stands
                 people = float(size[k] if stands.all() else (groups.members[k] & (stands > 0)).sum())
                 estimate = Estimate(mean, ends[0], ends[1], people, method)
-                roles.append(RoleBias(name, group, groups.levels[k], space.columns, estimate))
+                spread = _quantiles(parts, s, groups.members[k])
+                roles.append(RoleBias(name, group, groups.levels[k], space.columns, estimate, spread))
             if s == 0:
                 rows.append(
                     BiasRow(
@@ -115,6 +117,16 @@ def _bias(
                     )
                 )
     return tuple(rows), tuple(roles)
+
+
+def _quantiles(parts: Parts, s: int, members: np.ndarray) -> tuple[float, ...]:
+    """Quantiles of the members' individual bias; none where nobody of them is matched."""
+    value, weights = parts.measured[s].value, parts.mass * parts.measured[s].stands
+    known = members & np.isfinite(value) & (weights > 0)
+    if not known.any():
+        return ()
+    found = np.quantile(value[known], SHARES, weights=weights[known], method="inverted_cdf")
+    return tuple(found.tolist())
 
 
 def _means(

@@ -99,7 +99,7 @@ def reference_outcomes(
         return (*_labels(subject, options.outcome), [])
     if against == "equal_opportunity":
         return _equal_opportunity(subject, options)
-    return _other_policy(subject, against, options.outcome)
+    return _other_policy(subject, against, options)
 
 
 def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
@@ -132,7 +132,10 @@ def _labels(subject: Subject, kind: str) -> tuple[Outcomes, Outcomes]:
     return Outcomes(name, model.kind, data.y[:, None].astype(float), data.y), model
 
 
-def _other_policy(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes, Outcomes, list[str]]:
+def _other_policy(
+    subject: Subject, policy: Policy, options: OutcomeTransportOptions
+) -> tuple[Outcomes, Outcomes, list[str]]:
+    kind = options.outcome
     given = [name for name in ("score", "label", "train", "path") if getattr(policy, name) is not None]
     if given not in (["label", "train"], *([name] for name in ("score", "label", "train", "path"))):
         raise InputError(
@@ -143,19 +146,40 @@ def _other_policy(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes
         )
     if policy.higher_is is not None and policy.score is None:
         raise InputError(f"{_WHERE}.higher_is", "is for a column of scores", policy.higher_is, "leave it out")
+    if policy.constraint is not None and policy.train != "logistic":
+        raise InputError(
+            f"{_WHERE}.constraint",
+            "holds a logistic regression that is trained here",
+            policy.constraint,
+            "set train: logistic",
+        )
     if policy.label is not None and policy.train is not None:
-        return _trained_on(subject, policy.train, policy.label, kind)
+        return _trained_on(subject, policy, policy.train, policy.label, options)
     if policy.label is not None:
         return _decided_in_a_column(subject, policy.label)
     if policy.score is not None:
         return _scored_in_a_column(subject, policy.score, policy.higher_is or subject.higher_is, kind)
-    return _another_model(subject, policy, kind)
+    return _another_model(subject, policy, options)
 
 
-def _another_model(subject: Subject, policy: Policy, kind: str) -> tuple[Outcomes, Outcomes, list[str]]:
+def _learn(
+    subject: Subject, data: AuditData, policy: Policy, train: Trained, options: OutcomeTransportOptions
+) -> Model:
+    """Train the reference on `data`, held to its constraint if it has one."""
+    if policy.constraint is None:
+        return train_model(data, train, subject.seed, silent)
+    from audits.models.constrained import train_equal_opportunity
+
+    group, _ = group_codes(data, options.by, "outcome_transport.by")
+    return train_equal_opportunity(data, group, where=f"{_WHERE}.constraint")
+
+
+def _another_model(
+    subject: Subject, policy: Policy, options: OutcomeTransportOptions
+) -> tuple[Outcomes, Outcomes, list[str]]:
     """Outcomes of a model trained here or read from a file, and the audited model's of the same kind."""
     model: Model
-    warnings = []
+    kind, warnings = options.outcome, []
     if policy.train is not None:
         if subject.training is None:
             raise InputError(
@@ -163,7 +187,7 @@ def _another_model(subject: Subject, policy: Policy, kind: str) -> tuple[Outcome
                 "needs rows to train on, but the audited model was not trained here",
                 advice="bring the other model as a file, or its scores as a column: {score: column}",
             )
-        model = train_model(subject.training, policy.train, subject.seed, silent)
+        model = _learn(subject, subject.training, policy, policy.train, options)
         labels = False
     else:
         from audits.models.onnx import load_onnx
@@ -199,7 +223,7 @@ def _another_model(subject: Subject, policy: Policy, kind: str) -> tuple[Outcome
 
 
 def _trained_on(
-    subject: Subject, train: Trained, column: str, kind: str
+    subject: Subject, policy: Policy, train: Trained, column: str, options: OutcomeTransportOptions
 ) -> tuple[Outcomes, Outcomes, list[str]]:
     """Outcomes of a model that learned another label, of people whom it has not seen, and the audited one's.
 
@@ -207,7 +231,7 @@ def _trained_on(
     audited and says of the others, in turn.
     """
     data = _labelled(subject.data, column)
-    cut, warnings = subject.threshold, []
+    cut, kind, warnings = subject.threshold, options.outcome, []
     if subject.score_kind != "probability":
         cut = 0.5
         warnings.append(f"The {train} model decides favorably from a probability of 0.5 on.")
@@ -222,7 +246,7 @@ def _trained_on(
         )
     scores, favorable = np.empty(data.n), np.empty(data.n, dtype=bool)
     for learned, rows in parts:
-        model = train_model(learned, train, subject.seed, silent)
+        model = _learn(subject, learned, policy, train, options)
         other = dataclasses.replace(
             subject,
             data=data.take(rows),
@@ -245,7 +269,8 @@ def _trained_on(
             "choose 'decision'",
         )
     values = favorable.astype(float) if ours.kind == "decision" else scores
-    return Outcomes(f"{train} model of {column}", ours.kind, values[:, None], favorable), ours, warnings
+    held = " with equal opportunity" if policy.constraint is not None else ""
+    return Outcomes(f"{train} model of {column}{held}", ours.kind, values[:, None], favorable), ours, warnings
 
 
 def _labelled(data: AuditData, column: str) -> AuditData:

@@ -11,8 +11,9 @@ from pydantic import BeforeValidator, TypeAdapter
 from audits.results import head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["BiasRow", "Decomposition", "Flows", "OutcomeTransportResult", "RoleBias", "TieRange"]
+__all__ = ["SHARES", "BiasRow", "Decomposition", "Flows", "OutcomeTransportResult", "RoleBias", "TieRange"]
 
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -133,13 +134,18 @@ class TieRange:
 
 @dataclass(frozen=True)
 class RoleBias:
-    """Mean bias of a group when distance is taken over one role's features only (Figure 5)."""
+    """Bias of a group when distance is taken over one role's features only (Figure 5).
+
+    `bias` is the mean, `quantiles` are those of its people's individual bias at `SHARES`; none where nobody
+    is matched.
+    """
 
     role: str
     group: str
     level: str
     columns: tuple[str, ...]
     bias: Estimate
+    quantiles: tuple[float, ...] = ()
 
 
 @shown
@@ -244,6 +250,21 @@ class OutcomeTransportResult:
                 }
             )
         return pd.DataFrame(rows)
+
+    def roles_frame(self) -> pd.DataFrame:
+        """Return bias by group in each role's features: mean with interval, and quantiles of people's own."""
+        rows = [row for row in self.by_role if row.level != "subgroup"]
+        return pd.DataFrame(
+            [
+                (row.role, row.group, row.bias.n, row.bias.value, row.bias.low, row.bias.high, *row.quantiles)
+                for row in rows
+                if row.quantiles
+            ],
+            columns=[
+                *("role", "group", "people", "mean bias", "low", "high"),
+                *(f"{100 * share:g} % are below" for share in SHARES),
+            ],
+        )
 
     def judged_frame(self) -> pd.DataFrame:
         """Return every interval that was judged, with its verdict."""

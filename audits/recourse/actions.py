@@ -99,9 +99,9 @@ class Actions:
             moved = moved.where(forth | ~known, today)
         return moved
 
-    def cost(self, today: pd.DataFrame, moved: pd.DataFrame) -> np.ndarray:
-        """Return how far each person has to go, (n,): weighted L1 between the encoded rows."""
-        return np.abs(self.space.encode(moved) - self.space.encode(today)) @ self.costs
+    def cost(self, start: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """Return how far each person has to go, (n,): weighted L1 between the encoded rows (n, d)."""
+        return np.abs(moved - start) @ self.costs
 
 
 def _bounded(today: pd.Series, moved: pd.Series, limit: Limit) -> pd.Series:

@@ -11,6 +11,7 @@ from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.recourse.actions import actions_of
 from audits.recourse.judging import burden_of
+from audits.recourse.literal import between_people
 from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import Found, pack_recourse
 from audits.recourse.result import RecourseResult
@@ -48,12 +49,13 @@ def recourse(
     ------
     InputError
         The model is a column of predictions; no column can be changed that it reads; everybody is accepted,
-        or nobody; a limit or weight does not fit its column.
+        or nobody; a limit or weight does not fit its column; people in between are asked for, whom the
+        model cannot score.
 
     Notes
     -----
     Equation 15 of Kwegyir-Aggrey, Santorella, Brown (2021): ``(1 - α) a + α Σ_b n π(a, b) b``, on actionable
-    features, then the nearest admissible row.
+    features, then the nearest admissible row, unless `interpolation` is ``"literal"``.
     """
     rng = generator(rng)
     progress(0.0, "Finding who is rejected")
@@ -76,12 +78,14 @@ def recourse(
         b=every[accepted],
     )
     start, goal = encoded[people.positions], coupling.barycentre(encoded[accepted])
-    way = Way(subject, options, actions, people, accepted, start, goal)
+    literal = options.interpolation == "literal"
+    between = between_people(subject, options, actions, people.frame) if literal else None
+    way = Way(subject, options, actions, people, accepted, start, goal, between)
     path = walk(way, part(progress, 0.05, 0.7))
     burden = burden_of(way, path, rng)
     sets: list[tuple[str, ...] | None] = [None] * len(start)
     proved = np.ones(len(start), dtype=bool)
-    if options.fewest:
+    if options.fewest and not literal:  # a set of columns is turned to whole values
         sets, proved = fewest_changes(
             people.frame,
             way.at(max(path.grid)),

@@ -63,6 +63,13 @@ class RecourseOptions:
             "column; 1 where not given."
         ),
     ] = field(default_factory=dict)
+    interpolation: Annotated[
+        Literal["snapped", "literal"],
+        option(
+            "On the way people have values that exist (snapped), or those in between, parts of categories "
+            "among them, as Eq. 15 is written (literal): only for a model whose gradient is known."
+        ),
+    ] = "snapped"
     resolution: Annotated[
         float, option("Step of the grid on which the smallest α is looked for.", ge=0.005, le=0.5)
     ] = 0.02

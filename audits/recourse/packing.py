@@ -144,7 +144,7 @@ def _tables(way: Way, found: Found, at: list[int]) -> dict[str, pd.DataFrame]:
     )
     paths = []
     for k in at:
-        moved = way.at(path.grid[k])
+        moved = way.shown(path.grid[k])
         facts = pd.DataFrame(
             {
                 "alpha": path.grid[k],
@@ -169,13 +169,14 @@ def changes_by_alpha(way: Way, decisions: np.ndarray, steps: tuple[float, ...]) 
     decisions : bool array (n, s)
         Favourable decision at each step.
     """
-    today, weights = way.today, way.people.weights
+    weights, space = way.people.weights, way.actions.space
     found = []
     for k, alpha in enumerate(steps):
-        moved = way.at(alpha)
+        moved = way.points(alpha)
         flipped = decisions[:, k]
-        for part in way.actions.space.parts:
-            for name, change in _changes(part, today[part.column], moved[part.column]):
+        for part in space.parts:
+            block = space.blocks[part.column]
+            for name, change in _changes(part, way.start[:, block], moved[:, block]):
                 known = np.isfinite(change)
                 if not known.any():
                     continue
@@ -196,14 +197,12 @@ def changes_by_alpha(way: Way, decisions: np.ndarray, steps: tuple[float, ...]) 
 
 
 def _changes(
-    part: NumberBlock | LevelBlock, today: pd.Series, moved: pd.Series
+    part: NumberBlock | LevelBlock, before: np.ndarray, after: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Lines of one column: its name, and each person's change (n,), NaN where a value is missing."""
+    """Lines of one column, encoded: its name, and each person's change (n,), NaN where a value is missing."""
     if isinstance(part, LevelBlock):
-        before, after = (part.encode(values, unknown="zero") for values in (today, moved))
         for k, name in enumerate(part.names):
             yield name, 2.0 * (after[:, k] - before[:, k])
         return
-    known = today.notna().to_numpy() & moved.notna().to_numpy()
-    before, after = (part.encode(values, unknown="zero")[:, 0] for values in (today, moved))
-    yield part.names[0], np.where(known, (after - before) * part.sd, np.nan)
+    known = ((before[:, 1:] < 0.5) & (after[:, 1:] < 0.5)).all(axis=1)
+    yield part.names[0], np.where(known, (after[:, 0] - before[:, 0]) * part.sd, np.nan)

@@ -45,4 +45,8 @@ AUDIT = Audit(
     seconds=_seconds,
     usual=_usual,
     asks_anew=True,
+    unplanned=(
+        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
+        "known size can be planted among the predictions."
+    ),
 )

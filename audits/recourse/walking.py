@@ -14,6 +14,7 @@ from audits.data.frames import with_columns
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.recourse.actions import Actions
+from audits.recourse.literal import Between
 from audits.recourse.options import RecourseOptions
 
 __all__ = ["Rejected", "Walk", "Way", "fewest_changes", "reached_by_any", "score_rows", "walk"]
@@ -41,7 +42,8 @@ class Rejected:
 class Way:
     """The way of each rejected person: from `start` to `goal`, encoded actionable columns (n, d) each.
 
-    `accepted` are positions of the accepted people in the data.
+    `accepted` are positions of the accepted people in the data. `between` scores points in between, where
+    people are not rounded to values that exist.
     """
 
     subject: Subject
@@ -51,6 +53,7 @@ class Way:
     accepted: np.ndarray
     start: np.ndarray
     goal: np.ndarray
+    between: Between | None = None
 
     @property
     def today(self) -> pd.DataFrame:
@@ -60,6 +63,31 @@ class Way:
     def at(self, alpha: float) -> pd.DataFrame:
         """Admissible rows at weight `alpha` of the counterpart, (n, columns)."""
         return self.actions.interpolate(self.today, self.start, self.goal, alpha)
+
+    def points(self, alpha: float, rows: pd.DataFrame | None = None) -> np.ndarray:
+        """Encoded actionable columns (n, d) at weight `alpha`: of `rows` (``at(alpha)``), or in between."""
+        if self.between is not None:
+            return (1 - alpha) * self.start + alpha * self.goal
+        return self.actions.space.encode(self.at(alpha) if rows is None else rows)
+
+    def shown(self, alpha: float) -> pd.DataFrame:
+        """Return values at weight `alpha` as they are told, (n, columns)."""
+        if self.between is None or alpha == 0:
+            return self.at(alpha)
+        return self.between.rows(self.points(alpha)).set_axis(self.people.frame.index)
+
+    def score(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return scores (n,) and encoded actionable columns (n, d) at weight `alpha`."""
+        if self.between is not None and alpha > 0:
+            points = self.points(alpha)
+            return self.between.score(points), points
+        moved, people = self.at(alpha), self.people.frame
+        rows = (
+            people
+            if alpha == 0
+            else with_columns(people, {name: moved[name] for name in self.actions.columns})
+        )
+        return score_rows(self.subject, rows), self.points(alpha, moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,22 +116,15 @@ def score_rows(subject: Subject, rows: pd.DataFrame) -> np.ndarray:
 
 def walk(way: Way, progress: Progress) -> Walk:
     """Score everybody at every α once: a slider needs no more."""
-    subject, people, actions = way.subject, way.people, way.actions
+    subject, people = way.subject, way.people
     grid = _grid(way.options, len(people.frame))
-    columns, today = list(actions.columns), way.today
-    shape = (len(today), len(grid))
+    shape = (len(people.frame), len(grid))
     scores, decisions, costs = np.empty(shape), np.empty(shape, dtype=bool), np.empty(shape)
     for k, alpha in enumerate(grid):
         progress(k / len(grid), f"Scoring people at α = {alpha:g}")
-        moved = way.at(alpha)
-        rows = (
-            people.frame
-            if alpha == 0
-            else with_columns(people.frame, {name: moved[name] for name in columns})
-        )
-        scores[:, k] = score_rows(subject, rows)
+        scores[:, k], points = way.score(alpha)
         decisions[:, k] = subject.decide(scores[:, k], people.groups)
-        costs[:, k] = actions.cost(today, moved)
+        costs[:, k] = way.actions.cost(way.start, points)
     return Walk(grid, scores, decisions, costs)
 
 

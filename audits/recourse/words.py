@@ -153,6 +153,11 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
         found.append(
             "Going further does not help everybody: some are accepted at a smaller α and not at a larger one."
         )
+    if result.options.get("interpolation") == "literal":
+        found.append(
+            "On the way people hold parts of categories and numbers that nobody has, as Eq. 15 is written; "
+            "the fewest changes are of whole values and are left out."
+        )
     if len(result.by_group) < 2:
         found.append("There is one group only, so no group can be said to have further to go than another.")
     return tuple(found)

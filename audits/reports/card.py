@@ -1,4 +1,4 @@
-"""A run as a model card in Markdown.
+"""A run as a model card in Markdown, below the YAML that model hubs read.
 
 Sections after Mitchell et al. (2019), *Model Cards for Model Reporting*, FAT* 2019, Section 4; what an audit
 cannot know is left for the model's owner to fill in.
@@ -7,9 +7,11 @@ cannot know is left for the model's owner to fill in.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from audits.reports.blocks import Grid, grid
 from audits.reports.contents import AID, FINDS, RunLike, said, sections
+from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
 from audits.stats.words import count
 
@@ -21,9 +23,17 @@ _MOST_ROWS = 50
 
 
 def render_card(run: RunLike) -> str:
-    """Return a run as a model card; text from the data cannot become markup or links."""
+    """Return a run as a model card; text from the data cannot become markup or links.
+
+    Its head is the metadata of a Hugging Face card: tags, and as ``model-index`` the number that each audit's
+    verdict follows from.
+    """
     data, model = run.data, run.model
     lines = [
+        "---",
+        dump_yaml(_metadata(run)).rstrip(),
+        "---",
+        "",
         f"# Model card: {_plain(model['name'])}",
         "",
         f"> {AID}",
@@ -74,6 +84,26 @@ def render_card(run: RunLike) -> str:
         lines += [_plain(AUDITS[audit.name].limits), ""]
     lines += ["## Ethical considerations", "", _OWNER, "", "## Caveats", "", FINDS, ""]
     return "\n".join(lines)
+
+
+def _metadata(run: RunLike) -> dict[str, Any]:
+    """What a hub indexes; an audit without a number has no entry."""
+    files = [str(file["name"]) for file in run.data.get("files", [])]
+    found = [
+        (audit, (audit.result.to_json().get("interval") or {}).get("value")) for audit, *_ in sections(run)
+    ]
+    metrics = [
+        {"type": f"evenhand_{audit.name}", "name": said(audit), "value": value}
+        for audit, value in found
+        if value is not None
+    ]
+    result = {
+        "task": {"type": "tabular-classification"},
+        "dataset": {"type": "tabular", "name": ", ".join(files) or "a table in memory"},
+        "metrics": metrics,
+    }
+    index = {"model-index": [{"name": str(run.model["name"]), "results": [result]}]} if metrics else {}
+    return {"tags": ["fairness", "evenhand"], **index}
 
 
 def _table(shown: Grid) -> list[str]:

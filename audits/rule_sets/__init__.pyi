@@ -3,10 +3,12 @@ from .audit import rule_sets as rule_sets
 from .comparisons import Comparison as Comparison
 from .options import RuleSetsOptions as RuleSetsOptions
 from .parquet import rule_sets_parquet as rule_sets_parquet
+from .ranking import alike as alike
 from .ranking import group_neighbours as group_neighbours
 from .ranking import members as members
 from .ranking import profile as profile
 from .ranking import refine as refine
+from .ranking import row_of as row_of
 from .result import Discovery as Discovery
 from .result import LeaderRow as LeaderRow
 from .result import RuleSetsResult as RuleSetsResult

@@ -21,6 +21,8 @@ from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_at
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.rule_sets.comparisons import Comparison, largest_pair, linear_threshold
+from audits.rule_sets.contexts import within_context
+from audits.rule_sets.exchanging import Exchanged, exchange
 from audits.rule_sets.inference import (
     People,
     adjusted,
@@ -90,7 +92,7 @@ def rule_sets(
     Definition 4.1, Algorithms 1 and 2, Theorem 4.2 of Zhang, Wang, Sun, Sun (2022).
     """
     options = checked(RuleSetsOptions, options, "rule_sets")
-    streams = generator(rng).spawn(5)
+    streams = generator(rng).spawn(6)
     data = subject.data
     progress(0.0, "Scoring people")
     decisions = np.asarray(subject.decisions, dtype=bool)
@@ -109,6 +111,11 @@ def rule_sets(
             return sample(subject, groups, n, options, rng=streams[3], progress=told)
         return sample_texts(subject, vocabulary, groups, options, rng=streams[3], progress=told)
 
+    def exchanger(told: Progress) -> Exchanged | None:
+        if vocabulary is None:
+            return None
+        return exchange(subject, vocabulary, attributes, cells, options, rng=streams[5], progress=told)
+
     audited = Audited(
         rows=data.rows,
         outcome=subject.outcome,
@@ -117,7 +124,7 @@ def rule_sets(
         if data.gathered is None
         else people_table(subject, cells).iloc[:0],
     )
-    return audit_cells(audited, attributes, cells, options, notes, streams, sampler, progress)
+    return audit_cells(audited, attributes, cells, options, notes, streams, sampler, progress, exchanger)
 
 
 def audit_cells(
@@ -129,9 +136,10 @@ def audit_cells(
     streams: Sequence[np.random.Generator],
     sampler: Callable[[GroupSums, np.ndarray, Progress], Sampled | None],
     progress: Progress,
+    exchanger: Callable[[Progress], Exchanged | None] | None = None,
 ) -> RuleSetsResult:
     """Search, test, sample and rank what was counted; nothing here looks at rows."""
-    for_tests, for_halves, for_splits, _, for_linear = streams
+    for_tests, for_halves, for_splits, _, for_linear = streams[:5]
     progress(0.05, "Counting rule sets")
     if options.text is None:
         search = Search(cells, attributes, support=options.support, depth=options.depth)
@@ -153,7 +161,8 @@ def audit_cells(
     good = float(cells.favorable.sum())
     counts = mined.favorable, mined.n, good - mined.favorable, cells.total - mined.n
     first = first_interval(people, groups, counts, null, level=options.level, rng=for_splits)
-    sampled = sampler(groups, mined.n, part(progress, 0.75, 0.95))
+    sampled = sampler(groups, mined.n, part(progress, 0.75, 0.85))
+    exchanged = None if exchanger is None else exchanger(part(progress, 0.85, 0.95))
     progress(0.95, "Ranking groups")
     others: tuple[Comparison | None, ...] = ()
     if options.text is None:
@@ -164,6 +173,9 @@ def audit_cells(
             ),
         )
     table = rule_sets_table(attributes, cells, mined, tests, halves, sampled)
+    level = inference["interval_level"]
+    beside = within_context(cells, attributes, mined.rules, mined.n, mined.favorable, level=level)
+    table = table.assign(**beside)
     return pack(
         audited,
         options,
@@ -179,6 +191,7 @@ def audit_cells(
         first,
         people,
         tuple(item for item in others if item is not None),
+        exchanged,
     )
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree
+from audits.rule_sets.exchanging import exchanged_frame
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.words import without_luck
 from audits.stats.words import count, number, percent_interval
@@ -16,7 +17,7 @@ __all__ = ["section"]
 def section(result: RuleSetsResult) -> Section:
     """Arrange a rule-set audit."""
     tree = combination_tree(result)
-    exhibits = (
+    exhibits = [
         Exhibit(
             "leaderboard",
             "Leaderboard",
@@ -52,10 +53,21 @@ def section(result: RuleSetsResult) -> Section:
                 columns=["support", "rule sets", "different groups", "largest for", "score"],
             ),
         ),
-    )
+    ]
+    if result.exchanged is not None and result.exchanged.rows:
+        exhibits.insert(
+            1,
+            Exhibit(
+                "exchanged",
+                "On texts with the terms exchanged in",
+                "The same texts with these terms and with all others in their place; filled: evidence.",
+                lambda: figures.exchanged(result),
+                lambda: exchanged_frame(result.exchanged),
+            ),
+        )
     return Section(
         title="Rule sets",
-        exhibits=exhibits,
+        exhibits=tuple(exhibits),
         facts=_facts(result),
     )
 

@@ -88,8 +88,9 @@ class RuleSetsOptions(RuleOptions):
         ),
     ] = 0.5
     rank_by: Annotated[
-        Literal["score", "evidence"],
+        Literal["score", "evidence", "sampled"],
         option(
-            "Order of the leaderboard: by score, as in the paper, or by the score's distance from chance."
+            "Order of the leaderboard: by score, by the score's distance from chance, or by the score on "
+            "perturbed people or exchanged texts, as in the paper; by score where there is none of these."
         ),
     ] = "score"

@@ -14,14 +14,15 @@ from audits.mining.cells import Cells
 from audits.mining.search import Mined
 from audits.mining.texts import category_shares
 from audits.rule_sets.comparisons import Comparison
+from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.inference import First, Halves, People
 from audits.rule_sets.judging import is_evidence, judge_audit
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.ranking import leaders, one_row, support_sweep
+from audits.rule_sets.ranking import leaders, one_row, rank_key, support_sweep
 from audits.rule_sets.result import Discovery, RuleSetsResult
 from audits.rule_sets.sampling import Sampled
 from audits.rule_sets.tables import MOST_ROWS, cells_table, rules_table
-from audits.rule_sets.words import finding, warnings_for
+from audits.rule_sets.words import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
 
@@ -65,6 +66,7 @@ def pack(
     first: First,
     people: People,
     others: tuple[Comparison, ...],
+    exchanged: Exchanged | None = None,
 ) -> RuleSetsResult:
     """Rank, judge and word what was counted and tested."""
     plain = dataclasses.asdict(options)
@@ -94,6 +96,7 @@ def pack(
         judged=judged.verdict,
         top_confirmed=rows[0].confirmed,
         dropped=len(kept) if len(kept) < len(table) else 0,
+        exchanged=exchanged,
         untested=mined.n_frequent - int(mined.same.sum()) if options.text is not None else 0,
     )
     return RuleSetsResult(
@@ -111,7 +114,8 @@ def pack(
             smallest=float(mined.n.min()),
             material=options.material,
             tolerance=options.tolerance,
-        ),
+        )
+        + on_exchanged(exchanged),
         warnings=(*notes, *warnings),
         rows={"audited": audited.rows, "used": audited.rows, "left_out": {}},
         n=cells.total,
@@ -143,13 +147,14 @@ def pack(
         cells=cells_table(attributes, cells, sampled),
         people=audited.people,
         shrunken=_shrunken(first, top, bias, table, cells, options.level),
+        exchanged=exchanged,
     )
 
 
 def _first(table: pd.DataFrame, rank_by: str, seen: np.ndarray) -> pd.DataFrame:
     if len(table) <= MOST_ROWS:
         return table
-    key = table["difference" if rank_by == "score" else "z"].abs().to_numpy()
+    key = rank_key(table, rank_by).to_numpy()
     return table.iloc[np.lexsort((-key, ~seen))[:MOST_ROWS]]
 
 

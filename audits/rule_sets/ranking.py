@@ -24,6 +24,7 @@ from audits.stats.shares import newcombe_ends
 
 __all__ = [
     "Findings",
+    "alike",
     "distinct",
     "group_neighbours",
     "leaders",
@@ -31,7 +32,9 @@ __all__ = [
     "neighbours",
     "one_row",
     "profile",
+    "rank_key",
     "refine",
+    "row_of",
     "support_sweep",
 ]
 
@@ -53,10 +56,12 @@ def leaders(
     if table.empty:
         return ()
     rules = read_rules(table)
-    key = table["difference"].abs() if options["rank_by"] == "score" else table["z"].abs()
+    key = rank_key(table, options["rank_by"])
     evident = is_evidence(table, options)
-    # a group and the rest of everyone score alike: the smaller one names the finding
-    order = np.lexsort((table["n_in"].to_numpy(), -key.round(12).to_numpy(), ~evident))
+    # a group and the rest of everyone score alike: the smaller one names the finding; what a context does to
+    # all who are in it comes after what sets a group apart within it
+    shared = ~_own(table)
+    order = np.lexsort((table["n_in"].to_numpy(), -key.round(12).to_numpy(), shared, ~evident))
     signs = np.sign(table["difference"].to_numpy())
     found = distinct(
         cells,
@@ -75,6 +80,21 @@ def leaders(
         _row(item, attributes, rule_set, cells, options, inference, int(size) - 1)
         for item, rule_set, size in zip(_records(shown), words, sizes, strict=True)
     )
+
+
+def _own(table: pd.DataFrame) -> np.ndarray:
+    """Which rule sets differ, in the same direction, from the others of their context too, or have none."""
+    if "context_gap" not in table:
+        return np.ones(len(table), dtype=bool)
+    low, high, gap = (table[name].to_numpy() for name in ("context_low", "context_high", "difference"))
+    return np.asarray(np.isnan(low) | np.where(gap > 0, low > 0, high < 0), dtype=bool)
+
+
+def rank_key(table: pd.DataFrame, rank_by: str) -> pd.Series:
+    """Return what rule sets are ranked by, the largest first."""
+    if rank_by == "sampled" and "sampled_in" in table:
+        return (table["sampled_in"] - table["sampled_out"]).abs()
+    return table["z" if rank_by == "evidence" else "difference"].abs()
 
 
 def one_row(
@@ -148,6 +168,46 @@ def _support(result: RuleSetsResult) -> np.ndarray:
     own = read_attributes_table(result.attributes, result.rules)
     cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
     return reach(category_shares(cells, own), read_rules(table))
+
+
+def alike(result: RuleSetsResult, number: int, rows: Sequence[LeaderRow]) -> pd.DataFrame:
+    """Return the rule sets that count as the finding of row `number` of the rule-set table, best first.
+
+    Parameters
+    ----------
+    rows : sequence of LeaderRow
+        The leaderboard that the finding stands on; what an earlier row has is no other's.
+    """
+    table = result.rule_sets
+    own = read_attributes_table(result.attributes, result.rules)
+    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
+    leading = table.index.get_indexer(pd.Index([row.number for row in rows]))
+    found = distinct(
+        cells,
+        own,
+        read_rules(table),
+        np.sign(table["difference"].to_numpy()),
+        leading,
+        most=len(rows),
+        overlap=result.options["overlap"],
+        leftover=result.options["leftover"],
+    )
+    place = table.index.get_loc(number)
+    held = table[(found.finding == found.finding[place]) & (table.index != number)]
+    if found.finding[place] < 0:
+        held = held.iloc[:0]
+    order = (-rank_key(held, result.options["rank_by"])).sort_values(kind="stable").index
+    held = held.loc[order]
+    columns = ["n_in", "favorable_in", "favorable_out", "difference", "low", "high", "adjusted_p"]
+    words = pd.Series(words_of(own, held), index=held.index, dtype=object)
+    return pd.concat([words.rename("rule_set"), held[columns]], axis=1)
+
+
+def row_of(result: RuleSetsResult, number: int) -> LeaderRow:
+    """Return row `number` of the rule-set table as a leaderboard has it."""
+    own = read_attributes_table(result.attributes, result.rules)
+    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
+    return one_row(result.rule_sets, number, own, cells, result.options, result.inference)
 
 
 def group_neighbours(result: RuleSetsResult, number: int) -> pd.DataFrame:
@@ -247,7 +307,18 @@ def _row(
         number=int(item["number"]),
         material=judged.material,
         people_needed=judged.people_needed,
+        within=_within(item, difference.method),
+        favorable_context=None if np.isnan(item.get("context_gap", np.nan)) else item["context_favorable"],
     )
+
+
+def _within(item: dict[str, Any], method: str) -> Estimate | None:
+    """Return the difference from the others of the same context; None without a context."""
+    gap = item.get("context_gap", np.nan)
+    if np.isnan(gap):
+        return None
+    n = item["n_in"] + item["context_others"]
+    return Estimate(gap, item["context_low"], item["context_high"], n, method)
 
 
 def _sampled(item: dict[str, Any], options: dict[str, Any]) -> SampledScore | None:

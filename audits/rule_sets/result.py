@@ -9,6 +9,7 @@ import pandas as pd
 
 from audits.results import head, plain, shown
 from audits.rule_sets.comparisons import Comparison
+from audits.rule_sets.exchanging import Exchanged
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["Discovery", "LeaderRow", "RuleSetsResult", "SampledScore", "SweepRow"]
@@ -71,6 +72,11 @@ class LeaderRow:
         Of evidence: whether the difference is as large as the auditor calls material.
     people_needed : int or None
         People inside, all others growing alike, from which insufficient evidence is settled.
+    within : Estimate or None
+        Of a group narrowed by ordinary columns: favourable share minus that of the others in the same
+        context, with an interval corrected as the score's.
+    favorable_context : float or None
+        Favourable share of those others.
     """
 
     rule_set: str
@@ -95,6 +101,8 @@ class LeaderRow:
     number: int
     material: bool | None = None
     people_needed: int | None = None
+    within: Estimate | None = None
+    favorable_context: float | None = None
 
 
 @dataclass(frozen=True)
@@ -161,6 +169,8 @@ class RuleSetsResult:
     sweep : tuple of SweepRow
     comparisons : tuple of Comparison
         What two other methods find in the same decisions; empty for texts.
+    exchanged : Exchanged or None
+        Of texts: every rule set tested on texts into which its terms were exchanged.
     rule_sets : DataFrame (S, ...)
         One row a distinct rule set: rule of every attribute, counts, rates, intervals, p-values.
     rules : DataFrame
@@ -198,6 +208,7 @@ class RuleSetsResult:
     cells: pd.DataFrame
     people: pd.DataFrame
     shrunken: Estimate | None = None
+    exchanged: Exchanged | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -216,7 +227,15 @@ class RuleSetsResult:
 
 
 def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
-    """Return leaderboard rows as a table."""
+    """Return leaderboard rows as a table; with a context, beside the others of the same one, too."""
+    table = _leaderboard_frame(rows)
+    if any(row.within is not None for row in rows):
+        for name, end in (("in its context", "value"), ("context low", "low"), ("context high", "high")):
+            table[name] = [None if row.within is None else getattr(row.within, end) for row in rows]
+    return table
+
+
+def _leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {

@@ -25,7 +25,7 @@ from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.rule_sets.options import RuleSetsOptions
 
-__all__ = ["Pool", "Sampled", "sample", "sample_texts"]
+__all__ = ["Pool", "Sampled", "decide_texts", "sample", "sample_texts"]
 
 _SCORED_AT_ONCE = 100_000
 _ROUNDS = 6
@@ -297,7 +297,7 @@ def _inside(
             )
             for number, row in pairs
         ]
-        decided = _decide(subject, texts.column, made, pairs[:, 1])[back.reshape(-1)]
+        decided = decide_texts(subject, texts.column, made, pairs[:, 1])[back.reshape(-1)]
         good += np.bincount(which, decided, minlength=len(good))
     return good
 
@@ -319,7 +319,7 @@ def _outside(
         )
         for row, terms in zip(rows, drawn, strict=True)
     ]
-    decided = _decide(subject, texts.column, made, rows)
+    decided = decide_texts(subject, texts.column, made, rows)
     patterns, which = np.unique(drawn, axis=0, return_inverse=True)
     n = np.bincount(which.reshape(-1), minlength=len(patterns)).astype(float)
     good = np.bincount(which.reshape(-1), decided, minlength=len(patterns))
@@ -340,8 +340,8 @@ def _outside(
     return good.sum() - inside[:, 1], np.maximum(n.sum() - inside[:, 0], 1.0), size
 
 
-def _decide(subject: Subject, column: str, made: list[str], rows: np.ndarray) -> np.ndarray:
-    """Decisions on the rows with their text exchanged; equal texts of a text-only model are scored once."""
+def decide_texts(subject: Subject, column: str, made: list[str], rows: np.ndarray) -> np.ndarray:
+    """Return decisions on `rows` with the texts `made`; equal texts of a text-only model are scored once."""
     if set(subject.model.columns) == {column} and isinstance(subject.threshold, float | int):
         codes, texts = pd.factorize(np.array(made, dtype=object))
         frame = pd.DataFrame({column: texts})

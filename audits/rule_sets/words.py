@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from audits.mining.texts import FEWEST_TEXTS
+from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged, Verdict
 from audits.stats.words import count, number, out_of, p_words, percent
 
-__all__ = ["finding", "headline", "points", "warnings_for", "without_luck"]
+__all__ = ["finding", "headline", "on_exchanged", "points", "warnings_for", "without_luck"]
 
 
 def headline(result: RuleSetsResult) -> str:
@@ -84,7 +85,7 @@ def finding(
         )
         small = "" if judged.material else f", smaller than the {100 * material:.3g} that matter"
         half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
-        return f"{gap}{small}, {half}.{_further(n_evidence - 1, rows)}"
+        return f"{gap}{small}, {half}.{_in_context(about, noun)}{_further(n_evidence - 1, rows)}"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
     reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
     groups = f"{family:,} groups of at least {count(smallest)} {noun}"
@@ -107,6 +108,37 @@ def finding(
     if judged.people_needed is None:
         return text
     return f"{text} About {judged.people_needed:,} {noun} would give intervals short enough to settle it."
+
+
+def on_exchanged(found: Exchanged | None) -> str:
+    """Say what the very terms do in texts that differ in nothing else."""
+    if found is None or not found.rows:
+        return ""
+    row = found.rows[0]
+    gap = row.difference
+    ends = [points(end, row.texts) for end in (gap.value, gap.low, gap.high)]
+    reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {found.tested:,})".replace("-", "−")
+    begin = (
+        f" With terms exchanged in the same texts, {found.evident:,} of {found.tested:,} rule sets are "
+        f"decided differently; first {row.rule_set}: {reach}, p {p_words(row.adjusted_p)}"
+    )
+    if not found.evident:
+        begin = (
+            f" With terms exchanged in the same texts, none of {found.tested:,} rule sets is decided "
+            f"differently beyond chance; the farthest is {row.rule_set}: {reach}"
+        )
+    return f"{begin}."
+
+
+def _in_context(row: LeaderRow, noun: str) -> str:
+    """Say how a group narrowed by ordinary columns fares beside the others in the same context."""
+    gap = row.within
+    if gap is None or gap.value is None or gap.low is None or gap.high is None:
+        return ""
+    ends = [points(end, gap.n) for end in (gap.value, gap.low, gap.high)]
+    told = f"{ends[0]} points ({ends[1]} to {ends[2]})".replace("-", "−")
+    same = "" if gap.low > 0 or gap.high < 0 else ": what the context does to all in it may be all there is"
+    return f" Beside the other {noun} in the same context the difference is {told}{same}."
 
 
 def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:
@@ -139,6 +171,7 @@ def warnings_for(
     judged: Verdict,
     top_confirmed: bool,
     dropped: int,
+    exchanged: Exchanged | None,
     untested: int,
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
@@ -182,10 +215,17 @@ def warnings_for(
             f"{discovery.n_second:,} to confirm on, halves see less than everyone together."
         )
     if untested:
+        so = "they were not tested"
+        if exchanged is not None and exchanged.tested:
+            so = "they were tested only on texts into which the terms were exchanged"
         found.append(
             f"{untested:,} rule sets are frequent by their categories, but fewer than {FEWEST_TEXTS} texts "
-            "hold their very "
-            "terms: they were not tested."
+            f"hold their very terms: {so}."
+        )
+    if exchanged is not None and exchanged.untested:
+        found.append(
+            f"{exchanged.untested:,} rule sets were not tested on exchanged texts: fewer than {FEWEST_TEXTS} "
+            "different texts could be made for them, or there is no other term to exchange."
         )
     if dropped:
         found.append(

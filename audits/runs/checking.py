@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.runs.documents import load_document
+from audits.runs.fetching import fetched
 from audits.runs.gate import GateFailed, gate_of, judge
 from audits.runs.inline import InlineExecutor
 from audits.runs.result import RunResult
@@ -46,9 +47,11 @@ def check(
         If the run broke.
     """
     if isinstance(spec, Mapping):
-        document, folder = spec, Path(base_dir or ".")
+        folder = Path(base_dir or ".")
+        document = fetched(spec, folder)
     else:
         document, folder = load_document(Path(spec)), Path(spec).absolute().parent
+        document = fetched(document, folder, Path(spec).stem)
     result = InlineExecutor().submit(document, folder.absolute()).result()
     over = judge(result, gate_of(result.spec, fail_on), folder).stopped
     if over:

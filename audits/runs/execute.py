@@ -6,6 +6,7 @@ depend on), so that a second run with other options of an audit neither reads no
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,6 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
-from audits.runs.large import count_subject
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
@@ -87,7 +87,8 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
-    return RunResult(VERSION, spec.to_dict(), prepared.data, prepared.model, tuple(audits))
+    data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
+    return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits))
 
 
 def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
@@ -105,6 +106,8 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
 
 
 def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+    from audits.runs.large import count_subject  # late: few tables are larger than memory
+
     subject, data, model = count_subject(spec, expected, part(progress, 0.0, _COUNTED))
     return _Prepared(subject, plain_data(data, "data"), plain_data(model, "model"))
 
@@ -169,19 +172,33 @@ def carry_out(
 ) -> AuditResult:
     """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
+    drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
-        raise InputError(
-            f"audits[{place}].{request.name}",
-            "takes each row as one independent person, and these have sampling weights, clusters or several "
-            "rows a person: its intervals would be too narrow",
-            advice=f"leave the audit out; these allow for them: {choices(_with_designs())}",
-        )
+        if not subject.data.design.persons:
+            raise InputError(
+                f"audits[{place}].{request.name}",
+                "takes each row as one independent person, and these have sampling weights, strata or "
+                "clusters: its intervals would be too narrow",
+                advice=f"leave the audit out; these allow for them: {choices(_with_designs())}",
+            )
+        # the same rows for every audit of the run
+        one_each = subject.data.one_row_each(np.random.default_rng(np.random.SeedSequence([seed, _PERSONS])))
+        drawn = dataclasses.replace(subject, data=one_each)
     try:
-        result = AUDITS[request.name].run(subject, request.options, rng=rng, progress=progress)
+        result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=progress)
     except InputError as error:
         _locate(error, f"audits[{place}]", request)
         raise
+    if drawn is not subject:
+        note = (
+            f"Rows of one person are no evidence of their own: of each of {drawn.data.n:,} persons one row "
+            f"was drawn, {subject.data.n - drawn.data.n:,} other rows were left out."
+        )
+        result = dataclasses.replace(result, warnings=(note, *result.warnings))
     return AuditResult(request.name, request.all_options(), result)
+
+
+_PERSONS = 1 << 31  # no audit's place
 
 
 def _with_designs() -> list[str]:

@@ -7,6 +7,7 @@ processes, one run each at a time, the rest waiting in line.
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import threading
 import time
@@ -18,9 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed
+from audits.runs.digests import digest_of
 from audits.runs.handle import Run, RunError
 from audits.runs.inline import InlineExecutor
-from audits.runs.process import WorkerProcess
+from audits.runs.process import WorkerProcess, can_fork
 from audits.runs.sandbox import machine_memory, number_from
 from audits.runs.store import RunStore, home
 from audits.runs.threads import thread_count
@@ -87,8 +89,15 @@ def worker_count() -> int:
 class _Job:
     """A run with what a worker needs to carry it out."""
 
-    def __init__(self, run: Run, spec: Spec, digests: list[str], store: RunStore) -> None:
-        self.run, self.spec = run, spec
+    def __init__(
+        self,
+        run: Run,
+        spec: Spec,
+        digests: list[str],
+        store: RunStore,
+        plan: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.run, self.spec, self.plan = run, spec, plan
         self.network = spec.asks_a_service
         self.partial, self.folder = store.partial(run.key, run.id), store.folder(run.key, run.owner)
         self.message = {
@@ -98,6 +107,7 @@ class _Job:
             "digests": digests,
             "partial": str(self.partial),
             "folder": str(self.folder),
+            "plan": plan,
         }
 
     def read(self) -> RunResult:
@@ -125,7 +135,8 @@ class ProcessExecutor:
         What runs may take; by default there are no limits.
     warm : bool
         Whether workers load at once what any run may need, so that the first answers sooner; for a single
-        run it is quicker to load only what that one needs.
+        run it is quicker to load only what that one needs, and the first worker may be a copy of this
+        process.
     """
 
     def __init__(
@@ -156,6 +167,7 @@ class ProcessExecutor:
         self._why_not = ""
         self._closing = False
         self._warm_from_start = workers or 1
+        self._copy = None if warm else self._copied()
         self._threads = [
             threading.Thread(target=self._serve, args=(place,), name=f"evenhand-worker-{place}", daemon=True)
             for place in range(workers or worker_count())
@@ -170,11 +182,21 @@ class ProcessExecutor:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def submit(self, spec: Mapping[str, Any], base_dir: Path, owner: str | None = None) -> Run:
+    def submit(
+        self,
+        spec: Mapping[str, Any],
+        base_dir: Path,
+        owner: str | None = None,
+        *,
+        plan: Mapping[str, Any] | None = None,
+    ) -> Run:
         """Queue a run of `spec`, whose paths are relative to `base_dir`.
 
         A run with the same key that is already finished is returned as done; one of the same `owner`
         that is still going is shared. A wrong spec gives a failed run, not an exception.
+
+        With `plan`, arguments of `audits.runs.planning.plan`, the audits are not run but planned for;
+        `Run.planned` has what was found, and nothing is kept of it.
         """
         from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile
 
@@ -183,11 +205,13 @@ class ProcessExecutor:
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
+            if plan is not None:
+                run.key = digest_of([run.key, dict(plan)])
         except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
             run.fail(RunError.of(error))
             return self._remember(run)
-        job = _Job(run, parsed, digests, self._store)
-        finished = self._finished(job)
+        job = _Job(run, parsed, digests, self._store, plan)
+        finished = plan is None and self._finished(job)
         with self._lock:
             if self._closing:
                 raise RunFailed("The executor is closed.")
@@ -257,6 +281,8 @@ class ProcessExecutor:
             worker.kill()
         for thread in self._threads:
             thread.join()
+        if self._copy is not None:
+            self._copy.close()
         _open_executors.discard(self)
 
     def _finished(self, job: _Job) -> bool:
@@ -362,13 +388,27 @@ class ProcessExecutor:
             default=None,
         )
 
+    def _copied(self) -> WorkerProcess | None:
+        """Start the first worker as a copy of this process, if it can be one.
+
+        Libraries are then loaded once, here, where the result is read and drawn with them.
+        """
+        importlib.import_module("audits.runs.execute")
+        if not can_fork() or self.limits.memory is not None:
+            return None
+        try:
+            return WorkerProcess(self._plugin, warm=False, forked=True)
+        except OSError:
+            return None  # one is started, or why not is told, when a run asks for it
+
     def _start(self, network: bool = False) -> WorkerProcess | None:
         """Start a worker and wait until it is warm; None if closing, or if it does not come up."""
         try:
             with self._lock:
                 if self._closing:
                     return None
-                worker = WorkerProcess(
+                worker, self._copy = self._copy, None
+                worker = worker or WorkerProcess(
                     self._plugin, memory=self.limits.memory, network=network, warm=self._loaded
                 )
                 self._workers.add(worker)
@@ -447,6 +487,7 @@ class ProcessExecutor:
     def _settle(self, worker: WorkerProcess, job: _Job, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
         if message["event"] == "done":
+            job.run.planned = message.get("planned", ())
             job.run.finish(job.read)
             return
         self._store.discard(job.partial)

@@ -8,9 +8,9 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
-from audits.checks import build
+from audits.checks import adapter, build
 from audits.errors import InputError
 from audits.runs.baselines import Baseline, growth, read_baseline
 from audits.runs.places import place_names
@@ -84,7 +84,7 @@ class Gate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, without what is left out."""
-        plain = TypeAdapter(Gate).dump_python(self, mode="json", exclude_none=True)
+        plain = adapter(Gate).dump_python(self, mode="json", exclude_none=True)
         return {key: value for key, value in plain.items() if value != []}
 
 

@@ -7,9 +7,9 @@ import time
 import traceback
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.progress import CurvePoint
@@ -101,6 +101,8 @@ class Run:
         SHA-256 over all that decides the numbers; empty if the spec could not be read.
     owner : str or None
         Whoever submitted it.
+    planned : sequence of dict
+        Of a plan what it found, `audits.runs.planning.Planned` made plain.
     """
 
     def __init__(self, key: str, owner: str | None) -> None:
@@ -118,6 +120,7 @@ class Run:
         self._stop: Callable[[], None] | None = None
         self._after: list[Callable[[], None]] = []
         self.cancel_requested = False
+        self.planned: Sequence[Mapping[str, Any]] = ()
 
     @property
     def status(self) -> Status:

@@ -37,8 +37,8 @@ class Planned:
     Attributes
     ----------
     audit : str
-    people : int
-        In each group.
+    people, others : int
+        In the group that gets the difference, and in each other group.
     difference : float
         Planted, as a share of the group's people; 0 where groups differ by luck alone: evidence is then a
         false alarm.
@@ -55,6 +55,13 @@ class Planned:
     no_material: Estimate
     insufficient: Estimate
     reason: str = ""
+    others: int = 0
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Planned:
+        """Return what `dataclasses.asdict` made plain."""
+        shares = {name: Estimate(**plain[name]) for name in ("evidence", "no_material", "insufficient")}
+        return cls(**{**plain, **shares})
 
 
 def plan(
@@ -62,6 +69,7 @@ def plan(
     *,
     sizes: Sequence[int] = (100, 300, 1000),
     differences: Sequence[float] = (0.0, 0.1),
+    others: int | None = None,
     worlds: int = 20,
     seed: int = 0,
     progress: Progress = silent,
@@ -71,9 +79,11 @@ def plan(
     Parameters
     ----------
     sizes : sequence of int
-        People in each group, at least 2.
+        People in the group that gets the difference, at least 2.
     differences : sequence of float
         Shares of a group's people whose decision is changed, in [0, 1).
+    others : int, optional
+        People in each other group; as many by default.
     worlds : int
         Worlds drawn for each size and difference.
 
@@ -82,54 +92,75 @@ def plan(
     InputError
         If a number is out of range, or the data have no protected attribute.
     """
-    for name, value, low in (("sizes", min(sizes), 2), ("worlds", worlds, 1)):
+    asked = (("sizes", min(sizes), 2), ("worlds", worlds, 1), ("others", others or min(sizes), 2))
+    for name, value, low in asked:
         if value < low:
             raise InputError(name, f"must be at least {low}", value)
     if not all(0 <= each < 1 for each in differences):
         raise InputError("difference", "must be a share from 0 to below 1", list(differences))
+    none = Estimate(None, None, None, 0, "not run")
+    steps, found = _steps(spec, sizes, differences), []
+    if all(AUDITS[request.name].unplanned for request in spec.audits):  # nothing to read the data for
+        return [_unplanned(request.name, n, difference, others, none) for request, n, difference in steps]
     subject = prepared_subject(spec)
     if not subject.data.protected:
         raise InputError("data.protected", "must name an attribute whose groups are planned for")
     if subject.data.design is not None:
-        raise InputError(
-            "data.person or data.weights",
-            "cannot be planned with: worlds are drawn row by row, as if each were one independent person",
-            advice="leave it out, and take the sizes for numbers of persons",
-        )
-    steps = [(request, n, d) for request in spec.audits for n in sizes for d in differences]
-    found = []
+        if not subject.data.design.persons:
+            raise InputError(
+                "data.weights",
+                "cannot be planned with: worlds are drawn row by row, as if each were one independent person",
+                advice="leave it out, and take the sizes for numbers of independent people",
+            )
+        one_each = subject.data.one_row_each(np.random.default_rng(seed))
+        subject = dataclasses.replace(subject, data=one_each)
     for place, (request, n, difference) in enumerate(steps):
         stretch = part(progress, place / len(steps), (place + 1) / len(steps))
-        found.append(_planned(subject, request, n, difference, worlds, seed, stretch))
+        if AUDITS[request.name].unplanned:
+            found.append(_unplanned(request.name, n, difference, others, none))
+        else:
+            found.append(_planned(subject, request, (n, others or n), difference, worlds, seed, stretch))
     return found
+
+
+def _steps(
+    spec: Spec, sizes: Sequence[int], differences: Sequence[float]
+) -> list[tuple[AuditRequest, int, float]]:
+    return [(request, n, d) for request in spec.audits for n in sizes for d in differences]
+
+
+def _unplanned(audit: str, n: int, difference: float, others: int | None, none: Estimate) -> Planned:
+    reason = AUDITS[audit].unplanned
+    return Planned(audit, n, difference, none, none, none, reason, others or n)
 
 
 def _planned(
     subject: Subject,
     request: AuditRequest,
-    n: int,
+    sizes: tuple[int, int],
     difference: float,
     worlds: int,
     seed: int,
     progress: Progress,
 ) -> Planned:
-    groups = _groups(subject.data, request.all_options())
+    groups, (n, others) = _groups(subject.data, request.all_options()), sizes
     verdicts = []
     for world in range(worlds):
-        progress(world / worlds, f"{request.name}: {n:,} people a group, {100 * difference:g} points")
+        told = f"world {world + 1:,} of {worlds:,} with {100 * difference:g} points planted"
+        progress(world / worlds, f"{request.name.replace('_', ' ')}: {told} among {n:,} people")
         rng = np.random.default_rng([seed, n, round(1000 * difference), world])
-        drawn = _world(subject, groups, n, difference, rng)
+        drawn = _world(subject, groups, sizes, difference, rng)
         try:
             result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=silent)
         except InputError as error:
             none = Estimate(None, None, None, 0, "not run")
-            return Planned(request.name, n, difference, none, none, none, str(error))
+            return Planned(request.name, n, difference, none, none, none, str(error), others)
         verdicts.append(result.verdict)
     evidence, no_material, insufficient = (
         wilson(sum(each == kind for each in verdicts), worlds)
         for kind in (EVIDENCE, NO_MATERIAL, INSUFFICIENT)
     )
-    return Planned(request.name, n, difference, evidence, no_material, insufficient)
+    return Planned(request.name, n, difference, evidence, no_material, insufficient, others=others)
 
 
 def _groups(data: AuditData, options: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -144,10 +175,15 @@ def _groups(data: AuditData, options: Mapping[str, Any]) -> list[dict[str, str]]
 
 
 def _world(
-    subject: Subject, groups: list[dict[str, str]], n: int, difference: float, rng: np.random.Generator
+    subject: Subject,
+    groups: list[dict[str, str]],
+    sizes: tuple[int, int],
+    difference: float,
+    rng: np.random.Generator,
 ) -> Subject:
-    data = subject.data
-    size = n * len(groups)
+    data, (n, others) = subject.data, sizes
+    people = [*[others] * (len(groups) - 1), n]
+    size = sum(people)
     rows = rng.integers(data.n, size=size)
     decisions = np.asarray(subject.decisions)[rows].astype(float)
     own = np.arange(size - n, size)
@@ -159,7 +195,7 @@ def _world(
     frame = drawn.frame.reset_index(drop=True)
     frame.index = frame.index + 1
     frame.index.name = "row"
-    own_group = np.repeat(np.arange(len(groups)), n)
+    own_group = np.repeat(np.arange(len(groups)), people)
     dealt = {name: np.array([group[name] for group in groups])[own_group] for name in groups[0]}
     table = drawn.groups.set_axis(frame.index).assign(**dealt)
     drawn = dataclasses.replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -12,18 +13,21 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from audits.runs import worker
 from audits.runs.sandbox import environment
 from audits.runs.threads import THREAD_VARIABLES, thread_count
 
-__all__ = ["WorkerProcess"]
+__all__ = ["WorkerProcess", "can_fork"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _LAST_WORDS = 200  # lines of stderr kept
 _LONGEST_LINE = 2_000
+# their own threads are missing from a copy of the process, which waits for them
+_THREADED = frozenset({"torch", "sklearn", "onnxruntime", "xgboost", "lightgbm", "catboost", "polars"})
 # what asking a service takes, and only a worker that does so is given
 _FOR_SERVICES = (
     "EVENHAND_ENDPOINT_TOKEN",
@@ -53,6 +57,8 @@ class WorkerProcess:
         Whether it may open sockets.
     warm : bool
         Whether a worker loads what any run may need before it says that it is ready.
+    forked : bool
+        Whether it is a copy of this process, which has loaded the libraries already; see `can_fork`.
     """
 
     def __init__(
@@ -63,17 +69,18 @@ class WorkerProcess:
         memory: int | None = None,
         network: bool = False,
         warm: bool = True,
+        forked: bool = False,
     ) -> None:
         self.network = network
         self.why = ""
-        command = [sys.executable, "-m", module]
-        command += [] if warm else ["--cold"]
-        command += ["--plugin", plugin] if plugin else []
-        command += ["--memory", str(memory)] if memory else []
-        command += ["--network"] if network else []
+        words = [] if warm else ["--cold"]
+        words += ["--plugin", plugin] if plugin else []
+        words += ["--memory", str(memory)] if memory else []
+        words += ["--network"] if network else []
         self._folder = Path(tempfile.mkdtemp(prefix="evenhand-work-"))  # its home, and gone with it
-        self._process = subprocess.Popen(
-            command,
+        start = _Forked if forked else subprocess.Popen
+        self._process: Any = start(
+            [sys.executable, "-m", module, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -101,15 +108,15 @@ class WorkerProcess:
         line = json.dumps(message).encode("ascii") + b"\n"
         with self._writing:
             try:
-                self._process.stdin.write(line)  # type: ignore[union-attr]
-                self._process.stdin.flush()  # type: ignore[union-attr]
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
             except (OSError, ValueError):  # ValueError: closed here already
                 return False
         return True
 
     def messages(self) -> Iterator[dict[str, Any]]:
         """Yield what the worker says until it ends."""
-        for line in self._process.stdout:  # type: ignore[union-attr]
+        for line in self._process.stdout:
             try:
                 message = json.loads(line)
             except ValueError:  # killed in mid-sentence, or out of its mind: not to be trusted further
@@ -135,7 +142,7 @@ class WorkerProcess:
             pipes.append(self._process.stderr)
         for pipe in pipes:
             with contextlib.suppress(OSError):  # unsent bytes of a dead worker's input
-                pipe.close()  # type: ignore[union-attr]
+                pipe.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def ending(self) -> str:
@@ -157,8 +164,72 @@ class WorkerProcess:
         self._stderr.clear()
 
     def _listen(self) -> None:
-        while line := self._process.stderr.readline(_LONGEST_LINE):  # type: ignore[union-attr]
+        while line := self._process.stderr.readline(_LONGEST_LINE):
             self._stderr.append(line)
+
+
+def can_fork() -> bool:
+    """Tell whether a copy of this process works: it has one thread, and so do its libraries."""
+    return sys.platform == "linux" and threading.active_count() == 1 and not _THREADED & sys.modules.keys()
+
+
+class _Forked:
+    """The worker as a copy of this process: what `subprocess.Popen` would be, with the libraries loaded."""
+
+    def __init__(
+        self, command: list[str], *, cwd: Path, env: Mapping[str, str], start_new_session: bool, **pipes: int
+    ) -> None:
+        if not start_new_session:
+            raise ValueError("a worker has a process group of its own")
+        self.returncode: int | None = None
+        self._asking = threading.Lock()
+        ends = {name: os.pipe() for name in pipes}
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()  # or the copy would write it again
+        self.pid = os.fork()
+        if not self.pid:
+            _be_worker(command[3:], [ends["stdin"][0], ends["stdout"][1], ends["stderr"][1]], cwd, env)
+        for name, (reading, writing) in ends.items():
+            os.close(reading if name == "stdin" else writing)
+        self.stdin = os.fdopen(ends["stdin"][1], "wb")
+        self.stdout, self.stderr = (os.fdopen(ends[name][0], "rb") for name in ("stdout", "stderr"))
+
+    def poll(self) -> int | None:
+        """Return how the process ended; None while it goes on."""
+        return self._ended(os.WNOHANG)
+
+    def wait(self) -> int | None:
+        """Wait for its end, and return how it ended."""
+        return self._ended(0)
+
+    def _ended(self, how: int) -> int | None:
+        with self._asking:
+            if self.returncode is None:
+                pid, status = os.waitpid(self.pid, how)
+                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+
+def _be_worker(words: list[str], pipes: list[int], cwd: Path, env: Mapping[str, str]) -> NoReturn:
+    """Go on as the worker: of what this process held, only the code that is loaded stays."""
+    import fcntl  # late: not on Windows
+
+    try:
+        os.setsid()
+        gc.freeze()  # nothing that was open is tidied up here, where its number may be another's
+        for number, pipe in enumerate([fcntl.fcntl(pipe, fcntl.F_DUPFD, 3) for pipe in pipes]):
+            os.dup2(pipe, number)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # databases, locks and what else was open
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(env)
+        sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+        tempfile.tempdir = None
+        worker.main(words)
+    finally:
+        os._exit(1)
 
 
 def _environment(folder: Path, network: bool) -> dict[str, str]:

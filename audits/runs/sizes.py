@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["frame_bytes", "result_bytes"]
 
-_BESIDE = 200_000  # numbers, sentences and options of an audit, about
+_BESIDE = 2_200_000  # numbers and sentences of an audit, and the figures that pages keep of it, about
 
 
 def frame_bytes(frame: pd.DataFrame) -> int:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
-from audits.checks import build, one_of
+from audits.checks import adapter, build, one_of
 from audits.data import DataSpec, Limits, data_spec
 from audits.errors import InputError
 from audits.foreign import audit_line, value_line
@@ -79,7 +79,7 @@ class Spec:
         gate = {} if self.gate is None else {"gate": self.gate.to_dict()}
         return {
             "data": {**self.data.to_dict(), "missing": self.data.missing, "test_size": self.data.test_size},
-            "model": TypeAdapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True),
+            "model": adapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True),
             "threshold": copy.deepcopy(self.threshold),
             "seed": self.seed,
             "audits": [{request.name: _brief(request.options)} for request in self.audits],
@@ -312,7 +312,7 @@ def audit_request(name: str, options: Any, where: str) -> AuditRequest:
 
 
 def _dumped(value: Any) -> dict[str, Any]:
-    return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)
+    return adapter(type(value)).dump_python(value, mode="json", by_alias=True)
 
 
 def _brief(value: Any) -> dict[str, Any]:

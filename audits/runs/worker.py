@@ -16,6 +16,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -82,7 +83,10 @@ class Worker:
 
     def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
         try:
-            _carry_out(job, _Reporter(self, job["run"]))
+            reporter = _Reporter(self, job["run"])
+            if job.get("plan") is not None:
+                return {"event": "done", "planned": _planned(job, reporter)}
+            _carry_out(job, reporter)
         except RunCancelled:
             return {"event": "cancelled"}
         except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
@@ -133,6 +137,18 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     commit(partial, Path(job["folder"]))
 
 
+def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    from audits.runs.planning import plan
+    from audits.runs.spec import parse_spec
+    from audits.runs.threads import fixed_threads, thread_count
+
+    if job.get("seconds"):
+        allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    with fixed_threads():
+        found = plan(parse_spec(job["spec"], Path(job["base_dir"])), progress=progress, **job["plan"])
+    return [asdict(each) for each in found]
+
+
 def private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     """Keep the parent's pipes to ourselves: what any library prints goes to standard error."""
     commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -153,7 +169,7 @@ def _give_up(memory: int | None, network: bool) -> None:
     fresh_score()
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Serve runs until standard input closes."""
     commands, answers = private_pipes()
     die_with_parent()
@@ -163,7 +179,7 @@ def main() -> None:
     parser.add_argument("--memory", type=int)
     parser.add_argument("--network", action="store_true")
     parser.add_argument("--cold", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(words)
     plugin = chosen.plugin
     _give_up(chosen.memory, chosen.network)
     worker = Worker(commands, answers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.packing import distances, pack
 from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.scene import People, attributes_of, choose_people, measure_people, train_models
+from audits.sensitivity.sides import metrics_of
 
 __all__ = ["sensitivity"]
 
@@ -61,9 +63,9 @@ def sensitivity(
     models = train_models(people, attributes, options, rng, part(progress, 0.0, 0.4))
     progress(0.4, "measuring sensitivity")
     found = measure_people(people, models, options, part(progress, 0.4, 0.7))
-    twin, note = _match(people, attributes, found, options, rng, part(progress, 0.7, 0.95))
+    twin, note, others = _match(people, attributes, found, options, rng, part(progress, 0.7, 0.95))
     progress(0.95, "comparing groups")
-    return pack(people, attributes, models, found, twin, note, options, rng)
+    return pack(people, attributes, models, found, twin, note, others, options, rng)
 
 
 def _match(
@@ -73,9 +75,10 @@ def _match(
     options: SensitivityOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[MatchSet | None, str]:
+) -> tuple[MatchSet | None, str, dict[str, np.ndarray]]:
+    """Return the match set or why there is none, and the decisions (n,) behind it by their name."""
     if options.match_set == "off":
-        return None, "Not asked for."
+        return None, "Not asked for.", {}
     subject = people.subject
     distance = distances(subject, found.score)
     held: dict[str, Any] = {
@@ -89,10 +92,11 @@ def _match(
         progress(0.0, "deciding on the counterfactuals")
         otherwise, words = decided_otherwise(subject, attributes[0], options.counterfactuals)
         measured = found.sensitivity, found.influence, distance
-        return match_set(*measured, otherwise, twin=words, source="counterfactuals", **held), ""
+        made = match_set(*measured, otherwise, twin=words, source="counterfactuals", **held)
+        return made, "", {"counterfactual_decision": otherwise != subject.decisions}
     twins = train_twins(subject, attributes, int(rng.integers(2**31)), progress)
     if isinstance(twins, str):
-        return None, twins
+        return None, twins, {}
     made = match_set(
         found.sensitivity,
         found.influence,
@@ -102,4 +106,8 @@ def _match(
         by_chance=twins.by_chance != subject.decisions,
         **held,
     )
-    return made, ""
+    decisions = {"audited": subject.decisions, "augmented": twins.decisions, "trained anew": twins.by_chance}
+    weights = people.weights
+    metrics = metrics_of(subject.data, attributes, decisions, weights, options.level)
+    others = {"twin_decision": twins.decisions, "anew_decision": twins.by_chance}
+    return dataclasses.replace(made, metrics=metrics), "", others

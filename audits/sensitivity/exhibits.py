@@ -9,9 +9,10 @@ import pandas as pd
 from audits.records import Exhibit, Section
 from audits.sensitivity import SensitivityResult
 from audits.sensitivity.figures import people as figures
+from audits.sensitivity.sides import QUANTILES
 from audits.stats.words import count, number, percent, percent_interval
 
-__all__ = ["section"]
+__all__ = ["curves_table", "metrics_table", "section", "sides_table"]
 
 
 def section(result: SensitivityResult) -> Section:
@@ -66,6 +67,25 @@ def section(result: SensitivityResult) -> Section:
                 lambda: curves_table(result),
             )
         )
+        exhibits.append(
+            Exhibit(
+                "match_sides",
+                "In and out of the match set",
+                "Sensitivity of the people decided alike, and of those decided otherwise.",
+                lambda: figures.match_sides(result),
+                lambda: sides_table(result),
+            )
+        )
+    if result.match_set is not None and result.match_set.metrics:
+        exhibits.append(
+            Exhibit(
+                "twin_metrics",
+                "Group metrics of the model and of its twin",
+                "Largest differences between groups: of the model, its twin, and the model trained anew.",
+                lambda: figures.twin_metrics(result),
+                lambda: metrics_table(result),
+            )
+        )
     return Section(
         title="Prediction sensitivity",
         exhibits=tuple(exhibits),
@@ -76,6 +96,35 @@ def section(result: SensitivityResult) -> Section:
 def _rows(result: SensitivityResult, attribute: str) -> pd.DataFrame:
     table = result.to_frame()
     return table[table["attribute"] == attribute]
+
+
+def sides_table(result: SensitivityResult) -> pd.DataFrame:
+    """Return sensitivity in and out of the match set as a table."""
+    sides = () if result.match_set is None else result.match_set.sides
+    return pd.DataFrame(
+        [
+            (side.name, side.mean.n, side.mean.value, side.mean.low, side.mean.high, *side.quantiles)
+            for side in sides
+            if side.quantiles
+        ],
+        columns=[
+            *("people are", "people", "mean sensitivity", "low", "high"),
+            *(f"{100 * share:g} % are below" for share in QUANTILES),
+        ],
+    )
+
+
+def metrics_table(result: SensitivityResult) -> pd.DataFrame:
+    """Return the group metrics of the model and of its twin as a table."""
+    rows = () if result.match_set is None else result.match_set.metrics
+    return pd.DataFrame(
+        [
+            (row.attribute, row.metric, row.model, each.value, each.low, each.high, each.method)
+            for row in rows
+            for each in (row.difference,)
+        ],
+        columns=["attribute", "rate", "model", "largest difference", "low", "high", "interval"],
+    )
 
 
 def curves_table(result: SensitivityResult) -> pd.DataFrame:

@@ -34,6 +34,7 @@ from audits.models.protocol import Model
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, part, silent
 from audits.sensitivity.options import SensitivityOptions
+from audits.sensitivity.sides import Side, TwinMetric, sides_of
 from audits.stats import Estimate, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.words import count, number, percent_interval
@@ -293,6 +294,11 @@ class MatchSet:
         Whether the interval of `equally_far` lies above 0.5; None for too few people.
     sentence : str
     source : {"twin", "counterfactuals"}
+    sides : tuple of Side
+        Sensitivity of those decided alike and of those decided otherwise (Figures 4a and 6).
+    metrics : tuple of TwinMetric
+        Group metrics of the audited model, of its twin and of a model trained anew (Figure 5); none of
+        counterfactuals.
     """
 
     twin: str
@@ -308,6 +314,8 @@ class MatchSet:
     adds: bool | None
     sentence: str
     source: Source = "twin"
+    sides: tuple[Side, ...] = ()
+    metrics: tuple[TwinMetric, ...] = ()
 
     @property
     def question(self) -> str:
@@ -348,6 +356,7 @@ def match_set(
     n, missed = float(size.sum()), float(size @ mismatched)
     scores = np.array([sensitivity, influence, -distance])
     areas = [area_under_curve(score, mismatched, size, level=level) for score in scores]
+    sides = sides_of(sensitivity, np.asarray(mismatched, dtype=bool), size, level)
     share = wilson(missed, n, level=level)
     chance = None if by_chance is None else wilson(float(size @ by_chance), n, level=level)
     if min(np.count_nonzero(mismatched), np.count_nonzero(~mismatched)) < FEWEST:
@@ -356,7 +365,10 @@ def match_set(
             f"{_missed(source, missed, n, share)} That is too few on one side to say whether sensitivity "
             "finds them."
         )
-        return MatchSet(twin, n, share, chance, areas[0], (), {}, (), nothing, nothing, None, text, source)
+        none: tuple[Curve, ...] = ()
+        return MatchSet(
+            twin, n, share, chance, areas[0], none, {}, (), nothing, nothing, None, text, source, sides
+        )
     curves = roc_curves(scores, mismatched, rng, weights=weights, draws=draws, level=level)
     shown = tuple(
         Curve(
@@ -384,7 +396,20 @@ def match_set(
     adds = beside.low is not None and beside.low > 0.5
     text = f"{_missed(source, missed, n, share)} {_sentence(areas, beside, adds, against)}"
     return MatchSet(
-        twin, n, share, chance, areas[0], shown, against, tuple(parts), within, beside, adds, text, source
+        twin,
+        n,
+        share,
+        chance,
+        areas[0],
+        shown,
+        against,
+        tuple(parts),
+        within,
+        beside,
+        adds,
+        text,
+        source,
+        sides,
     )
 
 

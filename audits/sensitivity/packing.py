@@ -43,6 +43,7 @@ def pack(
     found: Measured,
     twin: MatchSet | None,
     note: str,
+    others: dict[str, np.ndarray],
     options: SensitivityOptions,
     rng: np.random.Generator,
 ) -> SensitivityResult:
@@ -96,7 +97,7 @@ def pack(
         reads=reads,
         status_groups={each.attribute: list(each.groups) for each in models.statuses},
         encoding=encoding,
-        people=_people_table(subject, found, flagged),
+        people=_people_table(subject, found, flagged, others),
         contributions=pd.DataFrame(found.contributions, index=data.frame.index, columns=list(space.columns)),
         parameters=parameter_table(models.audited, models.statuses),
         carried=None if models.audited else carry(subject, people.z, options.step),
@@ -136,7 +137,9 @@ def _reads(subject: Subject, models: Models) -> tuple[str, ...]:
     )
 
 
-def _people_table(subject: Subject, found: Measured, flagged: np.ndarray) -> pd.DataFrame:
+def _people_table(
+    subject: Subject, found: Measured, flagged: np.ndarray, others: dict[str, np.ndarray]
+) -> pd.DataFrame:
     counts = {} if subject.data.weights is None else {"people": subject.data.weights}
     return pd.DataFrame(
         {
@@ -146,6 +149,7 @@ def _people_table(subject: Subject, found: Measured, flagged: np.ndarray) -> pd.
             "decision": subject.decisions,
             "gradient": found.influence,
             "distance": distances(subject, subject.scores),
+            **others,
             **counts,
         },
         index=subject.data.frame.index,

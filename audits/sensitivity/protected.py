@@ -171,7 +171,7 @@ def judge_status(
     likeliest = np.ones(len(p), dtype=int) if two else p.argmax(axis=1)
     stated = p[np.arange(len(p)), likeliest]
     right = group == np.array(status.groups)[likeliest]
-    bins = _calibration(stated, right, weights, level)
+    bins = calibration_bins(stated, right, weights, level)
     size = sum(each.observed.n for each in bins) or 1.0
     error = sum(each.observed.n * abs(each.stated - (each.observed.value or 0.0)) for each in bins) / size
     reads = tuple(column for column in columns if column not in unseen)
@@ -182,7 +182,7 @@ def judge_status(
     )
 
 
-def _calibration(
+def calibration_bins(
     stated: np.ndarray, right: np.ndarray, weights: np.ndarray, level: float
 ) -> tuple[CalibrationBin, ...]:
     """At most ten bins of about equally many people; people of the same probability stay together."""

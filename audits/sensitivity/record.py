@@ -54,4 +54,8 @@ AUDIT = Audit(
     usual=_usual,
     seconds=_seconds,
     asks_anew=True,
+    unplanned=(
+        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
+        "known size can be planted among the predictions."
+    ),
 )

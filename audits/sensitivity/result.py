@@ -104,7 +104,8 @@ class SensitivityResult:
     match_set_note : str
         Why there is none; empty otherwise.
     people : DataFrame, indexed by the user's row number
-        Sensitivity, flagged, score, decision, |grad F|, distance from the threshold.
+        Sensitivity, flagged, score, decision, |grad F|, distance from the threshold; where there is a match
+        set, the decisions behind it: of the twin and of a model trained anew, or on the counterfactuals.
     contributions : DataFrame, indexed alike
         Parts of each person's sensitivity by feature.
     reads : tuple of str

@@ -14,7 +14,7 @@ Korn, Graubard (1998), Survey Methodology 24:193-201. Zou, Donner (2008), Statis
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betaincinv, stdtrit
@@ -40,12 +40,15 @@ class Design:
         Code of each cluster's stratum, from 0.
     clustered : bool
         Whether some cluster has several rows.
+    persons : bool
+        Whether clusters are persons and nothing else sets rows apart: one row of each is a simple sample.
     """
 
     weights: np.ndarray
     cluster: np.ndarray
     stratum: np.ndarray
     clustered: bool
+    persons: bool = False
 
     @property
     def n_clusters(self) -> int:
@@ -59,7 +62,7 @@ class Design:
 
     def take(self, mask: np.ndarray) -> Design:
         """Return the design of some rows; clusters without rows are kept, because a domain has them too."""
-        return Design(self.weights[mask], self.cluster[mask], self.stratum, self.clustered)
+        return replace(self, weights=self.weights[mask], cluster=self.cluster[mask])
 
 
 @dataclass(frozen=True, eq=False)

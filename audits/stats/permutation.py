@@ -25,9 +25,12 @@ def p_value(observed: float, null: np.ndarray) -> float:
     --------
     >>> p_value(3.0, np.array([1.0, 2.0, 4.0]))
     0.5
+    >>> p_value(np.inf, np.array([1.0, np.inf, 4.0]))
+    0.5
     """
-    # equal up to rounding counts as equal, or a constant statistic would look extreme
-    slack = 1e-12 * max(1.0, abs(observed))
+    # equal up to rounding counts as equal, or a constant statistic would look extreme; infinity less itself
+    # would be less than nothing
+    slack = 1e-12 * max(1.0, abs(observed)) if np.isfinite(observed) else 0.0
     return float((1 + np.count_nonzero(np.asarray(null) >= observed - slack)) / (1 + len(null)))
 
 

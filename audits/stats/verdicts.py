@@ -54,6 +54,9 @@ POWER = 0.8
 """Power to which numbers of people needed are worked out."""
 
 
+_MOST_PEOPLE = 10**9  # beyond it a number of people settles nothing
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """A verdict, and all that it follows from.
@@ -89,6 +92,11 @@ class Judged:
     p_value: float | None = None
     people_needed: int | None = None
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.people_needed is not None and self.people_needed > _MOST_PEOPLE:
+            object.__setattr__(self, "people_needed", None)
+            object.__setattr__(self, "reason", self.reason or "it would take more people than can be had")
 
 
 def judge(

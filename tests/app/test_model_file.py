@@ -17,10 +17,9 @@ from app.data_model.model_choice import _model_among
 from app.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.spec import parse_spec
-from tests.app.test_pages import bring, space, texts, visit
+from tests.app.test_pages import bring, texts, visit
 from tests.models.conftest import make_people
 
-__all__ = ["space"]  # the fixture
 PEOPLE = make_people(80)
 NUMBERS = ["age", "income"]
 

@@ -12,12 +12,12 @@ import pytest
 from app import work
 from app.drafts import from_files, with_data
 from app.widgets.export import portable
-from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
+from tests.app.test_pages import texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
 
 
-def finish(space, at):  # noqa: F811
+def finish(space, at):
     at.button(key="run").click().run()
     run = work.executor().run(space.runs()[0]["id"])
     assert run is not None
@@ -28,17 +28,18 @@ def finish(space, at):  # noqa: F811
 
 
 @pytest.mark.parametrize("page", [FLOWS, RECOURSE])
-def test_without_data_the_page_asks_for_some(space, page) -> None:  # noqa: F811
+def test_without_data_the_page_asks_for_some(space, page) -> None:
     at = visit(space).switch_page(page).run()
     assert not at.exception
     assert "There are no data yet." in texts(at)
 
 
-def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:  # noqa: F811
+def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
     at = visit(space).button(key="open-loans").click().run()
     at.switch_page(FLOWS).run()
     assert not at.exception
     at.multiselect(key="flows-by").set_value(["sex"]).run()
+    at.number_input(key="flows-shuffles").set_value(19).run()
     result = finish(space, at)
     assert at.container(key="numbers").text[0].value == result.finding
     assert any(result.verdict in element.value for element in at.markdown)
@@ -54,7 +55,7 @@ def test_flows_from_the_example_to_a_person_beside_a_counterpart(space) -> None:
     assert not at.exception
 
 
-def test_two_models_are_compared_and_two_files_too(space) -> None:  # noqa: F811
+def test_two_models_are_compared_and_two_files_too(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at.switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("another model with the model").run()
@@ -72,7 +73,7 @@ def test_two_models_are_compared_and_two_files_too(space) -> None:  # noqa: F811
     assert shown["audits"][0]["outcome_transport"]["against"] == {"path": "hiring.onnx"}
 
 
-def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> None:  # noqa: F811
+def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at.switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("another model with the model").run()
@@ -81,6 +82,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     at.selectbox(key="flows-matching").set_value("unbalanced (far outcomes stay unmatched)").run()
     assert at.number_input(key="flows-price").value == 1.0
     assert at.number_input(key="flows-blur").value == 0.02
+    at.number_input(key="flows-shuffles").set_value(19).run()
     result = finish(space, at)
     assert result.source == "column qualified"
     assert result.wasserstein.low is not None
@@ -94,7 +96,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
         ("law_school", ["lsat", "gpa"]),
     ],
 )
-def test_recourse_starts_with_something_to_change(space, name, columns) -> None:  # noqa: F811
+def test_recourse_starts_with_something_to_change(space, name, columns) -> None:
     at = visit(space).button(key=f"open-{name}").click().run()
     at.switch_page(RECOURSE).run()
     assert not at.exception
@@ -104,7 +106,7 @@ def test_recourse_starts_with_something_to_change(space, name, columns) -> None:
     assert guessed == (name != "loans")
 
 
-def test_recourse_slides_in_the_browser_without_another_run(space) -> None:  # noqa: F811
+def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at.switch_page(RECOURSE).run()
     result = finish(space, at)
@@ -120,7 +122,7 @@ def test_recourse_slides_in_the_browser_without_another_run(space) -> None:  # n
     assert len(space.runs()) == runs
 
 
-def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:  # noqa: F811
+def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     draft = space.draft()
     at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
@@ -133,7 +135,7 @@ def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:  # noqa
 
 
 @pytest.mark.parametrize("name", ["arrests", "admissions"])
-def test_recourse_of_a_column_of_predictions_is_refused_before_a_run(space, name) -> None:  # noqa: F811
+def test_recourse_of_a_column_of_predictions_is_refused_before_a_run(space, name) -> None:
     at = visit(space).button(key=f"open-{name}").click().run()
     at.switch_page(RECOURSE).run()
     assert not at.exception
@@ -141,7 +143,7 @@ def test_recourse_of_a_column_of_predictions_is_refused_before_a_run(space, name
     assert not [button for button in at.button if button.key == "run"]
 
 
-def brought(space, frame, *, model=None, data=None, threshold=0.5):  # noqa: F811
+def brought(space, frame, *, model=None, data=None, threshold=0.5):
     """Load `frame` as a visitor would have, with a model trained on it or another one."""
     path = space.add_file("people.csv", io.BytesIO(frame.to_csv(index=False).encode()))
     draft = from_files([path], "upload")
@@ -161,7 +163,7 @@ def people(n=120, **columns):
     return frame.assign(**columns)
 
 
-def ended(space, at):  # noqa: F811
+def ended(space, at):
     """Run what is chosen; return the result, or None and the page's words if it failed."""
     at.button(key="run").click().run()
     run = work.executor().run(space.runs()[0]["id"])
@@ -172,19 +174,19 @@ def ended(space, at):  # noqa: F811
     return texts(at)
 
 
-def test_no_actionable_feature_is_a_sentence(space) -> None:  # noqa: F811
+def test_no_actionable_feature_is_a_sentence(space) -> None:
     at = brought(space, people()).switch_page(RECOURSE).run()
     at.multiselect(key="actionable").set_value([]).run()
     assert not at.exception
     assert any("Choose at least one column that a person can change" in text for text in texts(at))
 
 
-def test_everybody_accepted_is_a_sentence(space) -> None:  # noqa: F811
+def test_everybody_accepted_is_a_sentence(space) -> None:
     at = brought(space, people(), threshold=0.0).switch_page(RECOURSE).run()
     assert any("accepts everyone audited" in text for text in ended(space, at))
 
 
-def test_identical_outcomes_are_no_distance_apart(space) -> None:  # noqa: F811
+def test_identical_outcomes_are_no_distance_apart(space) -> None:
     frame = people(chance=0.4)
     at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("two groups of people").run()
@@ -193,14 +195,14 @@ def test_identical_outcomes_are_no_distance_apart(space) -> None:  # noqa: F811
     assert any("All outcomes are the same" in text for text in said)
 
 
-def test_a_group_of_one_is_named(space) -> None:  # noqa: F811
+def test_a_group_of_one_is_named(space) -> None:
     frame = people(chance=np.linspace(0, 1, 120))
     frame.loc[0, "group"] = "c"
     at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
     assert any("One person alone says nothing about a group" in text for text in ended(space, at))
 
 
-def test_probabilities_beyond_one_are_refused_by_value(space) -> None:  # noqa: F811
+def test_probabilities_beyond_one_are_refused_by_value(space) -> None:
     frame = people(chance=np.linspace(0, 1.5, 120))
     at = brought(space, frame, model={"predictions": {"score": "chance"}}).switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("two groups of people").run()
@@ -209,7 +211,7 @@ def test_probabilities_beyond_one_are_refused_by_value(space) -> None:  # noqa: 
     assert any("gives 40 of 120 people another number" in text for text in said), said
 
 
-def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> None:  # noqa: F811
+def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> None:
     frame = people(idle=np.arange(120.0))
     data = {"roles": {"actionable": ["idle"], "mutable": [], "immutable": []}}
     at = brought(space, frame, data=data).switch_page(RECOURSE).run()
@@ -217,7 +219,7 @@ def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> 
     assert any("does not read idle" in text for text in texts(at)), texts(at)
 
 
-def test_equal_opportunity_runs_from_the_page(space) -> None:  # noqa: F811
+def test_equal_opportunity_runs_from_the_page(space) -> None:
     at = brought(space, people()).switch_page(FLOWS).run()
     at.selectbox(key="compare").set_value("an equal-opportunity version with the model").run()
     result = finish(space, at)

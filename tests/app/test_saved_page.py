@@ -8,19 +8,19 @@ from app import work
 from app.widgets.tour_step import STEPS
 from app.workspace import Workspace, issue_token
 from audits.runs.saved import SavedRuns
-from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
+from tests.app.test_pages import texts, visit
 
 PAGE = "views/saved.py"
 
 
-def flipset(at, space):  # noqa: F811
-    at.switch_page("views/flipset.py").run()
+def overview(at, space):
+    at.switch_page("views/groups.py").run()
     at.button(key="run").click().run()
     settle(space)
     return at
 
 
-def settle(space):  # noqa: F811
+def settle(space):
     """Wait until the last run is over and noted."""
     assert work.executor().run(space.runs()[0]["id"]).wait(120)
     for _ in range(100):
@@ -29,14 +29,12 @@ def settle(space):  # noqa: F811
         time.sleep(0.1)
 
 
-def test_before_any_run_the_page_says_so(space) -> None:  # noqa: F811
+def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None:
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
     assert "Nothing has been run yet." in texts(at)
-
-
-def test_a_run_is_listed_opened_renamed_and_deleted(space) -> None:  # noqa: F811
-    at = flipset(visit(space).button(key="open-hiring").click().run(), space)
+    at.switch_page("views/data_model.py").run()
+    at = overview(at.button(key="open-hiring").click().run(), space)
     [run] = SavedRuns().list(owner=space.token)
     assert run.status == "done"
     at.switch_page(PAGE).run()
@@ -48,14 +46,34 @@ def test_a_run_is_listed_opened_renamed_and_deleted(space) -> None:  # noqa: F81
     assert not at.exception
     assert SavedRuns().get(run.id).title == "Hiring, first look"
     assert SavedRuns().get(run.id).note == "ask **HR** <b>"
+
+    SavedRuns().end(run.id, "interrupted")
+    at.run()
+    assert any("It was interrupted" in text for text in texts(at))
+    at.button(key="again").click().run()
+    settle(space)
+    assert SavedRuns().get(run.id).status == "done"
+
+    at.run()
     at.checkbox(key=f"sure-{run.id[:12]}").check().run()
     at.button(key="delete").click().run()
     assert not at.exception
     assert "Nothing has been run yet." in texts(at)
 
 
-def test_a_run_deleted_elsewhere_is_one_sentence(space) -> None:  # noqa: F811
-    at = flipset(visit(space).button(key="open-hiring").click().run(), space)
+def test_what_is_run_here_is_not_shown_or_handed_out_elsewhere_and_may_be_deleted_elsewhere(space) -> None:
+    """Another workspace sees nothing, for the same file and choices too; a page whose run is gone says so."""
+    at = overview(visit(space).button(key="open-hiring").click().run(), space)
+    other = Workspace(issue_token())
+    theirs = visit(other).switch_page(PAGE).run()
+    assert "Nothing has been run yet." in texts(theirs)
+    theirs.switch_page("views/data_model.py").run()
+    theirs.button(key="open-hiring").click().run()
+    theirs.switch_page("views/groups.py").run()
+    assert not theirs.exception
+    assert not theirs.button(key="run").disabled, "it is yet to be run here"
+    assert SavedRuns().list(owner=other.token) == []
+
     [run] = SavedRuns().list(owner=space.token)
     at.switch_page(PAGE).run()
     at.checkbox(key=f"sure-{run.id[:12]}").check().run()
@@ -65,35 +83,7 @@ def test_a_run_deleted_elsewhere_is_one_sentence(space) -> None:  # noqa: F811
     assert "Nothing has been run yet." in texts(at)
 
 
-def test_an_interrupted_run_starts_again(space) -> None:  # noqa: F811
-    at = flipset(visit(space).button(key="open-hiring").click().run(), space)
-    [run] = SavedRuns().list(owner=space.token)
-    SavedRuns().end(run.id, "interrupted")
-    at.switch_page(PAGE).run()
-    assert any("It was interrupted" in text for text in texts(at))
-    at.button(key="again").click().run()
-    settle(space)
-    assert SavedRuns().get(run.id).status == "done"
-
-
-def test_another_workspace_sees_nothing(space) -> None:  # noqa: F811
-    flipset(visit(space).button(key="open-hiring").click().run(), space)
-    other = visit(Workspace(issue_token())).switch_page(PAGE).run()
-    assert "Nothing has been run yet." in texts(other)
-
-
-def test_what_somebody_else_has_run_is_not_handed_out_for_the_same_file_and_choices(space) -> None:  # noqa: F811
-    flipset(visit(space).button(key="open-hiring").click().run(), space)
-    other = Workspace(issue_token())
-    at = visit(other).button(key="open-hiring").click().run()
-    at.switch_page("views/flipset.py").run()
-    assert not at.exception
-    assert not at.button(key="run").disabled, "it is yet to be run here"
-    assert SavedRuns().list(owner=other.token) == []
-    assert len(SavedRuns().list(owner=space.token)) == 1
-
-
-def test_the_demo_walks_through_five_findings(space) -> None:  # noqa: F811
+def test_the_demo_walks_through_five_findings(space) -> None:
     at = visit(space).switch_page("views/tour.py").run()
     assert not at.exception
     at.button(key="run").click().run()

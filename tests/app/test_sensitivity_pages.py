@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import drafts, monitor_api, work
 from app.ingest import Ingest
-from app.workspace import Workspace, issue_token
+from app.workspace import Workspace
 from audits.runs.monitors import Batch
 from tests.sensitivity.conftest import people
 
@@ -23,15 +22,12 @@ SENSITIVITY, MONITOR = "views/sensitivity.py", "views/monitor.py"
 
 
 @pytest.fixture
-def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
-    """Give the app a home of its own, and a workspace with data in it."""
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
-    work.close()
+def space(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A workspace with data in it; monitors are looked for in its home."""
     monkeypatch.setattr(monitor_api.INGEST, "_monitors", None)
-    made = Workspace(issue_token())
-    path = made.add_file("people.csv", io.BytesIO(people(600).to_csv(index=False).encode()))
+    path = space.add_file("people.csv", io.BytesIO(people(600).to_csv(index=False).encode()))
     draft = drafts.from_files([path], "upload")
-    made.save_draft(
+    space.save_draft(
         drafts.with_data(
             draft,
             label="hired",
@@ -40,8 +36,7 @@ def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace
             features=["skill", "height", "town"],
         )
     )
-    yield made
-    work.close()
+    return space
 
 
 def visit(space: Workspace, page: str) -> AppTest:

@@ -7,9 +7,7 @@ import pytest
 from app import work
 from app.workspace import Workspace
 from audits.runs.store import RunStore
-from tests.app.test_pages import bring, space
-
-__all__ = ["space"]  # the fixture
+from tests.app.test_pages import bring
 
 
 def test_a_run_that_ends_while_it_is_looked_at_is_not_lost(

@@ -137,7 +137,7 @@ def test_rename_note_filter_compare(cli, project):
         ("html", "report.html", b"<!doctype html>"),
         ("pdf", "report.pdf", b"%PDF-"),
         ("json", "report.json", b"{"),
-        ("card", "model-card.md", b"# Model card"),
+        ("card", "model-card.md", b"---\ntags: [fairness, evenhand]"),
     ],
 )
 def test_report_renders_a_finished_run_again(cli, project, form, name, start):

@@ -78,3 +78,48 @@ def test_the_command_alone_loads_not_even_numbers(tmp_path: Path):
 
 def test_describe_reads_without_statistics(tmp_path: Path):
     assert not loaded_by(DESCRIBE, tmp_path) & {"scipy", "sqlalchemy"}
+
+
+COPIED = """
+import json
+from pathlib import Path
+from audits.runs.executors import ProcessExecutor
+from audits.runs.inline import InlineExecutor
+{before}
+spec = json.loads(Path("spec.json").read_text())
+with ProcessExecutor(1, base=Path.cwd() / "home", warm=False) as executor:
+    run = executor.submit(spec, Path.cwd())
+    found = run.result().audits[0].result
+    told = [Path(f"/proc/{{pid}}/cmdline").read_bytes() for pid in executor.pids()]
+assert found.to_json() == InlineExecutor().submit(spec, Path.cwd()).result().audits[0].result.to_json()
+assert (told == [Path("/proc/self/cmdline").read_bytes()]) is {copied}, told
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
+@pytest.mark.parametrize(
+    ("before", "copied"), [("", True), ("import sklearn", False)], ids=["small", "threads"]
+)
+def test_a_single_run_is_computed_by_a_copy_of_the_process_where_a_copy_works(
+    before: str, copied: bool, tmp_path: Path
+):
+    loaded_by(COPIED.format(before=before, copied=copied), tmp_path)
+
+
+def test_a_copy_keeps_nothing_that_was_open_and_dies_alone(tmp_path: Path):
+    code = """
+import os, signal
+from pathlib import Path
+from audits.runs.process import WorkerProcess
+secret = open("people.csv")
+worker = WorkerProcess(warm=False, forked=True)
+assert next(worker.messages()) == {"event": "ready"}
+targets = {os.readlink(each) for each in Path(f"/proc/{worker.pid}/fd").iterdir()}
+assert not [each for each in targets if each.endswith("people.csv")], targets
+assert worker.alive()
+os.kill(worker.pid, signal.SIGKILL)
+assert list(worker.messages()) == []
+worker.close()
+assert not worker.alive() and "SIGKILL" in worker.ending()
+"""
+    loaded_by(code, tmp_path)

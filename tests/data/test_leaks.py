@@ -32,6 +32,16 @@ def test_a_cut_through_numbers_tells_the_label():
     assert telling_features(frame, list(frame), Y) == ["up", "down"]
 
 
+def test_values_that_nobody_shares_tell_nothing():
+    """40 people, 40 numbers and names: each value's own label is no sign of anything."""
+    rng = np.random.default_rng(0)
+    y = rng.random(40) < 0.5
+    frame = pd.DataFrame({"number": rng.normal(size=40), "name": [f"n{k}" for k in range(40)]})
+    assert telling_features(frame, list(frame), y) == []
+    frame["cut"] = np.where(y, 100.0, 0.0) + frame["number"]
+    assert telling_features(frame, list(frame), y) == ["cut"]
+
+
 def test_few_rows_say_nothing():
     y = np.array([True] * 9 + [False] * 50)
     assert telling_features(pd.DataFrame({"leak": y.astype(int)}), ["leak"], y) == []

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import drafts, work
-from app.workspace import Workspace, issue_token
+from app.workspace import Workspace
 from tests.explain.test_explain import crowd
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
-    """Give the app a home of its own, and a workspace in it."""
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
-    work.close()
-    yield Workspace(issue_token())
-    work.close()
 
 
 def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:

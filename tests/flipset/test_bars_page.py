@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 
 from app import work
-from tests.flipset.test_page import opened, space, submitted
-
-__all__ = ["space"]
+from tests.flipset.test_page import opened, submitted
 
 
 def test_strata_bars_and_pairs_lead_to_the_same_people(space):

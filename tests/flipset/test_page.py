@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import work
-from app.workspace import Workspace, issue_token
+from app.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
-    """Give the app a home of its own, and a workspace in it."""
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
-    work.close()
-    yield Workspace(issue_token())
-    work.close()
 
 
 def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, object]:

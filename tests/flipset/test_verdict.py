@@ -42,13 +42,13 @@ def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
 
 
 def test_one_rule_over_features_that_hang_together_otherwise_is_no_evidence():
-    """Up to 98 in 100 said evidence when flips were held against permuted membership alone; at level 5 % five
-    or more of 20 have a chance of 0.3 %.
+    """Up to 98 in 100 said evidence when flips were held against permuted membership alone; at level 5 %
+    three or more of 8 have a chance of 0.6 %.
     """
     found = [
-        audited(subject("hangs together otherwise", 100, 2, seed), rng=seed, **QUICK) for seed in range(20)
+        audited(subject("hangs together otherwise", 100, 2, seed), rng=seed, **QUICK) for seed in range(8)
     ]
-    assert sum(result.verdict == "evidence of a difference" for result in found) < 5
+    assert sum(result.verdict == "evidence of a difference" for result in found) < 3
     assert not any(result.verdict == "no material difference" for result in found)
 
 
@@ -73,26 +73,18 @@ def test_a_difference_that_cancels_is_never_cleared(seed):
     assert many.verdict != "no material difference"
 
 
-def test_the_interval_of_what_lies_above_chance_covers_nothing_where_there_is_nothing():
-    """40 studies; 7 or more misses at 95 % have a chance of 0.3 %."""
-    found = [
-        audited(subject("alike", 60, 2, seed), rng=seed, **QUICK).above_chance.excess for seed in range(40)
-    ]
-    assert sum(not item.low <= 0 <= item.high for item in found) < 7
-
-
 def test_a_subsample_estimates_what_lies_above_chance_among_so_many():
     """Averaged over subsamples of 40 it is near that of many fresh groups of 40."""
-    fresh = [audited(subject("by lot", 40, 1, seed), rng=seed, **QUICK).above_chance for seed in range(30)]
+    fresh = [audited(subject("by lot", 40, 1, seed), rng=seed, **QUICK).above_chance for seed in range(15)]
     one = audited(subject("by lot", 400, 1, 0), noise_people=40, **QUICK | {"permutations": 199}).above_chance
     expected = np.mean([item.excess.value for item in fresh])
-    # 0.09 is what one group of 40 varies by; 30 of them, and one of 400
-    assert one.excess.value == pytest.approx(expected, abs=3 * 0.09 * np.sqrt(1 / 30 + 1 / 10))
+    # 0.09 is what one group of 40 varies by; 15 of them, and one of 400
+    assert one.excess.value == pytest.approx(expected, abs=3 * 0.09 * np.sqrt(1 / 15 + 1 / 10))
 
 
 def test_the_verdict_does_not_hang_on_the_seed():
     people = subject("by lot", 150, 1, 3)
-    assert len({audited(people, rng=seed, **QUICK).verdict for seed in range(8)}) == 1
+    assert len({audited(people, rng=seed, **QUICK).verdict for seed in range(4)}) == 1
 
 
 @pytest.mark.parametrize("kind", ["alike", "turned", "turned one way"])

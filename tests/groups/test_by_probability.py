@@ -85,23 +85,23 @@ def test_certain_probabilities_are_groups():
 
 @pytest.mark.parametrize("by_group", [0.0, 0.25, -0.25])
 def test_the_bounds_cover_whatever_membership_does(by_group):
-    """100 worlds: 95 % less 3 Monte-Carlo errors; the estimate only where its assumption holds."""
+    """40 worlds: at 95 % fewer than 34 happen once in 300; the estimate only where its assumption holds."""
     held, estimated = 0, 0
-    for seed in range(100):
+    p = np.random.default_rng(0).beta(0.3, 0.3, 200_000)
+    variance = (p * (1 - p)).mean()
+    truth = -0.2 * (np.mean(p * p) / p.mean() - np.mean(p * (1 - p)) / (1 - p).mean())
+    truth -= by_group * variance * (1 / p.mean() + 1 / (1 - p).mean())
+    for seed in range(40):
         frame, _ = world(800, seed, by_group=by_group, sharp=0.3)
-        p = np.random.default_rng(0).beta(0.3, 0.3, 200_000)
-        variance = (p * (1 - p)).mean()
-        truth = -0.2 * (np.mean(p * p) / p.mean() - np.mean(p * (1 - p)) / (1 - p).mean())
-        truth -= by_group * variance * (1 / p.mean() + 1 / (1 - p).mean())
         result = audited(frame, reference={"race": "White"})
         item = next(group for group in result.probable if group.group == "Black")
         held += item.difference_bounds.low <= truth <= item.difference_bounds.high
         estimated += item.difference.low <= truth <= item.difference.high
-    assert held / 100 >= 0.885
+    assert held >= 34
     if by_group == 0:
-        assert estimated / 100 >= 0.885
+        assert estimated >= 34
     else:
-        assert estimated / 100 < 0.885, "the assumption fails, and its interval with it"
+        assert estimated < 34, "the assumption fails, and its interval with it"
 
 
 def test_one_interval_is_behind_the_verdict_and_survives_saving(tmp_path):

@@ -96,21 +96,39 @@ def test_probabilities_of_membership_refuse_a_design():
         groups(subject(frame, person="who"), options)
 
 
-def test_audits_that_cannot_allow_for_it_refuse_by_name(tmp_path):
+def test_audits_that_take_rows_for_people_draw_one_row_of_each_person(tmp_path):
     write_people(tmp_path / "people.csv")
     frame = pd.read_csv(tmp_path / "people.csv")
-    frame.assign(who=np.arange(len(frame)) // 4).to_csv(tmp_path / "people.csv", index=False)
-    spec = make_spec({"flipset": {"source": {"group": "north"}, "target": {"group": "south"}}})
+    # whole copies: a test that took them for people would be far too sure
+    copies = frame.loc[frame.index.repeat(4)].assign(who=np.repeat(np.arange(len(frame)), 4))
+    copies.to_csv(tmp_path / "people.csv", index=False)
+    flipset = {"source": {"group": "north"}, "target": {"group": "south"}, "permutations": 19}
+    spec = make_spec({"flipset": flipset}, {"rule_sets": {"permutations": 99, "samples": 0}})
     spec["data"]["person"] = "who"
-    run = InlineExecutor().submit(spec, tmp_path)
-    with pytest.raises(InputError, match=r"flipset .*several rows a person.*'groups'"):
-        run.result()
+    flips, rules = (each.result for each in InlineExecutor().submit(spec, tmp_path).result().audits)
+    said = (
+        f"of each of {len(frame):,} persons one row was drawn, {3 * len(frame):,} other rows were left out."
+    )
+    for result in (flips, rules):
+        assert result.warnings[0].endswith(said)
+        assert result.rows["audited"] == len(frame)
+    assert flips.n_source == (frame["group"] == "north").sum()
+
+
+def test_the_rows_drawn_are_of_different_persons_and_the_same_by_seed():
+    data = subject(repeated(np.random.default_rng(1)), person="who").data
+    drawn = data.one_row_each(np.random.default_rng(0))
+    assert drawn.design is None
+    assert sorted(drawn.frame["who"]) == list(range(60))
+    assert drawn.frame.index.is_monotonic_increasing
+    again, other = (data.one_row_each(np.random.default_rng(seed)) for seed in (0, 1))
+    assert list(again.frame.index) == list(drawn.frame.index) != list(other.frame.index)
 
 
 @pytest.mark.parametrize("name", sorted(name for name, audit in AUDITS.items() if not audit.designs))
-def test_every_other_audit_refuses_by_name(name):
+def test_every_other_audit_refuses_samples_by_design(name):
     """Whichever way an audit is asked for, it goes through `carry_out`; its options do not matter here."""
-    frame = repeated(np.random.default_rng(1), 20)
-    request = AuditRequest(name, None)
+    frame = repeated(np.random.default_rng(1), 20).assign(weight=2.0)
+    sampled = subject(frame, weights={"column": "weight", "kind": "sampling"}, person="who")
     with pytest.raises(InputError, match=rf"audits\[0\]\.{name} takes each row as one independent person"):
-        carry_out(request, 0, subject(frame, person="who"), 0)
+        carry_out(AuditRequest(name, None), 0, sampled, 0)

@@ -120,12 +120,15 @@ def test_weights_stand_for_people():
 
 
 def test_no_difference_rarely_shows_any():
-    """Family-wise error over 2 attributes and their intersection: 12 alarms of 120 have a 2 % chance."""
+    """Family-wise error over 2 attributes and their intersection.
+
+    At 5 % 7 alarms of 40 have a chance of 0.3 %; alarms in 3 of 10 are missed once in 42.
+    """
     alarms = sum(
         groups(subject_of(people(500, seed=seed, gap=0.0))).verdict == "evidence of a difference"
-        for seed in range(120)
+        for seed in range(40)
     )
-    assert alarms < 12
+    assert alarms < 7
 
 
 def test_planted_difference_is_found():

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from audits.checks import build
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import section as loss_ratio_section
+from audits.loss_ratio.flow import step_sizes
+from audits.loss_ratio.heat_map import linear_ratios, turned
+from audits.loss_ratio.metrics import Metrics, projection_metric
+from audits.loss_ratio.turning import turned_metrics
 from audits.models import make_subject, model_spec
+from audits.models.gradients import logits_over
 from audits.results import load_result, save_result
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats.means import mean_test
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +232,62 @@ def test_the_heat_map_of_two_numbers(make, make_people):
     assert drawn.data[1].x[0] == result.metric.weights["hair"] < 0 < drawn.data[1].y[0]
 
 
+@pytest.mark.parametrize("turn", [None, {"hair": 1.0}])
+def test_a_metric_that_is_off_against_the_linear_case_by_hand(make, make_people, turn):
+    """Figure 1 at the model's own weights, from the closed form of two numbers."""
+    subject = make(make_people(300), features=("hair", "skill"))
+    options = build(
+        LossRatioOptions,
+        {
+            "metric": "expert",
+            "free_features": ["hair"],
+            "steps": 40,
+            "misspecified": {"towards": {"skill": 2.0}, "angles": [0, 10, 20]}
+            | ({} if turn is None else {"turn": turn}),
+        },
+        "loss_ratio",
+    )
+    result = loss_ratio(subject, options)
+    assert [row.degrees for row in result.misspecified] == [0, 10, 20]
+    assert result.misspecified[0].statistic.value == pytest.approx(result.statistic.value)
+    x = subject.space.encode(subject.data.frame)
+    layer = next(iter(logits_over(subject.differentiable, subject.space, subject.data.frame)))
+    theta, intercept = layer.weight.numpy(), layer.bias.numpy()
+    sizes = step_sizes(40, options.step_size, options.schedule)
+    for row in result.misspecified:
+        by_hand = linear_ratios(
+            x,
+            np.asarray(subject.data.y),
+            theta,
+            intercept,
+            turned(np.array([1.0, 0.0]), row.degrees),
+            regularizer=options.regularizer,
+            sizes=sizes,
+        )[0]
+        assert row.statistic.value == pytest.approx(by_hand.mean(), rel=1e-6)
+        assert row.lower_bound == pytest.approx(mean_test(by_hand).lower_bound(0.05), rel=1e-6)
+    assert "20 degrees" in alt_text(figures.misspecified(result))
+    assert "misspecified" in {exhibit.key for exhibit in loss_ratio_section(result).exhibits}
+
+
+def test_any_model_and_any_directions_can_be_turned(make, make_people):
+    subject = make(make_people(200), {"train": "forest"}, features=("hair", "skill", "job"))
+    asked = {"towards": {"skill": 1.0, "job=cook": -1.0}, "angles": [0, 15]}
+    options = build(LossRatioOptions, {"steps": 5, "misspecified": asked}, "loss_ratio")
+    rows = loss_ratio(subject, options).misspecified
+    assert len(rows) == 2
+    assert all(row.statistic.value >= 1 for row in rows)
+    metric = Metrics.of(projection_metric(np.eye(len(subject.space.names))[:1], "hair"), subject.data.n)
+    for wrong, message in (
+        ({"towards": {"hair": 1.0}}, r"misspecified.towards must differ from the free ones"),
+        ({"towards": {"skill": 1.0}, "turn": {"skill": 1.0}}, r"misspecified.turn must lie among the free"),
+        ({"towards": {"height": 1.0}}, r"misspecified.towards must be an encoded feature"),
+    ):
+        asked = build(LossRatioOptions, {"misspecified": wrong}, "loss_ratio").misspecified
+        with pytest.raises(InputError, match=message):
+            turned_metrics(metric, asked, 5.0, subject.space.names)
+
+
 def test_the_result_survives_its_file(found, tmp_path):
     save_result(found, tmp_path, "audit")
     back = load_result(LossRatioResult, tmp_path, "audit")
@@ -251,7 +315,10 @@ def test_every_figure_says_what_it_shows(found):
         figures.heat_map(found),
         figures.moved_person(found, found.worst[0]),
     ]
-    assert all(len(alt_text(figure)) > 20 for figure in drawn)
+    said = [alt_text(figure) for figure in drawn]
+    needs = "The heat map needs a logistic model of exactly two numbers and one sensitive direction."
+    assert [text for text in said if not re.search(r"\d", text)] == [needs], "the finding, with its numbers"
+    assert len(set(said)) == len(said)
     family = drawn[0].layout.font.family.split(", ")
     # a browser drops the whole list for one bare name with a digit, and then cuts labels off
     assert all(name.startswith("'") or name.replace("-", "").isalpha() for name in family)

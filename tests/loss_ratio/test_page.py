@@ -8,20 +8,19 @@ import numpy as np
 import pytest
 
 from app import work
-from audits.runs.executors import InlineExecutor
-from tests.app.test_pages import bring, space, texts, visit  # noqa: F401  (space is a fixture)
+from tests.app.test_pages import bring, texts, visit
 from tests.loss_ratio.conftest import people
 
 PAGE = "views/loss_ratio.py"
 
 
-def test_without_data_the_page_asks_for_some(space) -> None:  # noqa: F811
+def test_without_data_the_page_asks_for_some(space) -> None:
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
     assert "There are no data yet." in texts(at)
 
 
-def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  # noqa: F811
+def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:
     bring(
         space,
         people(300).to_csv(index=False),
@@ -38,7 +37,7 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  
     assert run.wait(90)
     at.run()
     assert not at.exception
-    result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
+    result = work.result(space, space.runs()[0]["spec"]).audits[0].result
     assert at.container(key="numbers").text[0].value == result.finding
     # another tolerance moves the verdict without another run
     at.slider(key="delta").set_value(1.01).run()
@@ -50,7 +49,7 @@ def test_from_the_controls_to_one_person_and_another_tolerance(space) -> None:  
     assert any("need not exist" in text for text in texts(at))
 
 
-def test_steps_that_diverge_are_refused_with_a_step_that_does_not(space) -> None:  # noqa: F811
+def test_steps_that_diverge_are_refused_with_a_step_that_does_not(space) -> None:
     bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
     at.number_input(key="ratio-size").set_value(0.05).run()
@@ -63,7 +62,7 @@ def test_steps_that_diverge_are_refused_with_a_step_that_does_not(space) -> None
     assert any("a step size of 0.01 does not" in text for text in texts(at))
 
 
-def test_features_that_span_everything_are_refused(space) -> None:  # noqa: F811
+def test_features_that_span_everything_are_refused(space) -> None:
     frame = people(100)[["hair", "skill", "sex", "hired"]]
     bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
@@ -78,7 +77,7 @@ def test_features_that_span_everything_are_refused(space) -> None:  # noqa: F811
     assert any("spans all 2 of the encoded features" in text for text in texts(at))
 
 
-def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> None:  # noqa: F811
+def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> None:
     bring(
         space,
         people(200).to_csv(index=False),
@@ -103,7 +102,7 @@ def test_a_tolerance_beyond_the_slider_of_the_next_result_is_cut_back(space) -> 
     assert top == 3.0
 
 
-def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:  # noqa: F811
+def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:
     bring(space, people(100).to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
     at.selectbox(key="metric").select("expert").run()
@@ -113,7 +112,7 @@ def test_a_metric_that_ignores_nothing_is_asked_for(space) -> None:  # noqa: F81
     )
 
 
-def _ran(space, at):  # noqa: F811
+def _ran(space, at):
     """Run what is chosen to its end, and draw the page again."""
     at.button(key="run").click().run()
     run = work.executor().run(space.runs()[0]["id"])
@@ -125,7 +124,7 @@ def _ran(space, at):  # noqa: F811
 
 
 @pytest.mark.parametrize("brought", ["trained", "onnx"])
-def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None:  # noqa: F811
+def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None:
     frame = people(100)
     bring(
         space,
@@ -151,7 +150,7 @@ def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None
     assert "Settle it on the data page" in [link.proto.label for link in at.get("page_link")]
 
 
-def test_one_class_is_refused(space) -> None:  # noqa: F811
+def test_one_class_is_refused(space) -> None:
     frame = people(100).assign(hired="yes")
     bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()
@@ -159,7 +158,7 @@ def test_one_class_is_refused(space) -> None:  # noqa: F811
     assert any("must have two values, but 'hired' is 'yes' in all 100 rows" in text for text in texts(at))
 
 
-def test_no_tolerance_below_one_can_be_chosen_and_a_model_without_gradient_is_labelled(space) -> None:  # noqa: F811
+def test_no_tolerance_below_one_can_be_chosen_and_a_model_without_gradient_is_labelled(space) -> None:
     bring(
         space,
         people(200).to_csv(index=False),
@@ -179,7 +178,7 @@ def test_no_tolerance_below_one_can_be_chosen_and_a_model_without_gradient_is_la
     assert any("random forest has no gradient" in text for text in texts(at))
 
 
-def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> None:  # noqa: F811
+def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> None:
     frame = people(200).assign(Age=lambda table: 40 + 3 * table["hair"])
     bring(
         space,
@@ -200,7 +199,7 @@ def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> 
     assert f"{source} other half." in texts(at)  # the column's name as it was written
 
 
-def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:  # noqa: F811
+def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:
     table = people(300).assign(score=lambda frame: frame.index / 300)
     bring(
         space,
@@ -220,7 +219,7 @@ def test_what_is_wrong_is_said_without_its_place_in_a_spec(space) -> None:  # no
         assert not [button for button in at.button if button.key == "run"]
 
 
-def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:  # noqa: F811
+def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:
     frame = people(100)[["hair", "skill", "sex", "hired"]]
     bring(space, frame.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
     at = visit(space).switch_page(PAGE).run()

@@ -158,7 +158,10 @@ def test_the_command_line_gives_the_same_scores(raw, tmp_path, capsys):
         "audits": [{"groups": {}}],
     }  # fmt: skip
     (tmp_path / "spec.yaml").write_text(json.dumps(spec))
-    assert main(["run", str(tmp_path / "spec.yaml"), "--out", str(tmp_path / "out")]) == 0
+    assert (
+        main(["run", str(tmp_path / "spec.yaml"), "--out", str(tmp_path / "out"), "--executor", "inline"])
+        == 0
+    )
     found = json.loads((tmp_path / "out" / "results.json").read_text())
     own = pipeline.predict_proba(raw[READ].iloc[:3000])[:, 1] >= 0.5
     rates = {row["group"]: row["selection_rate"]["value"] for row in found["audits"][0]["table"]}

@@ -17,7 +17,7 @@ from audits.runs.monitors import Monitors
 from tests.monitor.conftest import FULL_APP, ROUTES_ALONE, ROW, Server, start
 
 SENDERS = 6
-ANSWERS_BEFORE_THE_KILL = 150
+ANSWERS_BEFORE_THE_KILL = 60
 
 
 class Load:

@@ -14,8 +14,8 @@ def _worlds(crowd: str, outcomes: str, number: int) -> list[Said]:
 @pytest.mark.parametrize("crowd", ["alike", "same_mean"])
 @pytest.mark.parametrize("outcomes", ["unique", "fives"])
 def test_evidence_in_every_coupling_is_no_false_alarm(crowd, outcomes):
-    """At 5 % more than 5 of 24 happen once in a thousand."""
-    assert sum(one.evidence for one in _worlds(crowd, outcomes, 24)) <= 5
+    """At 5 % more than 3 of 12 happen once in 450; alarms in every other world are missed once in 14."""
+    assert sum(one.evidence for one in _worlds(crowd, outcomes, 12)) <= 3
 
 
 def test_bias_that_differs_in_every_coupling_is_found():

@@ -15,6 +15,7 @@ from audits.drawing.style import alt_text
 from audits.errors import RunCancelled
 from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.result import SHARES
 from audits.results import load_result, plain, save_result
 from audits.runs.compare import _changes
 from audits.runs.registry import AUDITS
@@ -162,6 +163,20 @@ def test_roles_and_their_bias():
     )
     mean = next(row.bias.value for row in result.by_role if row.role == "actionable" and row.level == "all")
     assert only.bias[0].mean.value == pytest.approx(mean)
+    # Figure 5: quantiles of the individual bias that an audit of that role's features alone gives each person
+    for row in result.by_role:
+        if row.role != "actionable" or row.level == "subgroup":
+            continue
+        people = only.people if row.level == "all" else only.people[only.people["group"] == row.group]
+        ranked = np.sort(people["bias"].to_numpy())
+        at = np.ceil(np.array(SHARES) * len(ranked) - 1e-9).astype(int) - 1
+        assert row.quantiles == pytest.approx(ranked[at])
+    drawn = figures.role_spread(result)
+    assert list(drawn.data[0].median) == [
+        row.quantiles[2] for row in result.by_role if row.role == "actionable" and row.level != "subgroup"
+    ]
+    keys = {exhibit.key for exhibit in AUDITS["outcome_transport"].section(result).exhibits}
+    assert {"roles", "role_spread"} <= keys
 
 
 def test_json_keys_round_trip_figures_and_cell(tmp_path):

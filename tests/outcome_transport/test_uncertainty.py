@@ -31,34 +31,29 @@ def test_a_planted_difference_is_found_and_none_is_not():
     assert np.mean(np.array(seen) <= 0.05) < 0.3
 
 
-def test_interval_covers_the_population():
-    """The mean bias of a large population lies in the intervals of samples of it."""
+def test_intervals_cover_the_population():
+    """The mean bias and the shares of a large population lie in the intervals of samples of it.
+
+    At 95 % fewer than 7 of 10 happen once in 1,000; a coverage of 40 % is missed once in 18.
+    """
     everyone = crowd(3000, seed=11)
-    truth = flows_of(scored(everyone), source=A, target=B, **QUICK).bias[0].mean.value
-    unit = scored(everyone).space.scale
-    inside = 0
-    for k in range(16):
-        sample = everyone.sample(120, random_state=k).reset_index(drop=True)
-        subject = scored(sample)
+    population = scored(everyone)
+    truth = flows_of(population, source=A, target=B, **QUICK)
+    bias, shares = truth.bias[0].mean.value, np.array(truth.flows.share)
+    bias_inside = shares_inside = 0
+    for k in range(10):
+        subject = scored(everyone.sample(150, random_state=k).reset_index(drop=True))
         result = flows_of(subject, source=A, target=B, draws=40, permutations=0, rng=k)
         # standardised by the sample, close to the population's unit
-        ratio = np.mean([subject.space.scale[name][1] / unit[name][1] for name in ("x", "z")])
-        inside += result.bias[0].mean.low <= truth / ratio <= result.bias[0].mean.high
-    assert inside >= 12  # at 95 % fewer than 12 of 16 happen once in 10,000
-
-
-def test_shares_have_intervals_that_cover_the_population():
-    everyone = crowd(3000, seed=11)
-    truth = np.array(flows_of(scored(everyone), source=A, target=B, **QUICK).flows.share)
-    inside = 0
-    for k in range(10):
-        sample = scored(everyone.sample(150, random_state=k).reset_index(drop=True))
-        flows = flows_of(sample, source=A, target=B, draws=40, permutations=0, rng=k).flows
-        low, high = np.array(flows.sampling_low), np.array(flows.sampling_high)
-        assert (low <= np.array(flows.share)).all()
-        assert (high >= np.array(flows.share)).all()
-        inside += ((low <= truth) & (truth <= high)).all()
-    assert inside >= 7  # at 95 % fewer than 7 of 10 happen once in 1,000
+        scales = (subject.space.scale, population.space.scale)
+        ratio = np.mean([scales[0][name][1] / scales[1][name][1] for name in ("x", "z")])
+        bias_inside += result.bias[0].mean.low <= bias / ratio <= result.bias[0].mean.high
+        low, high = np.array(result.flows.sampling_low), np.array(result.flows.sampling_high)
+        assert (low <= np.array(result.flows.share)).all()
+        assert (high >= np.array(result.flows.share)).all()
+        shares_inside += ((low <= shares) & (shares <= high)).all()
+    assert bias_inside >= 7
+    assert shares_inside >= 7
 
 
 def test_groups_of_one_have_no_interval():

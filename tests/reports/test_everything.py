@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pypdfium2
 import pytest
+import yaml
 
 from audits.cli.main import main
 from audits.drawing.style import alt_text
@@ -145,6 +146,17 @@ def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_card_begins_with_metadata_that_hubs_read(run):
+    head = yaml.safe_load(render_card(run).split("---\n")[1])
+    (entry,) = head["model-index"]
+    (result,) = entry["results"]
+    assert {"type", "name"} <= set(result["dataset"])
+    stated = {item["audit"]: item["interval"]["value"] for item in run.to_json()["audits"]}
+    assert {each["type"]: each["value"] for each in result["metrics"]} == {
+        f"evenhand_{name}": value for name, value in stated.items() if value is not None
+    }
+
+
 def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, parsed, pdf_text, card):
     """The finding word for word in each; every number of every table in the report equal to the result's."""
     entry = next(

@@ -1,4 +1,4 @@
-"""A handful of people: every audit refuses in a sentence, or is drawn, printed and read back like any other."""
+"""A handful of people: every audit refuses in a sentence, or is drawn, printed and read back as any other."""
 
 from __future__ import annotations
 

@@ -8,19 +8,18 @@ import numpy as np
 import pandas as pd
 
 from app import drafts, work
-from audits.runs.executors import InlineExecutor
-from tests.app.test_pages import space, texts, visit  # noqa: F401  (space is a fixture)
+from tests.app.test_pages import texts, visit
 
 PAGE = "views/rule_sets.py"
 
 
-def test_without_data_the_page_asks_for_some(space) -> None:  # noqa: F811
+def test_without_data_the_page_asks_for_some(space) -> None:
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
     assert "There are no data yet." in texts(at)
 
 
-def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:  # noqa: F811
+def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
     at = visit(space).button(key="open-loans").click().run()
     at.switch_page(PAGE).run()
     assert not at.exception
@@ -32,7 +31,7 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:  # noq
     assert run.wait(90)
     at.run()
     assert not at.exception
-    result = InlineExecutor().submit(space.runs()[0]["spec"], space.folder).result().audits[0].result
+    result = work.result(space, space.runs()[0]["spec"]).audits[0].result
     assert at.container(key="numbers").text[0].value == result.finding
     assert result.leaderboard[0].rule_set == "sex = female, ethnicity = Velian, age < 30"
     assert result.leaderboard[0].confirmed
@@ -50,7 +49,7 @@ def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:  # noq
     assert "evidence of a difference" not in set(board["verdict"])
 
 
-def test_identity_terms_can_be_chosen_where_there_is_text(space) -> None:  # noqa: F811
+def test_identity_terms_can_be_chosen_where_there_is_text(space) -> None:
     moods = (("nice", "fine"), ("awful", "toxic"))
     lines = [
         f"my {who} friend number {k} is {mood} today,{verdict},{k % 2}"
@@ -81,7 +80,7 @@ def test_identity_terms_can_be_chosen_where_there_is_text(space) -> None:  # noq
     assert "texts with" in at.container(key="numbers").text[0].value
 
 
-def loan_book(space, **data):  # noqa: F811
+def loan_book(space, **data):
     """Bring people of whom young women of group b repay less often, with what the model may read."""
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
@@ -105,7 +104,7 @@ def loan_book(space, **data):  # noqa: F811
     space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **section | data))
 
 
-def finish(space, at, spec_name):  # noqa: F811
+def finish(space, at, spec_name):
     """Wait for the last run, which is of the audit named, and draw the page anew."""
     record = space.runs()[0]
     assert set(record["spec"]["audits"][0]) == {spec_name}
@@ -115,7 +114,7 @@ def finish(space, at, spec_name):  # noqa: F811
     return at.run()
 
 
-def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:  # noqa: F811
+def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
     loan_book(space)
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
@@ -140,7 +139,7 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:  # 
     finish(space, at, "mitigation")
     assert not at.exception
     spec = space.runs()[0]["spec"]
-    result = InlineExecutor().submit(spec, space.folder).result().audits[0].result
+    result = work.result(space, spec).audits[0].result
     assert at.container(key="mitigated").text[0].value == result.finding
     first, last = result.steps[0], result.steps[result.chosen]
     assert "sex" in result.rule_set
@@ -151,7 +150,7 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:  # 
         assert any(item.finding in text for text in texts(at))
 
 
-def test_a_model_from_a_file_is_not_trained_again(space) -> None:  # noqa: F811
+def test_a_model_from_a_file_is_not_trained_again(space) -> None:
     at = visit(space).button(key="open-loans").click().run()
     options = {"protected": ["sex"], "support": 0.02}
     spec = drafts.audit_spec(space.draft(), "rule_sets", options)
@@ -162,7 +161,7 @@ def test_a_model_from_a_file_is_not_trained_again(space) -> None:  # noqa: F811
     assert "Only a model that was trained here can be trained again." in texts(at)
 
 
-def talk(space, **data):  # noqa: F811
+def talk(space, **data):
     """Bring texts of which those with "gay" are called toxic; no column is protected."""
     moods = (("nice", "fine"), ("awful", "toxic"))
     lines = [
@@ -178,7 +177,7 @@ def talk(space, **data):  # noqa: F811
     space.save_draft(draft)
 
 
-def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space) -> None:  # noqa: F811
+def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space) -> None:
     talk(space)
     at = visit(space)
     assert not at.exception
@@ -209,7 +208,7 @@ def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space)
     assert "features" not in space.draft()["spec"]["data"]
 
 
-def test_without_text_no_model_of_words_is_offered(space) -> None:  # noqa: F811
+def test_without_text_no_model_of_words_is_offered(space) -> None:
     loan_book(space)
     at = visit(space)
     box = at.selectbox(key=f"train-{space.draft()['id']}")
@@ -217,7 +216,7 @@ def test_without_text_no_model_of_words_is_offered(space) -> None:  # noqa: F811
     assert "logistic regression" in box.options
 
 
-def ask(space, **data):  # noqa: F811
+def ask(space, **data):
     """Return the page on the loan book with other choices of data."""
     loan_book(space, **data)
     at = visit(space).switch_page(PAGE).run()
@@ -225,20 +224,20 @@ def ask(space, **data):  # noqa: F811
     return at
 
 
-def test_without_a_protected_attribute_the_page_asks_for_one(space) -> None:  # noqa: F811
+def test_without_a_protected_attribute_the_page_asks_for_one(space) -> None:
     at = ask(space, protected=[])
     assert "Choose at least one protected attribute, or a column of text." in texts(at)
     assert not [button for button in at.button if button.key == "run"]
 
 
-def test_thousands_of_protected_values_are_refused_with_how_to_group_them(space) -> None:  # noqa: F811
+def test_thousands_of_protected_values_are_refused_with_how_to_group_them(space) -> None:
     at = ask(space, protected=["sex", "income"])
     assert any("'income' has 1,9" in item or "'income' has 2," in item for item in texts(at))
     assert any("cut it: bins: {income: [...]}" in item for item in texts(at))
     assert not [button for button in at.button if button.key == "run"]
 
 
-def test_a_support_that_no_group_has_says_which_would_do(space) -> None:  # noqa: F811
+def test_a_support_that_no_group_has_says_which_would_do(space) -> None:
     loan_book(space)
     path = space.folder / space.draft()["spec"]["data"]["path"]
     frame = pd.read_csv(path)
@@ -257,7 +256,7 @@ def test_a_support_that_no_group_has_says_which_would_do(space) -> None:  # noqa
     )
 
 
-def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:  # noqa: F811
+def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
     loan_book(space)
     path = space.folder / space.draft()["spec"]["data"]["path"]
     frame = pd.read_csv(path)
@@ -286,7 +285,7 @@ def test_a_constant_model_weights_and_missing_values_on_the_page(space) -> None:
             assert f"Of {int(frame.loc[inside, 'weight'].sum()):,} people" in finding
 
 
-def test_how_groups_are_sampled_corrected_and_joined_goes_into_the_spec(space) -> None:  # noqa: F811
+def test_how_groups_are_sampled_corrected_and_joined_goes_into_the_spec(space) -> None:
     loan_book(space)
     at = visit(space).switch_page(PAGE).run()
     asked = {"bins": 5, "samples": 200, "error": 0.1, "confidence": 0.9, "top": 7, "overlap": 0.8}

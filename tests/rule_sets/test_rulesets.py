@@ -22,7 +22,16 @@ from audits.mining.search import Search, candidates
 from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from audits.rule_sets import RuleSetsOptions, RuleSetsResult, group_neighbours, members, refine, rule_sets
+from audits.rule_sets import (
+    RuleSetsOptions,
+    RuleSetsResult,
+    alike,
+    group_neighbours,
+    members,
+    refine,
+    row_of,
+    rule_sets,
+)
 from tests.rule_sets.conftest import crowd, subject_of
 
 FAST = {"permutations": 99, "samples": 0}
@@ -218,6 +227,35 @@ def test_context_narrows_but_does_not_stand_alone():
     assert all({"sex", "race"} & {rule["attribute"] for rule in row.rules} for row in result.leaderboard)
 
 
+def test_a_context_is_not_taken_for_what_a_group_is_in():
+    """All are decided alike within departments, but in F rarely; in G women are harmed: G comes first."""
+    rng = np.random.default_rng(4)
+    n = 6000
+    sex, place = rng.choice(["f", "m"], n), rng.choice(["E", "F", "G"], n)
+    rate = np.where(place == "F", 0.1, 0.6) - 0.3 * ((place == "G") & (sex == "f"))
+    frame = pd.DataFrame({"sex": sex, "place": place, "decision": (rng.random(n) < rate).astype(int)})
+    subject = subject_of(frame, ("sex",), features=("place",))
+    options = RuleSetsOptions(context=("place",), categories="values", support=0.05, leftover=0.0, **FAST)
+    result = rule_sets(subject, options)
+    first = result.leaderboard[0]
+    assert first.rule_set in {"sex = f, place = G", "sex = m, place = G"}
+    here, inside = frame["place"] == "G", frame["sex"] == first.rule_set[6]
+    own, rest = frame["decision"][here & inside], frame["decision"][here & ~inside]
+    assert first.within.value == pytest.approx(own.mean() - rest.mean())
+    assert first.favorable_context == pytest.approx(rest.mean())
+    table = result.rule_sets
+    words = {row.rule_set: row for row in result.leaderboard}
+    shared = [row for name, row in words.items() if "place = F" in name]
+    assert shared
+    for row in shared:
+        assert row.score.value > first.score.value
+        assert row.within.low < 0 < row.within.high
+    assert "Beside the other people in the same context" in result.finding
+    assert table["context_gap"].isna().sum() < len(table)  # of sex alone there is no context
+    assert {"in its context", "context low"} <= set(result.to_frame())
+    assert "context_gap" not in rule_sets(subject, RuleSetsOptions(support=0.05, **FAST)).rule_sets
+
+
 def test_both_ways_of_summing_agree():
     """Membership matrix against tables: the same sums, in float32 too where they are whole numbers."""
     subject = subject_of(crowd(2000), ("sex", "race", "age"), bins={"age": tuple(range(18, 79, 6))})
@@ -343,6 +381,22 @@ def test_refine_moves_without_a_new_run():
     strict = refine(result, tolerance=0.99)
     assert {row.verdict for row in strict} & {"evidence of a difference"} == set()
     assert refine(result) == result.leaderboard
+
+
+def test_rule_sets_alike_are_listed():
+    bins = {"age": (18, 28, 38, 48, 58, 68, 78)}
+    subject = subject_of(crowd(2000, effect=0.4), ("sex", "race", "age"), bins=bins)
+    result = rule_sets(subject, RuleSetsOptions(support=0.05, **FAST))
+    first = result.leaderboard[0]
+    near = alike(result, first.number, result.leaderboard)
+    assert len(near) == first.similar > 0
+    assert first.number not in near.index
+    for number in near.index[:5]:
+        assert row_of(result, number).rule_set == near.loc[number, "rule_set"]
+        assert near.loc[number, "n_in"] == members(result, number).sum()
+    # no rule set belongs to two findings
+    second = alike(result, result.leaderboard[1].number, result.leaderboard)
+    assert not set(near.index) & set(second.index)
 
 
 def test_neighbours_are_one_step_away():

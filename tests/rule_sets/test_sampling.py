@@ -12,6 +12,8 @@ from audits.mining.perturbing import perturb, perturbable
 from audits.mining.reading import read_attributes
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
+from audits.rule_sets.ranking import leaders
+from audits.rule_sets.tables import read_attributes_table, read_cells_table
 from tests.rule_sets.conftest import crowd
 
 
@@ -92,6 +94,13 @@ def test_every_rule_set_has_enough_and_its_margin_is_reached(subject):
     row = result.leaderboard[0]
     assert row.margin == row.sampled.margin
     assert row.confidence == pytest.approx(0.9025)
+    # the paper's order: what was found on the sample
+    own = read_attributes_table(result.attributes, result.rules)
+    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
+    rows = leaders(table, own, cells, {**result.options, "rank_by": "sampled"}, result.inference)
+    order = [(row.verdict != "evidence of a difference", -row.sampled.score.value) for row in rows]
+    assert order == sorted(order)
+    assert [row.number for row in rows] != [row.number for row in result.leaderboard]
 
 
 def test_pool_gives_what_sampling_rule_set_by_rule_set_gives(subject):

@@ -10,10 +10,14 @@ from onnx import TensorProto, helper, numpy_helper
 
 from audits.data import DataSpec, build_data, load_data
 from audits.data.spec import data_spec
+from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.mining.texts import TERMS, Vocabulary
 from audits.models import make_subject, model_spec
-from audits.rule_sets import RuleSetsOptions, refine, rule_sets
+from audits.results import load_result, plain, save_result
+from audits.rule_sets import RuleSetsOptions, RuleSetsResult, refine, rule_sets
+from audits.rule_sets.exchanging import _adjusted, _Pattern, exchanged_frame
+from audits.rule_sets.figures import leaderboard as figures
 
 FAST = {"permutations": 99}
 
@@ -205,3 +209,53 @@ def test_the_smallest_group_of_texts_is_counted_by_categories():
     rows = refine(result, support=0.8)
     assert rows
     assert all([rule["attribute"] for rule in row.rules] == ["gender"] for row in rows)
+
+
+def test_every_pair_is_tested_on_texts_with_its_terms_exchanged_in(tmp_path):
+    """Pairs that a handful of texts hold; against exchanging every term in every text, one at a time."""
+    frame = corpus(1500)
+    spec = DataSpec(
+        label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
+    )
+    path = word_model(tmp_path / "words.onnx")
+    audited = make_subject(build_data(frame, spec), model_spec({"path": str(path)}))
+    result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, samples=100, permutations=199))
+    found = result.exchanged
+    # 14 + 9 + 14 * 9 are frequent by Eq. 3, of which texts hold few; all are tested
+    assert (found.tested, found.untested) == (14 + 9 + 14 * 9, 0)
+    assert result.n_distinct < 20
+    words = Vocabulary(TERMS)
+    gay = [row for row in found.rows if "“gay”" in row.rule_set]
+    assert len(gay) == 1 + 9
+    for row in gay:
+        assert row.verdict == "evidence of a difference"
+        assert row.favorable_in == 0.0
+        assert row.difference.high < -0.5
+    assert {row.verdict for row in found.rows if row not in gay} == {"no material difference"}
+    assert found.evident == 10
+    # no text of the data holds "gay" with a religion that does not occur in them
+    rare = next(row for row in gay if "“taoist”" in row.rule_set)
+    assert rare.held == 0
+    # the slow way: one rule set, every text with terms of both kinds, every combination
+    both = frame["text"][[all(words.found(text)[place] for place in (0, 2)) for text in frame["text"]]]
+    others = [(a, b) for a in words.terms[0] for b in words.terms[2] if (a, b) != ("gay", "taoist")]
+    texts = [words.exchanged(text, {0: a, 2: b}) for text in both.iloc[:3] for a, b in others]
+    fine = audited.favorable_score(pd.DataFrame({"text": texts})) >= 0.5
+    assert rare.favorable_out == pytest.approx(fine.mean())
+    assert "With terms exchanged in the same texts, 10 of 149" in result.finding
+    assert any("tested only on texts into which the terms were exchanged" in w for w in result.warnings)
+    save_result(result, tmp_path, "rule_sets")
+    assert plain(load_result(RuleSetsResult, tmp_path, "rule_sets")) == plain(result)
+    assert "10 of 149" in alt_text(figures.exchanged(result))
+    assert len(exchanged_frame(found)) == 149
+
+
+def test_terms_that_do_not_matter_are_not_called_different():
+    """Decisions shuffled within texts: at most one family in ten finds anything at 5 %."""
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(40):
+        share = rng.beta(1, 1, 30)[:, None]
+        each = _Pattern((0,), np.arange(14)[:, None], rng.random((30, 14)) < share)
+        wrong += bool((_adjusted([each], 199, rng)[0] <= 0.05).any())
+    assert wrong <= 6

@@ -104,7 +104,7 @@ def test_a_run_is_cancelled(executor, folder):
 
 def test_a_worker_killed_in_mid_run_is_replaced(executor, cluster, folder):
     spec = spec_of("flipset")
-    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "seconds": 5, "permutations": 2000}
+    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "seconds": 5, "permutations": 800}
     run = executor.submit(spec, folder)
     until(lambda: run.progress.fraction > 0.2)
     client = executor._client

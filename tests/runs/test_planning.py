@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from audits.errors import InputError
-from audits.runs.planning import plan
+from audits.runs.executors import ProcessExecutor
+from audits.runs.planning import Planned, plan
 from audits.runs.spec import parse_spec
+from audits.runs.store import RunStore
 from tests.runs.conftest import make_spec
 
 
@@ -36,6 +38,26 @@ def test_what_needs_a_model_says_so(base):
     [row, *_] = plan(spec, sizes=(50,), differences=(0.0,), worlds=1)
     assert row.evidence.value is None
     assert "predictions" in row.reason
+
+
+def test_the_smaller_group_decides(base):
+    spec = parse_spec(make_spec({"groups": {"bootstrap": 0}}), base)
+    [even], [uneven] = (
+        plan(spec, sizes=(n,), others=m, differences=(0.2,), worlds=12) for n, m in ((400, 400), (30, 770))
+    )
+    assert (uneven.people, uneven.others) == (30, 770)
+    assert uneven.evidence.value < even.evidence.value
+
+
+def test_an_executor_plans_and_keeps_no_run(base, tmp_path):
+    asked = {"sizes": [40], "others": 60, "differences": [0.3], "worlds": 4}
+    spec = make_spec({"groups": {"bootstrap": 0}})
+    with ProcessExecutor(1, base=tmp_path, warm=False) as executor:
+        run = executor.submit(spec, base, plan=asked)
+        assert run.wait(120)
+    assert run.status == "done"
+    assert [Planned.from_json(each) for each in run.planned] == plan(parse_spec(spec, base), **asked)
+    assert not RunStore(tmp_path).finished(run.key, None)
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,13 @@ def _arrow(table: pa.Table) -> bytes:
     return sink.getvalue()
 
 
+def _wrong_levels() -> bytes:
+    """Return a Parquet file whose statistics count levels that its schema lacks: pyarrow alone aborts."""
+    made = _parquet(pa.table({"a": [1, 2, 3] * 5}))
+    assert made.count(b"\x25\x02\x18\x01a") == 1
+    return made.replace(b"\x25\x02\x18\x01a", b"\x25\x00\x18\x01a")  # optional, then required
+
+
 def _gz(block: bytes, times: int) -> bytes:
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=6) as file:
@@ -120,6 +127,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "below.parquet": (lambda: _parquet(_repeated_text(5_000_000, 380)), "limit"),
     "texts.arrow": (lambda: _arrow(_repeated_text(5_000_000, 2000)), "MB of values; at most"),
     "wide.parquet": (_wide_numbers, "limit"),
+    "levels.parquet": (_wrong_levels, "cannot be read as Parquet"),
     "cut.parquet": (lambda: _parquet(_repeated_text(10, 5))[:-20], "cannot be read as Parquet"),
     "zeros.csv.gz": (lambda: _gz(b"\0" * _MB, 600), "unpacks to more than 500 MB"),
     "commas.csv.gz": (lambda: _gz((b"a," * 50 + b"a\n") * 1000, 3_000), "limit|at most"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
@@ -19,6 +21,7 @@ from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, sensitivity
 from audits.sensitivity.figures import people as figures
 from audits.sensitivity.matching import augmented
+from audits.sensitivity.sides import QUANTILES
 from audits.stats.words import number
 from tests.sensitivity.conftest import people, subject_of
 
@@ -127,6 +130,35 @@ def test_a_match_set_stands_beside_its_rivals(audited_fed, audited):
     assert found.by_chance.value == 0  # a logistic regression trained again is the same
     assert audited.match_set is None
     assert "does not read the protected attribute" in audited.match_set_note
+
+
+def test_both_sides_of_the_match_set_and_the_twins_decisions_are_kept(audited_fed, fed):
+    """Figures 4a, 5 and 6, each against the people's table; so can the area be."""
+    found, people = audited_fed.match_set, audited_fed.people
+    otherwise = (people["twin_decision"] != people["decision"]).to_numpy()
+    assert found.mismatched.value == pytest.approx(otherwise.mean())
+    assert roc_auc_score(otherwise, people["sensitivity"]) == pytest.approx(found.auc.value)
+    assert (people["anew_decision"] == people["decision"]).all()
+    for side, here in zip(found.sides, (~otherwise, otherwise), strict=True):
+        own = people["sensitivity"][here]
+        assert side.mean.value == pytest.approx(own.mean())
+        assert side.mean.n == here.sum()
+        ranked = np.sort(own.to_numpy())
+        at = np.ceil(np.array(QUANTILES) * len(ranked) - 1e-9).astype(int) - 1
+        assert side.quantiles == pytest.approx(ranked[at])
+    assert found.sides[1].mean.value > found.sides[0].mean.value  # Figure 6: higher outside
+    gaps = {(row.metric, row.model): row.difference.value for row in found.metrics}
+    groups, y = fed.data.groups["group"].to_numpy(), np.asarray(fed.data.y)
+    for metric, among in (("selection rate", y | ~y), ("true positive rate", y), ("false positive rate", ~y)):
+        for model, column in (("audited", "decision"), ("augmented", "twin_decision")):
+            rates = people[column][among].groupby(groups[among]).mean()
+            assert gaps[metric, model] == pytest.approx(rates.max() - rates.min())
+    # Figure 5: b are taller, which helps, and marked down for their group; the twin takes away the mark alone
+    assert gaps["selection rate", "augmented"] > gaps["selection rate", "audited"]
+    keys = {exhibit.key for exhibit in AUDITS["sensitivity"].section(audited_fed).exhibits}
+    assert {"match_sides", "twin_metrics"} <= keys
+    assert "decided otherwise: median" in alt_text(figures.match_sides(audited_fed))
+    assert "augmented" in alt_text(figures.twin_metrics(audited_fed))
 
 
 def test_copies_differ_in_the_protected_column_alone(fed):
@@ -344,9 +376,9 @@ def test_people_of_whom_all_are_alike_have_no_threshold_above():
 
 def test_figures_and_section_say_what_they_show(audited_fed):
     section = AUDITS["sensitivity"].section(audited_fed)
-    assert len(section.exhibits) == 6
+    assert len(section.exhibits) == 8
     for exhibit in section.exhibits:
-        assert len(alt_text(exhibit.figure())) > 30
+        assert re.search(r"\d", alt_text(exhibit.figure())), "the finding, with its numbers"
         assert not exhibit.table().empty
     assert "AUC" in section.facts["Protected-status model for group"]
     one_bar = figures.histogram(audited_fed)

@@ -29,6 +29,13 @@ def test_run_lengths_worked_by_hand():
     assert run_length(0.25, 1, 2) == pytest.approx(1.25 / 0.25**2)
 
 
+def test_run_lengths_computed_from_outside():
+    """At the bound .059864 of the reference stream: 10,193 people in control and 176 out of it."""
+    chart = design_chart(0.059864, people_between=10_000)
+    assert chart.people_between == pytest.approx(10_193, abs=1)
+    assert chart.people_to_detect == pytest.approx(176, abs=0.5)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.booleans(), max_size=60), st.integers(1, 6), st.integers(1, 12), st.integers(0, 11), st.data()

@@ -83,3 +83,11 @@ def test_wrong_verdicts_are_as_rare_as_the_level(gap, wrong):
         a, b = rng.binomial(400, 0.4 + gap), rng.binomial(400, 0.4)
         found += judge(newcombe(a, 400, b, 400), immaterial=(-0.1, 0.1)).verdict == wrong
     assert found / 2000 <= 0.06
+
+
+def test_nobody_is_asked_for_more_people_than_there_are():
+    interval = Estimate(0.01, -0.4, 0.4, 20, "drawn")
+    many = judge(interval, immaterial=(-0.1, 0.1), people_needed=2_675_481_674_054_380_544)
+    assert many.people_needed is None
+    assert many.reason == "it would take more people than can be had"
+    assert judge(interval, immaterial=(-0.1, 0.1), people_needed=5000).people_needed == 5000

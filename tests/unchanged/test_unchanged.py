@@ -30,6 +30,7 @@ _ABOVE_CHANCE = (
 )
 _DRAWN = "chance is measured by other draws, which come before these"
 
+_GIVEN = "the intervals hold given this matching, and say so"
 _STRATA = "flipsets are described within each stratum, too"
 _AGAIN = "people can be matched again, with others, other seeds and other maps"
 _PUSHED = "counterparts are to be decided as their group is (Proposition 2)"
@@ -60,6 +61,12 @@ _PAIRS = {  # and of sensitivities of a logistic regression
 _TIED = "on the way to a counterpart a category, half-way between two, stays today's: the way is another one"
 _EXACT_SLOPES = "an ONNX file of standard layers is the network it is: exact slopes in place of differences"
 _BINARY = "outcomes of two values are warned of: rows of the matrix are equal by construction"
+_TURNED = "metrics can be turned, of any model"
+_CONTEXT = "groups narrowed by a context stand beside the others of the same one"
+_EXCHANGED = "rule sets of texts are tested on texts with the terms exchanged in"
+_FIGURE_5 = "individual bias is told as a distribution, too"
+_LITERAL = "people in between can be scored as Eq. 15 is written"
+_FIGURES_456 = "the match set states both its sides, its twin's decisions and what the twin does to groups"
 _RECOURSE = (
     "results/audits/*/by_alpha/*",
     "results/audits/*/changes/*",
@@ -108,6 +115,26 @@ CHANGED: dict[str, str] = {
         f"{spec}/results/audits/1/marginals/*": _NUMERIC
         for spec in ("loans-onnx", "people-classes", "people-risk", "people-weights")
     },
+    "*/options/misspecified": _TURNED,
+    "*/loss_ratio/misspecified": _TURNED,
+    "*/results/audits/*/misspecified": _TURNED,
+    "shared-compas/results/audits/3/*": _CONTEXT,
+    "*/leaderboard/*/within": _CONTEXT,
+    "*/leaderboard/*/favorable_context": _CONTEXT,
+    "*/results/audits/*/exchanged": _EXCHANGED,
+    **{
+        f"{spec}/results/audits/{place}/{part}": _EXCHANGED
+        for spec in ("people-text", "shared-sentences")
+        for place in range(3)
+        for part in ("finding", "exchanged/*")
+    },
+    "*/by_role/*/quantiles": _FIGURE_5,
+    "*/against/constraint": "a reference can be held to Zafar's constraint",
+    "*/options/interpolation": _LITERAL,
+    "*/recourse/interpolation": _LITERAL,
+    "*/match_set/sides": _FIGURES_456,
+    "*/match_set/metrics": _FIGURES_456,
+    "*-sensitivity/people/columns/*_decision": _FIGURES_456,
     "*/results/audits/*/again": _AGAIN,
     "*/options/repeat*": _AGAIN,
     "*/flipset/repeat*": _AGAIN,
@@ -226,6 +253,10 @@ CHANGED: dict[str, str] = {
     "*/groups/proxy_error": _PROBABLE,
     "*/options/proxy_error": _PROBABLE,
     "*/audits/*/probable": _PROBABLE,
+    "*/transparency/*/method": _GIVEN,
+    "*/agreement/method": _GIVEN,
+    "*/unsupported/method": "it holds given which values hold people enough to be compared, and says so",
+    "*/table/*/bootstrap/impact_ratio": "stated just where luck made one rate the highest, it missed",
     "*/table/*/added": "metrics that others add stand beside ours",
     "*/table/*/pooled": "small groups are also drawn to groups like them, beside the raw rates",
     "*/audits/*/shrunken": "the first score without the luck of being picked has an interval",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE
@@ -15,6 +15,7 @@ from audits.stats.words import count, number, p_words, people, percent
 
 __all__ = [
     "comparisons",
+    "exchanged",
     "leaderboard",
     "neighbours",
     "profile",
@@ -100,6 +101,52 @@ def _hover(row: LeaderRow) -> str:
     if row.sampled is not None:
         lines.append(f"on perturbed people {number(100 * (row.sampled.score.value or 0.0))} points")
     return "<br>".join(lines)
+
+
+def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
+    """Draw rule sets of texts on texts with their terms exchanged in, with intervals corrected for all."""
+    found = result.exchanged
+    if found is None or not found.rows:
+        return empty("No terms were exchanged.")
+    shown = found.rows[:most][::-1]
+    values = [100 * (row.difference.value or 0.0) for row in shown]
+    figure = go.Figure(
+        go.Scatter(
+            x=values,
+            y=distinct([row.rule_set for row in shown]),
+            mode="markers",
+            marker={
+                "size": 9,
+                "color": [ACCENT if row.verdict == EVIDENCE else "white" for row in shown],
+                "line": {"color": ACCENT, "width": 1.5},
+            },
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [
+                    0.0 if row.difference.high is None else 100 * row.difference.high - value
+                    for row, value in zip(shown, values, strict=True)
+                ],
+                "arrayminus": [
+                    0.0 if row.difference.low is None else value - 100 * row.difference.low
+                    for row, value in zip(shown, values, strict=True)
+                ],
+                "color": INK,
+                "thickness": 1.4,
+            },
+            customdata=[[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
+            hovertemplate="%{y}: %{x:.1f} points<br>%{customdata[0]:,} texts, %{customdata[1]} hold them"
+            "<br>p %{customdata[2]}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    figure.add_vline(0.0, line={"color": GREY, "dash": "dot", "width": 1})
+    figure.update_xaxes(title="favorable with these terms minus with others<br>in the same texts (points)")
+    alt = (
+        f"Rule sets on texts with their terms exchanged in: {found.evident:,} of {found.tested:,} differ; "
+        f"first {shown[-1].rule_set}, {number(values[-1])} points."
+    )
+    return finish(figure, height=120 + 26 * len(shown), alt=alt)
 
 
 def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None) -> go.Figure:

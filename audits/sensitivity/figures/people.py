@@ -10,7 +10,16 @@ from audits.sensitivity import SensitivityResult
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent
 
-__all__ = ["calibration", "features", "groups", "histogram", "match_curves", "ridges"]
+__all__ = [
+    "calibration",
+    "features",
+    "groups",
+    "histogram",
+    "match_curves",
+    "match_sides",
+    "ridges",
+    "twin_metrics",
+]
 
 _CURVES = {
     "sensitivity": ("sensitivity", ACCENT, "solid"),
@@ -205,6 +214,73 @@ def match_curves(result: SensitivityResult) -> go.Figure:
     # above the plot, one below the other: inside, a long name covers curves or squeezes a narrow plot
     legend = {"orientation": "v", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
     return figure.update_layout(legend=legend)
+
+
+def match_sides(result: SensitivityResult) -> go.Figure:
+    """Draw sensitivity of those decided alike and of those decided otherwise (Figures 4a and 6)."""
+    sides = [] if result.match_set is None else [side for side in result.match_set.sides if side.quantiles]
+    if not sides:
+        return empty("There is no match set.")
+    low, q1, median, q3, high = (list(each) for each in zip(*(side.quantiles for side in sides), strict=True))
+    figure = go.Figure(
+        go.Box(
+            y=[f"{side.name} ({count(side.mean.n)})" for side in sides],
+            orientation="h",
+            lowerfence=low,
+            q1=q1,
+            median=median,
+            q3=q3,
+            upperfence=high,
+            mean=[side.mean.value for side in sides],
+            marker={"color": ACCENT},
+            showlegend=False,
+        )
+    )
+    if min(low) > 0:
+        figure.update_xaxes(type="log")  # as in the paper; nobody's 0 can be drawn there
+    figure.update_xaxes(title="sensitivity to protected status")
+    told = "; ".join(f"{side.name}: median {number(side.quantiles[2])}" for side in sides)
+    alt = f"Sensitivity in and out of the match set, boxes for the middle half, whiskers 5 to 95 %: {told}."
+    return finish(figure, height=130 + 50 * len(sides), alt=alt)
+
+
+_MODELS = {"audited": CONTRAST, "augmented": ACCENT, "trained anew": GREY}
+
+
+def twin_metrics(result: SensitivityResult) -> go.Figure:
+    """Draw the group metrics of the audited model, of its twin and of one trained anew (Figure 5)."""
+    rows = () if result.match_set is None else result.match_set.metrics
+    if not rows:
+        return empty("There is no twin to compare with.")
+    figure = go.Figure()
+    for model, colour in _MODELS.items():
+        mine = [row for row in rows if row.model == model and row.difference.value is not None][::-1]
+        figure.add_trace(
+            go.Scatter(
+                x=[100 * (row.difference.value or 0.0) for row in mine],
+                y=[f"{describe(row.attribute)}: {row.metric}" for row in mine],
+                mode="markers",
+                marker={"color": colour, "size": 9},
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    **_reach([row.difference for row in mine], 100.0),
+                    "color": colour,
+                    "thickness": 1.5,
+                },
+                name=model,
+                hovertemplate=f"%{{y}}, {model}: %{{x:.1f}} points<extra></extra>",
+            )
+        )
+    figure.update_layout(scattermode="group")
+    figure.update_xaxes(title="largest difference between groups (points)", rangemode="tozero")
+    told = "; ".join(
+        f"{row.attribute}, {row.metric}, {row.model}: {number(100 * row.difference.value)}"
+        for row in rows
+        if row.difference.value is not None
+    )
+    alt = f"Largest differences between groups in points, by model: {told}."
+    return finish(figure, height=150 + 44 * len({(row.attribute, row.metric) for row in rows}), alt=alt)
 
 
 def calibration(result: SensitivityResult) -> go.Figure:

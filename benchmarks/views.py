@@ -1,0 +1,50 @@
+"""Processor time of the server's own process for one view of each page, in milliseconds.
+
+``python -m benchmarks.views [--views 20]``. One visitor with 400 rows and a finished comparison opens each
+page again and again. Other work on the machine changes what a view waits for, and this hardly. Needs
+``requirements-dev.txt``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from pathlib import Path
+
+from audits.runs.registry import AUDITS
+from benchmarks.load import Visitor, serving, workspace
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def processor_ms(pid: int) -> float:
+    """Return the milliseconds that a process has computed so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / TICK
+
+
+def main() -> None:
+    """Start a server, have one comparison run, and measure page by page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--views", type=int, default=20)
+    views = parser.parse_args().views
+    with serving() as (port, base, pid):
+        visitor = Visitor(port, workspace(1, base).token)
+        visitor.open("groups")
+        visitor.press("Run audit")
+        while "Cancel" in visitor.buttons:
+            time.sleep(0.5)
+            visitor.buttons.clear()
+            visitor.open("groups")
+        for page in ("", *AUDITS, "monitor", "saved"):
+            visitor.open(page)
+            began, waits = processor_ms(pid), [visitor.open(page) for _ in range(views)]
+            spent = (processor_ms(pid) - began) / views
+            print(f"{page or 'data':18} {spent:6.1f} ms, waited {1000 * statistics.median(waits):6.1f} ms")
+        visitor.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,268 @@
+"""Every interval and p-value of a result, whole audits: is the mean over studies in, and is chance rare?
+
+    python -m benchmarks.calibration --only whole
+
+The other scripts simulate what verdicts follow from, of which the truth is known beforehand. This one walks
+through results and takes whatever has ends or is called a p-value, so that nothing shown is left out by
+forgetting it; the truth is the mean over all worlds of a round, each by its people. What is no interval for
+such a mean (the largest of many, a range that chance gives) is simulated by itself or is none: `NOT_MEANS`.
+tests/test_calibration_page.py holds that every field of every result is simulated somewhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import build
+from audits.flipset import FlipsetOptions, flipset
+from audits.groups import GroupsOptions, groups
+from audits.models import Subject
+from audits.runs.registry import AUDITS
+from audits.stats import EVIDENCE, Estimate, Judged
+from benchmarks.calibration import SLOW, Row, Simulation
+
+LEVEL = 0.05
+_NAMES = (
+    "attribute", "group", "rule_set", "method", "feature", "column", "name", "columns", "value", "level",
+    "alpha", "added", "role",
+)  # fmt: skip
+
+
+def leaves(part: Any, path: tuple[str, ...] = (), key: tuple[Any, ...] = ()) -> Iterator[tuple]:
+    """Yield (path, key, Estimate or p-value): fields on the way, and which of several it is."""
+    if isinstance(part, Estimate):
+        yield ".".join(path), key, part
+    elif isinstance(part, Judged):
+        if path != ("judged",):  # the whole audit's is of whatever was found worst
+            yield ".".join(path), key, part.interval
+    elif dataclasses.is_dataclass(part) and not isinstance(part, type):
+        own = tuple(str(getattr(part, name)) for name in _NAMES if hasattr(part, name))
+        for each in dataclasses.fields(part):
+            value, here = getattr(part, each.name), (*path, each.name)
+            if is_p(each.name) and isinstance(value, float):
+                yield ".".join(here), (*key, *own), value
+            elif not isinstance(value, pd.DataFrame):
+                yield from leaves(value, here, (*key, *own))
+    elif isinstance(part, Mapping):
+        for name, value in part.items():
+            yield from leaves(value, path, (*key, str(name)))
+    elif isinstance(part, (tuple, list)):
+        for place, value in enumerate(part):
+            told = not isinstance(value, Estimate) and any(hasattr(value, name) for name in _NAMES)
+            yield from leaves(value, path, key if told else (*key, place))
+
+
+def is_p(name: str) -> bool:
+    """Whether a field is a p-value by its name."""
+    return "p_value" in name or name.endswith("_p")
+
+
+def measured(audit: str, setting: str, results: list[Any], *, alike: bool) -> Iterator[Row]:
+    """Rows of a round of worlds: each interval by its path, and where groups are `alike` each p-value."""
+    found: dict[str, dict[tuple, list]] = defaultdict(lambda: defaultdict(list))
+    for result in results:
+        for path, key, leaf in leaves(result):
+            found[path][key].append(leaf)
+    for path, by_key in sorted(found.items()):
+        if path in NOT_MEANS.get(audit, {}):
+            continue
+        if is_p(path.rpartition(".")[2]):
+            if alike:  # of several in one result the smallest would have to be corrected: each for itself
+                shares = [np.mean([p <= LEVEL for p in ps]) for ps in by_key.values()]
+                hits = round(float(np.mean(shares)) * len(results))
+                yield Row(audit, f"`{path}`", setting, "false alarms", LEVEL, hits, len(results))
+            continue
+        # what is stated in few worlds has no mean of its own to hold
+        held = [_held(stated) for stated in by_key.values() if 3 * len(stated) >= len(results)]
+        held = [each for each in held if each is not None]
+        if held:
+            hits = round(sum(h for h, _ in held) / sum(n for _, n in held) * len(results))
+            said = SAID.get((audit, path), "")
+            yield Row(audit, f"`{path}`", setting, "coverage", 1 - LEVEL, hits, len(results), said=said)
+
+
+def _held(stated: list[Estimate]) -> tuple[int, int] | None:
+    """In how many of the worlds that state it an interval holds the mean, and how many those are."""
+    known = [each for each in stated if each.value is not None and each.low is not None and each.n > 0]
+    known = [each for each in known if each.high is not None]
+    if 2 * len(known) < len(stated) or len(known) < 2:
+        return None
+    truth = float(np.average([each.value for each in known], weights=[each.n for each in known]))  # type: ignore[misc]
+    near = 1e-9 * max(abs(truth), 1.0)
+    return sum(each.low - near <= truth <= each.high + near for each in known), len(known)  # type: ignore[operator]
+
+
+_LUCK = "the largest of many: `rule_sets` has rows of its own, of which the truth is known"
+NOT_MEANS: dict[str, dict[str, str]] = {
+    "groups": {
+        "table.impact_ratio": "to the highest rate: “impact ratios, all together”",
+        "spreads.demographic_parity_ratio": "to the highest rate: “impact ratios, all together”",
+    },
+    "flipset": {
+        "again.positive": "the middle of its repeats, which its method says",
+        "again.negative": "the middle of its repeats, which its method says",
+        "again.ks": "the middle of its repeats, which its method says",
+        "positive.expected_by_chance": "the range that chance gives, which its method says",
+        "negative.expected_by_chance": "the range that chance gives, which its method says",
+    },
+    "outcome_transport": {
+        "wasserstein": "“Wasserstein distance”: where distributions are equal, the mean is above the truth",
+        "wasserstein_orders": "“Wasserstein distance”",
+    },
+    "rule_sets": dict.fromkeys(("leaderboard.score", "leaderboard.difference", "shrunken"), _LUCK),
+}
+"""Audit and path of what is no interval for a mean over studies, and what it is or which row measures it."""
+
+_MATCHED = "“given this matching”: among other people, people have other counterparts"
+SAID: dict[tuple[str, str], str] = {
+    **{
+        ("flipset", f"{side}.{what}"): _MATCHED
+        for side in ("positive", "negative")
+        for what in ("share", "transparency.mean_difference", "transparency.mean_sign")
+    },
+    ("flipset", "reverse.positive"): _MATCHED,
+    ("flipset", "reverse.negative"): _MATCHED,
+    ("flipset", "causal.agreement"): _MATCHED,
+    **{
+        ("explain", f"{each}.unsupported"): "“given which values are compared”"
+        for each in ("each", "together")
+    },
+}
+"""Where coverage is less than claimed: what the page says of it."""
+
+
+def people(n: int, apart: float, rng: np.random.Generator, *, persons: int = 1) -> pd.DataFrame:
+    """Draw rows: two features, a group that lies `apart` in one, a site; `persons` rows of each person."""
+    own = np.repeat(np.arange(-(-n // persons)), persons)[:n]
+    k = int(own.max()) + 1
+    group, site = rng.random(k) < 0.5, rng.random(k) < 0.5
+    # three fifths of the variance are the person's, where persons come again
+    mixed = [
+        np.sqrt(0.6) * rng.normal(size=k)[own] + np.sqrt(0.4) * rng.normal(size=n)
+        if persons > 1
+        else rng.normal(size=k)[own]
+        for _ in range(2)
+    ]
+    x, z = mixed
+    x = x - apart * group[own]
+    frame = pd.DataFrame({"x": x, "z": z})
+    frame["group"], frame["site"] = np.where(group, "a", "b")[own], np.where(site, "s", "t")[own]
+    frame["label"] = (rng.random(n) < 1 / (1 + np.exp(-x - 0.5 * z))).astype(int)
+    frame["x there"], frame["z there"] = x + apart, z
+    if persons > 1:
+        frame["who"] = own
+    return frame
+
+
+def subject(frame: pd.DataFrame, **data: Any) -> Subject:
+    """People decided by a fixed weighted sum of their features."""
+    from audits.data import DataSpec, FeatureSpace, build_data
+    from tests.outcome_transport.subjects import Linear
+
+    spec = DataSpec(
+        label="label", favorable=1, protected=("group", "site"), features=("x", "z"),
+        roles={"actionable": ("x", "z"), "mutable": (), "immutable": ()}, **data,
+    )  # fmt: skip
+    built = build_data(frame, spec)
+    return Subject(built, Linear(x=1.0, z=0.5), 0.5, FeatureSpace.fit(built), score_kind="probability")
+
+
+_FLIPS = {"source": {"group": "a"}, "target": {"group": "b"}}
+
+
+def _groups(people: Subject, seed: int) -> Any:
+    return groups(people, GroupsOptions(bootstrap=200), rng=seed)
+
+
+def _flipset(people: Subject, seed: int) -> Any:
+    options = FlipsetOptions(
+        **_FLIPS, permutations=0, bootstrap=200, counterfactuals={"x": "x there", "z": "z there"}
+    )
+    return flipset(people, options, rng=seed)
+
+
+def _flipset_by_chance(people: Subject, seed: int) -> Any:
+    return flipset(people, FlipsetOptions(**_FLIPS, permutations=99, seconds=0.3, bootstrap=100), rng=seed)
+
+
+def _explain(people: Subject, seed: int) -> Any:
+    from audits.explain import ExplainOptions, explain
+
+    return explain(people, ExplainOptions(**_FLIPS, draws=200), rng=seed)
+
+
+def _flows(people: Subject, seed: int) -> Any:
+    from audits.outcome_transport import OutcomeTransportOptions, outcome_transport
+
+    asked = {**_FLIPS, "permutations": 99, "draws": 100, "outcome": "probability"}
+    return outcome_transport(people, build(OutcomeTransportOptions, asked, "outcome_transport"), rng=seed)
+
+
+def _recourse(people: Subject, seed: int) -> Any:
+    from audits.recourse import RecourseOptions, recourse
+
+    asked = {"by": ["group"], "permutations": 99, "resolution": 0.05, "fewest": False}
+    return recourse(people, build(RecourseOptions, asked, "recourse"), rng=seed)
+
+
+def _rule_sets(people: Subject, seed: int) -> Any:
+    from audits.rule_sets import RuleSetsOptions, rule_sets
+
+    return rule_sets(people, RuleSetsOptions(permutations=99, samples=0, support=0.1), rng=seed)
+
+
+Audited = Callable[[Subject, int], Any]
+WHOLE: tuple[tuple[str, str, Audited, int, float], ...] = (
+    ("groups", "whole audits", _groups, 400, SLOW),
+    ("flipset", "whole audits", _flipset_by_chance, 100, SLOW),
+    ("flipset", "whole audits without permutations", _flipset, 200, SLOW),
+    ("explain", "whole audits", _explain, 400, SLOW),
+    ("outcome_transport", "whole audits", _flows, 200, SLOW),
+    ("recourse", "whole audits", _recourse, 300, SLOW),
+    ("rule_sets", "whole audits", _rule_sets, 400, SLOW),
+)
+
+
+def simulations() -> list[Simulation]:
+    """Return the settings of `benchmarks.calibration`."""
+    found = []
+    for audit, what, run, n, part in WHOLE:
+        for apart in (0.0, 0.8):
+            words = "groups alike" if apart == 0 else "one group lower"
+            setting = f"{what}, {n:,} people, {words}"
+            found.append(
+                Simulation(audit, setting, partial(_round, audit, setting, run, n, apart), part=part)
+            )
+    for audit, what, run, n, part in WHOLE:
+        setting = f"whole audits, {5 * n:,} rows, five a person that hang together"
+        drawn = partial(_persons, audit, setting, run, 5 * n)
+        if what == "whole audits":
+            found.append(Simulation(audit, setting, drawn, part=part))
+    return found
+
+
+def _persons(audit: str, setting: str, run: Audited, n: int, numbers: range) -> Iterator[Row]:
+    """How often an audit finds evidence among groups alike where five rows are of one person."""
+    hits = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 19])
+        rows = subject(people(n, 0.0, rng, persons=5), person="who")
+        if not AUDITS[audit].designs:
+            rows = dataclasses.replace(rows, data=rows.data.one_row_each(rng))
+        hits += run(rows, number).verdict == EVIDENCE
+    yield Row(audit, "evidence of a difference", setting, "false alarms", LEVEL, hits, len(numbers))
+
+
+def _round(audit: str, setting: str, run: Audited, n: int, apart: float, numbers: range) -> Iterator[Row]:
+    results = []
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 11])
+        results.append(run(subject(people(n, apart, rng)), number))
+    yield from measured(audit, setting, results, alike=apart == 0)

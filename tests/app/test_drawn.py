@@ -1,0 +1,47 @@
+"""Figures that pages keep: drawn once for a result and its choices, and gone with it."""
+
+from __future__ import annotations
+
+import gc
+
+import plotly.graph_objects as go
+
+from app import drawn as kept
+from app.drawn import drawn
+
+
+class _Result:
+    """A result knows what it found."""
+
+
+def test_a_figure_is_drawn_once_for_a_result_and_its_choices_and_goes_with_it():
+    asked = []
+
+    def draw(result, *more, **options):
+        asked.append((more, options))
+        return go.Figure()
+
+    one, other = _Result(), _Result()
+    first = drawn(draw, one, "sex", most=3)
+    assert drawn(draw, one, "sex", most=3) is first
+    assert drawn(draw, other, "sex", most=3) is not first
+    assert drawn(draw, one, "race", most=3) is not first
+    assert drawn(draw, one, "sex", most=3.0) is not first, "1 and 1.0 and True are different choices"
+    assert drawn(draw, one, ["sex"]) is not drawn(draw, one, ["sex"]), "a list may have changed"
+    assert len(asked) == 6
+    places = {id(one), id(other)}
+    assert places <= set(kept._figures)
+    del one, other
+    gc.collect()
+    assert not places & set(kept._figures)
+
+
+def test_the_figures_of_one_result_take_no_more_than_they_may():
+    result = _Result()
+
+    def draw(_, letters):
+        return go.Figure(layout={"meta": "x" * letters})
+
+    for letters in range(100_000, 109_000, 1_000):
+        drawn(draw, result, letters)
+    assert sum(size for _, size in kept._figures[id(result)].values()) <= kept._MOST_BYTES

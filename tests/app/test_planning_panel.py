@@ -1,0 +1,96 @@
+"""What could be seen among how many people: on every audit's page, simulated, or why it cannot be."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from app import work
+from audits.runs.registry import AUDITS
+from tests.app.test_pages import space, texts, visit  # noqa: F401  (a fixture)
+
+PAGES = {
+    "groups": "views/groups.py",
+    "flipset": "views/flipset.py",
+    "explain": "views/explain.py",
+    "outcome_transport": "views/outcome_transport.py",
+    "recourse": "views/recourse.py",
+    "rule_sets": "views/rule_sets.py",
+    "loss_ratio": "views/loss_ratio.py",
+    "sensitivity": "views/sensitivity.py",
+}
+
+
+def _settled(at):
+    """Draw the page again until its data are there."""
+    for _ in range(60):
+        if not any(text.value.startswith("Preparing") for text in at.text):
+            return at
+        time.sleep(0.5)
+        at.run()
+    return at
+
+
+def _simulated(at, people: int, worlds: int):
+    """Ask for so many worlds and wait for them in the real executor."""
+    at.number_input(key="plan-people").set_value(people)
+    at.number_input(key="plan-others").set_value(people)
+    at.number_input(key="plan-gap").set_value(40.0)
+    at.number_input(key="plan-worlds").set_value(worlds)
+    next(button for button in at.button if button.label == "Simulate").click().run()
+    return at
+
+
+def test_every_page_plans_or_says_why_not(space) -> None:  # noqa: F811
+    """No page is without a plan but those whose record says why."""
+    assert set(PAGES) | {"mitigation"} == {name for name in AUDITS if not AUDITS.brought(name)}
+    at = visit(space).button(key="open-hiring").click().run()
+    for name, page in PAGES.items():
+        at = _settled(at.switch_page(page).run())
+        assert not at.exception, name
+        labels = [panel.label for panel in at.expander]
+        assert "What could this audit see among how many people?" in labels, name
+        why = AUDITS[name].unplanned
+        forms = [button for button in at.button if button.label == "Simulate"]
+        assert bool(why) != bool(forms), name
+        if why:
+            assert why in texts(at), name
+
+
+def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-hiring").click().run()
+    at = _settled(at.switch_page(PAGES["groups"]).run())
+    at = _simulated(at, 400, 5)
+    run, asked, _ = at.session_state["_kept plan groups"]
+    assert run.wait(120)
+    assert asked["worlds"] == 5
+    assert not space.runs(), "a plan is no run"
+    at.run()
+    assert not at.exception
+    table = next(frame.value for frame in at.dataframe if "planted" in frame.value)
+    assert list(table["planted"]) == ["0 points", "40 points"]
+    assert table["evidence of a difference"][1].startswith("100 %")
+    assert any("400 people in the group that differs" in each.value for each in at.caption)
+    assert any("5 worlds a row" in each.value for each in at.caption)
+
+
+def test_a_plan_can_be_stopped(space) -> None:  # noqa: F811
+    at = visit(space).button(key="open-hiring").click().run()
+    at = _settled(at.switch_page(PAGES["flipset"]).run())
+    at = _simulated(at, 400, 500)
+    run, _, _ = at.session_state["_kept plan flipset"]
+    while run.progress.fraction == 0 and not run.finished:
+        time.sleep(0.1)
+    assert "planted" in run.progress.doing or run.progress.doing == "Starting"
+    at.run()
+    at.button(key="plan-cancel").click().run()
+    assert run.wait(30)
+    assert run.status == "cancelled"
+    assert not at.exception
+
+
+@pytest.fixture(autouse=True)
+def _ended():
+    yield
+    work.close()

@@ -1,0 +1,178 @@
+"""Tables from a query, a database or an address become files beside the spec, within what is allowed."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+
+import audits
+from audits.data import read_table
+from audits.errors import InputError
+from audits.runs.fetching import ALLOWED, fetched
+from audits.runs.spec import parse_spec
+
+REST = {"label": "paid", "favorable": 1, "protected": ["sex"], "features": ["income"]}
+
+
+@pytest.fixture
+def people(tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 80), "income": rng.integers(10, 90, 80), "year": [2024, 2025] * 40}
+    )
+    frame["paid"] = (frame["income"] > 40).astype(int)
+    frame["said"] = frame["paid"]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    return frame
+
+
+def ask(folder, **data):
+    return fetched({"data": {**REST, **data}, "audits": ["groups"]}, folder, "audit")["data"]
+
+
+def test_duckdb_answers_over_files_beside_the_spec(people, tmp_path):
+    per_income = "sum(said) OVER (PARTITION BY income) AS s"  # a decimal of 38 digits to DuckDB
+    query = f"SELECT sex, income, paid, {per_income} FROM 'people.csv' WHERE year = 2025"
+    data = ask(tmp_path, query=query)
+    assert data["path"] == "audit-data.arrow"
+    table = read_table(tmp_path / data["path"]).frame
+    expected = people[people["year"] == 2025]
+    assert sorted(table["income"]) == sorted(expected["income"])
+    assert table["s"].sum() == expected.groupby("income")["said"].transform("sum").sum()
+
+
+def test_a_run_states_where_its_table_is_from(people, tmp_path):
+    document = {
+        "data": {**REST, "query": "FROM 'people.csv'", "path": "answer.arrow"},
+        "model": {"predictions": {"label": "said"}},
+        "audits": ["groups"],
+    }
+    result = audits.check(document, base_dir=tmp_path)
+    assert result.data["notes"][0] == (
+        "The table is the answer of DuckDB to data.query, kept in answer.arrow."
+    )
+    assert result.data["rows_read"] == len(people)
+    whole = audits.check({**document, "data": {**REST, "path": "people.csv"}}, base_dir=tmp_path)
+    assert result.audits[0].to_json()["finding"] == whole.audits[0].to_json()["finding"]
+
+
+def test_a_database_is_asked_and_only_read(people, tmp_path, monkeypatch):
+    address = f"sqlite:///{tmp_path / 'people.db'}"
+    engine = sa.create_engine(address)
+    people.to_sql("people", engine, index=False)
+    monkeypatch.setenv("WAREHOUSE", address)
+    data = ask(tmp_path, query="SELECT * FROM people WHERE year = 2024", database="WAREHOUSE")
+    table = read_table(tmp_path / data["path"]).frame
+    assert sorted(table["income"]) == sorted(people[people["year"] == 2024]["income"])
+    for write in ("DELETE FROM people", "WITH x AS (SELECT 1) DELETE FROM people"):
+        with pytest.raises(InputError, match=r"SELECT|readonly"):
+            ask(tmp_path, query=write, database="WAREHOUSE")
+    with engine.connect() as connection:
+        assert connection.scalar(sa.text("SELECT count(*) FROM people")) == len(people)
+
+
+def test_passwords_stay_in_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("WAREHOUSE", "sqlite:////nowhere/secret-password/people.db")
+    with pytest.raises(InputError) as error:
+        ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
+    assert "secret-password" not in str(error.value)
+    with pytest.raises(InputError, match="must name an environment variable"):
+        ask(tmp_path, query="SELECT 1", database="ELSEWHERE")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("SELECT 1; SELECT 2", "must be one SELECT"),
+        ("COPY (SELECT 1) TO 'out.csv'", "must be one SELECT"),
+        ("ATTACH 'other.db'", "must be one SELECT"),
+        ("SELEC 1", "cannot be answered"),
+        ("FROM 'absent.csv'", "cannot be answered"),
+        ("", "data.path"),
+    ],
+)
+def test_what_no_query_may_do(query, says, people, tmp_path):
+    with pytest.raises(InputError, match=says):
+        parse_spec(
+            {"data": ask(tmp_path, query=query), "model": {"train": "logistic"}, "audits": []}, tmp_path
+        ).digests()
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Two addresses that fsspec reads: files in memory of this process."""
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/open/people.csv", b"sex,income,paid\nf,1,0\nm,2,1\n")
+    memory.pipe("/opened/people.csv", b"sex\nf\n")
+    yield memory
+    memory.store.clear()
+
+
+def test_addresses_are_read_as_far_as_they_are_allowed(site, tmp_path, monkeypatch):
+    with pytest.raises(InputError, match=f"must begin as {ALLOWED} says"):
+        ask(tmp_path, path="memory://open/people.csv")
+    monkeypatch.setenv(ALLOWED, "https://example.org/, memory://open/")
+    data = ask(tmp_path, path="memory://open/people.csv")
+    assert data["path"] == "people.csv"
+    assert (tmp_path / "people.csv").read_bytes().startswith(b"sex,income")
+    assert parse_spec(
+        {"data": data, "model": {"train": "logistic"}, "audits": ["groups"]}, tmp_path
+    ).data.origin == ["The table is what memory://open/people.csv gave, kept in people.csv."]
+    for outside in ("memory://opened/people.csv", "https://example.org.evil/x.csv", "file:///etc/passwd"):
+        with pytest.raises(InputError, match="must begin"):
+            ask(tmp_path, path=outside)
+    with pytest.raises(InputError, match="cannot be read"):
+        ask(tmp_path, path="memory://open/absent.csv")
+
+
+class _Site(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        moved = {"/inside": "/people.csv", "/outside": "http://localhost:9/people.csv"}.get(self.path)
+        self.send_response(302 if moved else 200 if self.path == "/people.csv" else 404)
+        if moved:
+            self.send_header("location", moved)
+        self.end_headers()
+        self.wfile.write(b"" if moved else b"sex,income,paid\nf,1,0\n")
+
+    def log_message(self, *about):
+        pass
+
+
+def test_an_allowed_host_may_send_on_only_to_allowed_ones(tmp_path, monkeypatch):
+    server = http.server.HTTPServer(("127.0.0.1", 0), _Site)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    root = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setenv(ALLOWED, root)
+    try:
+        ask(tmp_path, address=f"{root}/inside", path="table.csv")
+        assert (tmp_path / "table.csv").read_text() == "sex,income,paid\nf,1,0\n"
+        for address, says in (("/outside", "must begin"), ("/absent", "answered 404")):
+            with pytest.raises(InputError, match=says):
+                ask(tmp_path, address=root + address)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_large_answer_is_refused_and_leaves_nothing(site, tmp_path, monkeypatch):
+    monkeypatch.setenv(ALLOWED, "memory://open/")
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.00001")
+    with pytest.raises(InputError, match="gives more than"):
+        ask(tmp_path, path="memory://open/people.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_never_fetches():
+    for key in ("query", "address"):
+        with pytest.raises(InputError, match="on the command line"):
+            parse_spec(
+                {"data": {**REST, key: "x://y"}, "model": {"train": "logistic"}, "audits": ["groups"]},
+                None,
+            )
