@@ -23,13 +23,37 @@ from pydantic import ConfigDict, TypeAdapter
 from audits.checks import adapter
 from audits.errors import RunFailed
 
-__all__ = ["head", "load_result", "numbers", "plain", "save_result", "shown", "tables", "verdict_as_now"]
+__all__ = [
+    "Optimum",
+    "head",
+    "load_result",
+    "numbers",
+    "plain",
+    "save_result",
+    "shown",
+    "tables",
+    "verdict_as_now",
+]
 
 R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
 _INSUFFICIENT = "insufficient evidence"
 _NO_INTERVAL = {"value": None, "low": None, "high": None, "n": 0.0, "method": "not kept"}
 _BEFORE = "an earlier version stated this verdict without the interval that it follows from"
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimum:
+    """Mean cost of a matching, and the proof of its optimality.
+
+    The cost can lie at most `slack` above the least possible; None for a map or a blurred coupling, which
+    have no such proof.
+    """
+
+    cost: float
+    slack: float | None
+    method: str
+
 
 # pydantic would write NaN and infinity as null, as if the number did not exist
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -56,7 +57,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         draft,
         "outcome_transport",
         beside={"Why equal rates are not enough: Blue College": _simulation},
-        coupling=result.certificate,
+        coupling=asdict(result.certificate),
     )
 
 
@@ -67,7 +68,7 @@ def _headline(result: OutcomeTransportResult) -> None:
         result.verdict,
         result.finding,
         f"distance {number(distance.value)}{interval_words(distance)} · "
-        f"{result.certificate['method']} · outcomes: {result.outcome}",
+        f"{result.certificate.method} · outcomes: {result.outcome}",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -44,7 +45,7 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     if len(result.by_group) > 1:
         figure_card("apart", drawn(figures.apart, result), result.groups_frame)
     _people(result)
-    fine_print(found, draft, "recourse", coupling=result.certificate)
+    fine_print(found, draft, "recourse", coupling=asdict(result.certificate))
 
 
 def _headline(result: RecourseResult) -> None:

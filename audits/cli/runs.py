@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError
@@ -111,11 +110,6 @@ def removed(identities: list[str]) -> str:
     for run in found:
         saved.delete(run.id)
     return f"Deleted {counted(len(found), 'saved audit')}."
-
-
-def base_of(run: SavedRun) -> Path:
-    """Return the folder that a saved spec's paths start from."""
-    return Path(run.base_dir)
 
 
 def _facts(run: SavedRun) -> dict[str, object]:

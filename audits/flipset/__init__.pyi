@@ -3,7 +3,6 @@ from .options import FlipsetOptions as FlipsetOptions
 from .result import AboveChance as AboveChance
 from .result import Again as Again
 from .result import Causal as Causal
-from .result import Certificate as Certificate
 from .result import Check as Check
 from .result import Conditional as Conditional
 from .result import FeatureDifference as FeatureDifference

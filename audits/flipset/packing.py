@@ -27,7 +27,6 @@ from audits.flipset.matching import FlipLinks, Flips, Matched, count_flips
 from audits.flipset.people import Compared
 from audits.flipset.result import (
     Causal,
-    Certificate,
     FlipsetPart,
     FlipsetResult,
     Reverse,
@@ -36,6 +35,7 @@ from audits.flipset.result import (
 )
 from audits.flipset.tables import arrows, boundary, people_tables
 from audits.flipset.words import again_words, distrust, finding, tie_words, unmatched_words, warnings_for
+from audits.results import Optimum
 from audits.stats import Estimate, wilson
 
 __all__ = ["Counted", "causal_part", "flipset_part", "pack", "strata_parts", "tables"]
@@ -231,10 +231,10 @@ def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Revers
     )
 
 
-def _certificate(matched: list[Matched], n: float) -> Certificate:
+def _certificate(matched: list[Matched], n: float) -> Optimum:
     share = [float(item.source_size.sum()) / n for item in matched]
     slack = [item.slack for item in matched if item.slack is not None]
-    return Certificate(
+    return Optimum(
         cost=sum(w * item.cost for w, item in zip(share, matched, strict=True)),
         slack=sum(w * gap for w, gap in zip(share, slack, strict=True)) if slack else None,
         method=", ".join(sorted({item.method for item in matched})),

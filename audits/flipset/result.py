@@ -10,14 +10,13 @@ from typing import Any
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.results import head, plain, shown
+from audits.results import Optimum, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [
     "AboveChance",
     "Again",
     "Causal",
-    "Certificate",
     "Check",
     "Conditional",
     "FeatureDifference",
@@ -174,18 +173,6 @@ class Validation:
     checks: tuple[Check, ...] = ()
     trusted: bool = True
     rates: tuple[PushedRate, ...] = ()
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """Mean cost of the matching, and the proof of its optimality.
-
-    The cost can lie at most `slack` above the least possible; None for a map, which has no such proof.
-    """
-
-    cost: float
-    slack: float | None
-    method: str
 
 
 @dataclass(frozen=True)
@@ -436,7 +423,7 @@ class FlipsetResult:
     strata: tuple[Stratum, ...]
     reverse: Reverse | None
     validation: Validation
-    certificate: Certificate
+    certificate: Optimum
     people: pd.DataFrame
     counterparts: pd.DataFrame
     links: pd.DataFrame

@@ -83,8 +83,8 @@ def section(result: OutcomeTransportResult) -> Section:
         f"{number(result.wasserstein.high)}; {result.wasserstein.method})",
         "Outcomes compared": f"{result.outcome}, cost {result.options['cost'].replace('_', ' ')}; "
         f"a difference of 1 counts {_unit(result)}",
-        "Coupling": f"{result.certificate['method']}; {count(result.certificate['source_outcomes'])} and "
-        f"{count(result.certificate['target_outcomes'])} different outcomes",
+        "Coupling": f"{result.certificate.method}; {count(result.certificate.source_outcomes)} and "
+        f"{count(result.certificate.target_outcomes)} different outcomes",
         "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
     }

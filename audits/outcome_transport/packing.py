@@ -19,6 +19,7 @@ from audits.outcome_transport.result import (
     Decomposition,
     Flows,
     Matrix,
+    OutcomesMatched,
     OutcomeTransportResult,
     RoleBias,
     TieRange,
@@ -69,13 +70,13 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: Parts) -> Ou
         decomposition=_decomposition(parts, flows),
         tie_range=ties,
         by_role=by_role,
-        certificate={
-            "cost": float(parts.matched.cost),
-            "slack": None if parts.matched.slack is None else float(parts.matched.slack),
-            "method": parts.matched.method,
-            "source_outcomes": len(parts.matched.x),
-            "target_outcomes": len(parts.matched.y),
-        },
+        certificate=OutcomesMatched(
+            cost=float(parts.matched.cost),
+            slack=None if parts.matched.slack is None else float(parts.matched.slack),
+            method=parts.matched.method,
+            source_outcomes=len(parts.matched.x),
+            target_outcomes=len(parts.matched.y),
+        ),
         **_tables(subject, parts),
     )
     return dataclasses.replace(

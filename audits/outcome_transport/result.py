@@ -8,14 +8,31 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, TypeAdapter
 
-from audits.results import head, plain, shown
+from audits.results import Optimum, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["SHARES", "BiasRow", "Decomposition", "Flows", "OutcomeTransportResult", "RoleBias", "TieRange"]
+__all__ = [
+    "SHARES",
+    "BiasRow",
+    "Decomposition",
+    "Flows",
+    "OutcomeTransportResult",
+    "OutcomesMatched",
+    "RoleBias",
+    "TieRange",
+]
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 Matrix = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class OutcomesMatched(Optimum):
+    """The coupling, with how many different outcomes each side has."""
+
+    source_outcomes: int
+    target_outcomes: int
 
 
 @dataclass(frozen=True)
@@ -172,9 +189,6 @@ class OutcomeTransportResult:
         The largest such chance over all optimal couplings, that of the verdict on two policies.
     unmatched : dict
         Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
-    certificate : dict
-        Mean ``cost``, proved ``slack`` above the least possible one (None for a blurred coupling),
-        ``method``.
     people, counterparts : DataFrame, indexed by the user's row number
         One row a person of each side: group, subgroup, outcome, atom; source people with bias, its normalised
         form and its range over optimal couplings, and the most similar of their counterparts.
@@ -203,7 +217,7 @@ class OutcomeTransportResult:
     decomposition: Decomposition
     tie_range: tuple[TieRange, ...]
     by_role: tuple[RoleBias, ...]
-    certificate: dict[str, Any]
+    certificate: OutcomesMatched
     people: pd.DataFrame
     counterparts: pd.DataFrame
     links: pd.DataFrame

@@ -187,11 +187,7 @@ def warnings_for(
             "not measured: outcomes alone are compared."
         )
     elif not result.tie_range:
-        why = (
-            "the coupling is blurred"
-            if result.certificate["slack"] is None
-            else "there are too many outcomes"
-        )
+        why = "the coupling is blurred" if result.certificate.slack is None else "there are too many outcomes"
         found.append(f"The range over all optimal couplings is not known, because {why}.")
     elif not all(item.exact for item in result.tie_range):
         found.append(
@@ -223,9 +219,9 @@ def warnings_for(
             f"unmatched; bias "
             "and flows are those of the matched."
         )
-    if result.certificate["slack"] is None and "did not converge" in result.certificate["method"]:
+    if result.certificate.slack is None and "did not converge" in result.certificate.method:
         found.append("The blurred coupling did not converge: raise epsilon.")
-    if result.certificate["slack"] is None:
+    if result.certificate.slack is None:
         found.append(
             "A blurred coupling's cost is not the least possible one; the p-value of the distance is that of "
             "the exact one."

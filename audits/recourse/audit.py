@@ -16,6 +16,7 @@ from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import Found, pack_recourse
 from audits.recourse.result import RecourseResult
 from audits.recourse.walking import Rejected, Way, fewest_changes, reached_by_any, score_rows, walk
+from audits.results import Optimum
 from audits.transport import exact_coupling
 
 __all__ = ["recourse"]
@@ -96,7 +97,7 @@ def recourse(
     progress(0.9, "Trying every accepted person's values")
     reached, tried = reached_by_any(way, np.flatnonzero(burden.never), rng)
     progress(0.95, "Writing the tables")
-    certificate = {"cost": coupling.cost, "slack": float(coupling.slack), "method": coupling.method}
+    certificate = Optimum(float(coupling.cost), float(coupling.slack), coupling.method)
     found = Found(path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings))
     return pack_recourse(way, found)
 

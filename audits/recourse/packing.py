@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from audits.recourse.judging import Burden
 from audits.recourse.result import AlphaRow, Change, GroupRecourse, RecourseResult
 from audits.recourse.walking import Walk, Way
 from audits.recourse.words import recourse_finding, recourse_warnings
+from audits.results import Optimum
 from audits.stats import Estimate, wilson
 from audits.stats.means import mean_test
 
@@ -37,7 +37,7 @@ class Found:
     proved: np.ndarray
     reached: np.ndarray
     tried: int
-    certificate: dict[str, Any]
+    certificate: Optimum
     warnings: tuple[str, ...]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import head, plain, shown
+from audits.results import Optimum, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["AlphaRow", "Change", "GroupRecourse", "RecourseResult"]
@@ -129,7 +129,7 @@ class RecourseResult:
     burden_p_value: float | None
     score_edges: tuple[float, ...]
     grid: tuple[float, ...]
-    certificate: dict[str, Any]
+    certificate: Optimum
     people: pd.DataFrame
     scores: pd.DataFrame
     paths: pd.DataFrame

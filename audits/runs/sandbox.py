@@ -32,7 +32,6 @@ __all__ = [
     "fresh_score",
     "machine_memory",
     "number_from",
-    "peak_memory",
     "readable_folders",
     "resident_memory",
 ]
@@ -182,15 +181,6 @@ def resident_memory(pid: int) -> int:
     except OSError:
         return 0
     return (int(pages[1]) - int(pages[2])) * _PAGE
-
-
-def peak_memory(pid: int) -> int:
-    """Return the most bytes of memory that a process ever had, shared ones included; 0 if unknown."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
 
 
 def number_from(name: str, default: float, *, least: float, most: float) -> float:

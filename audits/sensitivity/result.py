@@ -210,15 +210,6 @@ class SensitivityResult:
             {"from": edges[:-1], "to": edges[1:], "people": self.histogram.people, **self.histogram.groups}
         )
 
-    def status_frame(self) -> pd.DataFrame:
-        """Return how well each protected-status model tells each group, as a table."""
-        rows = [
-            (each.attribute, group.group, group.n, group.auc.value, group.auc.low, group.auc.high)
-            for each in self.status
-            for group in each.groups
-        ]
-        return pd.DataFrame(rows, columns=["attribute", "group", "people", "auc", "low", "high"])
-
     def calibration_frame(self) -> pd.DataFrame:
         """Return stated and observed probabilities of each protected-status model, as a table."""
         rows = [

@@ -1,0 +1,87 @@
+"""A metric that a package brings: any function of labels and decisions, in results, tables and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import audits
+from audits.groups import metrics
+from audits.reports.html import render_report
+from audits.runs.inline import InlineExecutor
+from tests.runs.conftest import write_people
+
+MODULE = """
+from audits.groups.metrics import Metric
+
+def jaccard(labels, decisions, people):
+    return float(people[labels & decisions].sum() / people[labels | decisions].sum())
+
+JACCARD = Metric(name="jaccard", words="Jaccard index", function=jaccard)
+"""
+SPEC = {
+    "data": {
+        "path": "people.csv",
+        "label": "paid",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["skill"],
+    },
+    "model": {"predictions": {"score": "score"}},
+    "audits": ["groups"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch):
+    facts = tmp_path / "jaccard_metric-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: jaccard-metric\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(f"[{metrics.GROUP}]\njaccard = jaccard_metric:JACCARD\n")
+    (tmp_path / "jaccard_metric.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    metrics._brought.cache_clear()
+    write_people(tmp_path / "people.csv")
+    yield tmp_path
+    monkeypatch.undo()
+    metrics._brought.cache_clear()
+
+
+def by_hand(folder: Path) -> dict[str, float]:
+    people = pd.read_csv(folder / "people.csv")
+    paid, chosen = people["paid"] == 1, people["score"] >= 0.5
+    return {
+        name: (paid & chosen)[rows].sum() / (paid | chosen)[rows].sum()
+        for name, rows in people.groupby("group").groups.items()
+    }
+
+
+def test_an_installed_metric_is_in_results_table_and_report(folder: Path):
+    run = InlineExecutor().submit(SPEC, folder).result()
+    found = run.audits[0].result
+    by_name = {row["group"]: row["added"]["jaccard"] for row in found.to_json()["table"]}
+    for name, value in by_hand(folder).items():
+        estimate = next(each for group, each in by_name.items() if name in str(group))
+        assert estimate["value"] == pytest.approx(value)
+        assert estimate["low"] < value < estimate["high"]
+        assert "jackknife" in estimate["method"]
+    assert "Jaccard index" in found.to_frame().to_csv()
+    assert "Jaccard index" in render_report(run)
+
+
+def test_a_metric_is_stated_from_python(folder: Path):
+    people = pd.read_csv(folder / "people.csv")
+    found = audits.audit(
+        None,
+        people[["skill"]],
+        y=people["paid"],
+        favorable=1,
+        protected=people[["group"]],
+        scores=np.asarray(people["score"]),
+        audits="groups",
+    )
+    stated = [row.metric("jaccard").value for row in found["groups"].table if row.metric("jaccard")]
+    assert sorted(stated) == pytest.approx(sorted(by_hand(folder).values()))
