@@ -13,7 +13,7 @@ from app.widgets.figure_card import csv_bytes, number_columns
 
 __all__ = ["ROWS", "choose_row", "clicked_row"]
 
-ROWS: tuple[Literal["single-row", "single-cell"], ...] = ("single-row", "single-cell")
+ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
 
 _MOST_SHOWN = 1000

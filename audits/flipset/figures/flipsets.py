@@ -234,11 +234,11 @@ def _category_axis(item: Marginal) -> dict[str, object]:
             return {}
         x, _, _ = _bars(item)
         low, high = item.edges[0], item.edges[-1]
-        places = [tick for tick in round_ticks(low, high) if tick <= high - 0.3 * (high - low)]
+        ticks = [tick for tick in round_ticks(low, high) if tick <= high - 0.3 * (high - low)]
         return {
             "tickmode": "array",
-            "tickvals": [*places, x[-1]],
-            "ticktext": [*map(short, places), "missing"],
+            "tickvals": [*ticks, x[-1]],
+            "ticktext": [*map(short, ticks), "missing"],
             "tickangle": 0,
         }
     step = -(-len(item.categories) // 12)
