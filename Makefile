@@ -20,8 +20,7 @@ run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
 
 test: setup-tests chromium postgresql check
-	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/browser
-	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/browser
+	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 # one small test or two of every layer, from imports to pages
 QUICK := tests/test_architecture.py tests/test_options.py tests/test_choices.py tests/stats tests/transport/test_line.py \

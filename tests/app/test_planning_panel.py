@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
-from app import work
 from audits.runs.registry import AUDITS
-from tests.app.test_pages import space, texts, visit  # noqa: F401  (a fixture)
+from tests.app.test_pages import texts, visit
 
 PAGES = {
     "groups": "views/groups.py",
@@ -42,7 +39,7 @@ def _simulated(at, people: int, worlds: int):
     return at
 
 
-def test_every_page_plans_or_says_why_not(space) -> None:  # noqa: F811
+def test_every_page_plans_or_says_why_not(space) -> None:
     """No page is without a plan but those whose record says why."""
     assert set(PAGES) | {"mitigation"} == {name for name in AUDITS if not AUDITS.brought(name)}
     at = visit(space).button(key="open-hiring").click().run()
@@ -58,7 +55,7 @@ def test_every_page_plans_or_says_why_not(space) -> None:  # noqa: F811
             assert why in texts(at), name
 
 
-def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:  # noqa: F811
+def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at = _settled(at.switch_page(PAGES["groups"]).run())
     at = _simulated(at, 400, 5)
@@ -75,7 +72,7 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:  # noqa: 
     assert any("5 worlds a row" in each.value for each in at.caption)
 
 
-def test_a_plan_can_be_stopped(space) -> None:  # noqa: F811
+def test_a_plan_can_be_stopped(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at = _settled(at.switch_page(PAGES["flipset"]).run())
     at = _simulated(at, 400, 500)
@@ -88,9 +85,3 @@ def test_a_plan_can_be_stopped(space) -> None:  # noqa: F811
     assert run.wait(30)
     assert run.status == "cancelled"
     assert not at.exception
-
-
-@pytest.fixture(autouse=True)
-def _ended():
-    yield
-    work.close()

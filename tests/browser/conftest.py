@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,12 +56,16 @@ class Watched:
     foreign: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start the app as `make run` does, on a free port, and end it after the module's last test.
+    """Start the app as `make run` does; every visit has a workspace of its own, to which nothing is known."""
+    with started(tmp_path_factory) as found:
+        yield found
 
-    Each module has its own, with a home of its own: what another has run would be known already.
-    """
+
+@contextmanager
+def started(tmp_path_factory: pytest.TempPathFactory, **settings: str) -> Iterator[Server]:
+    """Start the app on a free port with a home of its own, and end it afterwards."""
     home = tmp_path_factory.mktemp("home")
     outside = tmp_path_factory.mktemp("outside")
     folder = tmp_path_factory.mktemp("data")
@@ -82,7 +87,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             "--server.address=127.0.0.1",
         ],
         cwd=ROOT,
-        env={**os.environ, "EVENHAND_HOME": str(home), "EVENHAND_DATA_DIR": str(folder)},
+        env={**os.environ, "EVENHAND_HOME": str(home), "EVENHAND_DATA_DIR": str(folder), **settings},
         stdout=log,
         stderr=log,
     )
@@ -96,9 +101,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         log.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Debian's Chromium."""
+    """Start Debian's Chromium; no longer than a module, as other tests have event loops of their own."""
     if not CHROMIUM.exists():
         pytest.skip(f"{CHROMIUM} is not there; browser tests did not run")
     with sync_playwright() as engine:
@@ -112,6 +117,7 @@ def watched(server: Server, browser: Browser) -> Iterator[Watched]:
     """Open a fresh visit; afterwards nothing may have broken, and no request may have left the host."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     context.add_init_script(acts.COUNT_RUNS)
+    context.add_init_script(acts.CALM)
     seen = Watched(context.new_page())
     watch(seen, server.url)
     yield seen

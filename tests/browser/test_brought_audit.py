@@ -12,24 +12,18 @@ from playwright.sync_api import expect
 
 from tests.brought.installing import install_example
 from tests.browser import acts
-from tests.browser.conftest import Server, Watched
+from tests.browser.conftest import Server, Watched, started
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The example package beside the project: on the import path of whatever is started from here on."""
-    with pytest.MonkeyPatch.context() as patch:
-        site = install_example(tmp_path_factory.mktemp("brought"))
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")])))
-        yield site
-
-
-@pytest.fixture(scope="module")
-def server(site: Path, server: Server) -> Server:
-    """The app, started where the package is installed."""
-    return server
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The app, started where the example package lies beside the project on the import path."""
+    site = install_example(tmp_path_factory.mktemp("brought"))
+    found = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+    with started(tmp_path_factory, PYTHONPATH=found) as server:
+        yield server
 
 
 def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched, artefacts: Path) -> None:
@@ -57,7 +51,7 @@ def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched
     expect(page.get_by_role("heading", name="Among the best")).to_be_visible()
     expect(page.locator(".js-plotly-plot .point").first).to_be_visible()
     said = found.inner_text()
-    page.screenshot(path=artefacts / "brought-1280.png", full_page=True)
+    acts.shoot(page, artefacts / "brought-1280.png")
     page.reload()  # the address alone leads back to choices and result
     acts.settle(page)
     expect(page.locator(".st-key-finding")).to_have_text(said, timeout=acts.SLOW)

@@ -20,6 +20,7 @@ def test_the_law_school_shows_transport_beside_the_other_lives_that_it_knows(
     acts.open_app(page, server.url)
     acts.open_example(page, "law_school")
     acts.to_flipsets(page)
+    acts.shuffles(page, 0)
     acts.run(page)
     assert " black people" in acts.finding(page)
     expect(page.get_by_role("heading", name="Compared with the true counterfactuals")).to_be_visible()
@@ -46,7 +47,7 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
     expect(live).to_be_visible(timeout=acts.SLOW)
     expect(page.locator(".st-key-cancel button")).to_be_enabled()  # there is a curve, and the run goes on
     expect(live).to_contain_text("solid: target to source", timeout=acts.SLOW)  # the second map has begun
-    page.screenshot(path=artefacts / "flipsets-training.png")
+    acts.shoot(page, artefacts / "flipsets-training.png")
     assert acts.finding(page)
     expect(page.get_by_role("heading", name="Can this map be trusted?")).to_be_visible()
     kept = page.locator(".st-key-wide-flipset-training .js-plotly-plot")

@@ -70,6 +70,7 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-source input")).to_have_value("African-American")
     expect(page.locator(".st-key-target input")).to_have_value("Caucasian")
+    acts.shuffles(page, 0)
     acts.run(page)
     found = acts.finding(page)
     page.get_by_text("Export", exact=True).click()
@@ -104,7 +105,7 @@ def test_a_long_run_is_cancelled_and_the_next_one_works(
     acts.shuffles(page, 9999)
     acts.run(page)
     expect(page.locator(".st-key-running")).to_contain_text("permutation", timeout=acts.SLOW)
-    page.screenshot(path=artefacts / "running-1280.png")
+    acts.shoot(page, artefacts / "running-1280.png")
     page.locator(".st-key-cancel button").click()
     expect(page.locator("text=The run was cancelled")).to_be_visible(timeout=8_000)
     acts.shuffles(page, 19)
@@ -117,7 +118,7 @@ def test_a_run_survives_a_reload_and_its_result_a_colleagues_link(server: Server
     acts.open_app(page, server.url)
     acts.open_example(page, "arrests")
     acts.to_flipsets(page)
-    acts.shuffles(page, 500)
+    acts.shuffles(page, 300)
     acts.run(page)
     expect(page.locator(".st-key-running")).to_be_visible(timeout=acts.SLOW)
     page.reload()
@@ -168,8 +169,8 @@ def test_on_a_touch_screen_a_figures_tools_leave_room_for_its_titles(
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
     acts.to_flipsets(page)
-    if page.locator(".st-key-finding").count() == 0:
-        acts.run(page)
+    acts.shuffles(page, 0)
+    acts.run(page)
     acts.finding(page)
     context = page.context.browser.new_context(  # type: ignore[union-attr]
         viewport={"width": 400, "height": 900}, has_touch=True, is_mobile=True

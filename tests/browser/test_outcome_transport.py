@@ -27,6 +27,7 @@ def test_a_cell_of_the_matrix_opens_its_people_and_their_counterparts(
     acts.open_example(page, "hiring")
     to_page(page, "Transport flows")
     acts.choose(page, "compare", "two groups of people")
+    acts.shuffles(page, 19, "flows-shuffles")
     acts.run(page)
     assert "are mapped to male" in acts.finding(page)
     page.set_viewport_size({"width": 1280, "height": 2400})

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from audits.cli.main import main
+from tests.browser import acts
 from tests.reports.everything import write_project
 
 pytestmark = pytest.mark.browser
@@ -55,7 +56,7 @@ def test_the_report_opens_offline_without_a_request_or_an_error(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (
                 f"{name} overflows at {width} px"
             )
-            page.screenshot(path=artefacts / f"{name}-{width}.png", full_page=width == 1280)
+            acts.shoot(page, artefacts / f"{name}-{width}.png")
     own = [request for request in requests if request.startswith("file:") and request.endswith(".html")]
     assert [
         request for request in requests if request not in own and not request.startswith(("data:", "blob:"))

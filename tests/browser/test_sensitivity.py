@@ -31,7 +31,7 @@ def test_the_law_school_from_the_finding_to_one_person(
     acts.open_example(page, "law_school")
     to_sensitivity(page)
     assert "Would this very prediction have been another" in page.inner_text(".stMain")
-    page.screenshot(path=artefacts / "sensitivity-before.png")
+    acts.shoot(page, artefacts / "sensitivity-before.png")
     acts.run(page)
     text = acts.finding(page)
     assert "as sensitive to protected status as everyone else's" in text

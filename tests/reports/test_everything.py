@@ -145,7 +145,6 @@ def test_verdict_badge_sentence_and_json_follow_from_one_interval(name, out, run
         assert any(each in told for each in written), f"{end} is not in: {told}"
 
 
-@pytest.mark.parametrize("name", NAMES)
 def test_the_card_begins_with_metadata_that_hubs_read(run):
     head = yaml.safe_load(render_card(run).split("---\n")[1])
     (entry,) = head["model-index"]
@@ -157,6 +156,7 @@ def test_the_card_begins_with_metadata_that_hubs_read(run):
     }
 
 
+@pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, parsed, pdf_text, card):
     """The finding word for word in each; every number of every table in the report equal to the result's."""
     entry = next(
