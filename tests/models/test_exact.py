@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import onnx
 import pytest
@@ -122,6 +124,8 @@ def test_the_hiring_example_has_the_statistic_of_the_network_it_is(tmp_path):
     found = loss_ratio(subject, options)
     assert found.statistic.value == pytest.approx(5.067, abs=1e-3)
     assert found.lower_bound == pytest.approx(4.980, abs=1e-3)
+    bounded = loss_ratio(subject, dataclasses.replace(options, within_range=True))
+    assert bounded.lower_bound == pytest.approx(2.79, abs=5e-3)  # numbers kept to the observed range
 
 
 def test_a_torch_network_has_the_statistic_that_its_onnx_file_has(people, make_data, tmp_path):

@@ -259,6 +259,7 @@ def twin_metrics(result: SensitivityResult) -> go.Figure:
             go.Scatter(
                 x=[100 * (row.difference.value or 0.0) for row in mine],
                 y=[f"{describe(row.attribute)}: {row.metric}" for row in mine],
+                orientation="h",  # models of one rate stand one below the other
                 mode="markers",
                 marker={"color": colour, "size": 9},
                 error_x={
