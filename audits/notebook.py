@@ -587,7 +587,8 @@ def _facts(data: AuditData, subject: Subject) -> dict[str, Any]:
         "files": [],
         "notes": list(data.notes),
     }
-    return plain_data(facts, "data")
+    found: dict[str, Any] = plain_data(facts, "data")
+    return found
 
 
 def _texts_only(data: AuditData) -> bool:

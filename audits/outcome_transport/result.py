@@ -101,10 +101,10 @@ class BiasRow:
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as results.json states it: the estimate's parts beside the rest."""
-        row = _PLAIN.dump_python(self, mode="json")
-        mean = row.pop("mean")
-        head = {"group": row.pop("group"), "level": row.pop("level")}
-        return head | {"mean": mean.pop("value")} | mean | row
+        row: dict[str, Any] = _PLAIN.dump_python(self, mode="json")
+        mean: dict[str, Any] = row.pop("mean")
+        named = {"group": row.pop("group"), "level": row.pop("level")}
+        return named | {"mean": mean.pop("value")} | mean | row
 
 
 def _of_any_version(rows: Any) -> Any:

@@ -71,9 +71,9 @@ def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
         if address:
             _read_address(address, file)
         elif data.get("database"):
-            _ask_database(query, data["database"], file)
+            _ask_database(str(query), data["database"], file)
         else:
-            _ask_files(query, base_dir, file)
+            _ask_files(str(query), base_dir, file)
     told = str(target.relative_to(base_dir)) if target.is_relative_to(base_dir) else str(target)
     return {**document, "data": {**data, "path": told}}
 
