@@ -273,7 +273,7 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
 def check_fits(audit: str, options: Mapping[str, Any], size: Size, seconds: float) -> None:
     """Raise `InputError` where an audit would take more memory or time than one run may here."""
     record, limits = AUDITS[audit], executor().limits
-    checked = build(record.options, options, audit)
+    checked: Any = build(record.options, options, audit)
     check_needs(record.expected_bytes(checked, size), seconds, size, audit, limits.memory, limits.seconds)
 
 
