@@ -147,9 +147,9 @@ def _side_by_side(
     spreads: Mapping[str, float],
 ) -> Comparison:
     """Lay people side by side, what they differ in most first."""
-    pairs = {name: raw[name].iloc[:2].tolist() for name in raw.columns}
+    pairs = {str(name): raw[name].iloc[:2].tolist() for name in raw.columns}
     far = {name: _far(pair, spreads.get(name)) for name, pair in pairs.items()}
-    raw = raw[sorted(raw.columns, key=lambda name: -far[name])]
+    raw = raw[sorted(raw.columns, key=lambda name: -far[str(name)])]
     values = {
         "decision": [_FAVORABLE[bool(value)] for value in decisions],
         "score": [number(value) for value in scores],

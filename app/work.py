@@ -27,14 +27,18 @@ from app.shares import Shares
 from app.state import note
 from app.summary import Summary
 from app.workspace import Workspace
+from audits.checks import build
 from audits.data import DataSpec, data_spec
 from audits.data.doctor import Finding, Mend
 from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
+from audits.records import Size
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.executors import ProcessExecutor, RunLimits, worker_count
+from audits.runs.fitting import check_needs
 from audits.runs.handle import Run
 from audits.runs.recent import Recent
+from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.saved import SavedRuns, keep_run
 from audits.runs.sizes import result_bytes
@@ -43,6 +47,7 @@ from audits.runs.store import RunStore, home
 
 __all__ = [
     "Standing",
+    "check_fits",
     "close",
     "data",
     "delete",
@@ -263,6 +268,13 @@ def standing(space: Workspace, spec: Mapping[str, Any]) -> Standing:
     # first whether it goes on, then whether it is there: a run that ends in between is seen as going on
     going = run is not None and not run.finished
     return Standing(key, run, going, RunStore(home()).finished(key, space.token))
+
+
+def check_fits(audit: str, options: Mapping[str, Any], size: Size, seconds: float) -> None:
+    """Raise `InputError` where an audit would take more memory or time than one run may here."""
+    record, limits = AUDITS[audit], executor().limits
+    checked = build(record.options, options, audit)
+    check_needs(record.expected_bytes(checked, size), seconds, size, audit, limits.memory, limits.seconds)
 
 
 def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +20,17 @@ from audits.foreign import key_line, value_line
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["adapter", "allowed_address", "build", "checked", "choices", "finite", "generator", "one_of"]
+__all__ = [
+    "adapter",
+    "allowed_address",
+    "build",
+    "checked",
+    "choices",
+    "finite",
+    "generator",
+    "one_of",
+    "whole_text",
+]
 
 T = TypeVar("T")
 
@@ -81,6 +92,24 @@ def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
     if isinstance(rng, np.random.Generator):
         return rng
     return np.random.default_rng(0 if rng is None else rng)
+
+
+_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def whole_text(where: str, source: bytes, read: Any) -> None:
+    r"""Raise `InputError` where what was `read` from JSON holds half of a character (``\ud800`` alone).
+
+    No file, page or database takes such a text.
+    """
+    if not _HALVES.search(source):
+        return
+    try:
+        json.dumps(read, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise InputError(where, r"holds half of a character (one of \ud800 to \udfff alone)") from None
+    except RecursionError:
+        raise InputError(where, "is nested too deeply") from None
 
 
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}

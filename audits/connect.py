@@ -170,8 +170,8 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     def score(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
         codes, names = pd.factorize(_joined(sensitive_features))
         sizes = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        told = (np.asarray(values) == favorable for values in (y_pred, y_true))
-        hits, people = rates(confusion_counts(codes, *told, sizes, len(names)))[metric]
+        decided, true = (np.asarray(values) == favorable for values in (y_pred, y_true))
+        hits, people = rates(confusion_counts(codes, decided, true, sizes, len(names)))[metric]
         found = (hits[people > 0] / people[people > 0]).tolist()
         if len(found) < 2:
             raise InputError(

@@ -25,7 +25,7 @@ class Evaluator(ModelEvaluator):
         """Whoever says which groups to compare can have them compared."""
         return model_type in {"classifier", "regressor", None} and "protected" in (evaluator_config or {})
 
-    def evaluate(  # type: ignore[override]
+    def evaluate(
         self,
         *,
         dataset: Any,

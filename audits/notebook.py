@@ -26,14 +26,13 @@ from audits.errors import InputError
 from audits.foreign import audit_line, key_line
 from audits.models import Subject, model_facts
 from audits.models.in_memory import (
-    InMemoryModel,
-    Output,
     ignored_columns,
     in_memory_model,
     model_columns,
     name_of,
     says_what_it_reads,
 )
+from audits.models.in_memory_models import InMemoryModel, Output
 from audits.models.labels import cut_threshold
 from audits.models.predictions import HigherIs, Made
 from audits.models.spec import ModelSpec, Predictions
@@ -588,7 +587,8 @@ def _facts(data: AuditData, subject: Subject) -> dict[str, Any]:
         "files": [],
         "notes": list(data.notes),
     }
-    return plain_data(facts, "data")
+    found: dict[str, Any] = plain_data(facts, "data")
+    return found
 
 
 def _texts_only(data: AuditData) -> bool:

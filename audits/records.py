@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Exhibit", "Section", "Size", "loaded"]
 
 
+_LEAST_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features
+
+
 @dataclass(frozen=True, eq=False)
 class Exhibit:
     """One thing that a result has to show: what it is, a figure and the table behind it.
@@ -125,6 +128,8 @@ class Audit:
         for an option that needs every person.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.
+    memory : callable, optional
+        ``memory(options, size)``: about how many bytes a run takes on top of its data and model.
     usual : str or callable, optional
         ``usual(data)`` returns options that need no choice on these data, or None where there are none.
     then : tuple of str
@@ -161,6 +166,7 @@ class Audit:
     keys: Mapping[str, Any] | str | None = None
     counted: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
+    memory: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
     then: tuple[str, ...] = ()
     designs: bool = False
@@ -212,6 +218,11 @@ class Audit:
     def expected_seconds(self, options: Any, size: Size) -> float:
         """About how many seconds a run takes, on two cores."""
         return 3.0 if self.seconds is None else self.seconds(options, size)
+
+    def expected_bytes(self, options: Any, size: Size) -> float:
+        """About how many bytes a run takes besides data and model: at least a few copies of its table."""
+        copies = _LEAST_BYTES + _COPIES * 8.0 * size.rows * (size.width + 4)
+        return copies if self.memory is None else max(copies, self.memory(options, size))
 
 
 def loaded(what: Any) -> Any:

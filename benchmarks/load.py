@@ -213,6 +213,12 @@ def attacker(port: int, base: Path, until: float, told: Told) -> None:
         told.attacks += 1
 
 
+def processor_ms(pid: int) -> float:
+    """Return the milliseconds that a process has computed so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> Told:
     """Have everybody come within the first tenth of the time; return what was measured."""
     told, until = Told(), time.monotonic() + seconds
@@ -222,7 +228,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         for place, space in enumerate(spaces)
     ]
     people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
-    memory = []
+    memory, began = [], processor_ms(pid)
     for each in people:
         each.start()
         time.sleep(0.1 * seconds / len(people))
@@ -231,21 +237,24 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         time.sleep(min(5.0, seconds / 20))
     for each in people[:-1]:
         each.join(PATIENCE + 30)
-    third = max(1, len(memory) // 3)
-    print(f"{sessions} sessions for {seconds:,.0f} s, {told.attacks} attacks, {os.cpu_count()} cores")
+    third, spent = max(1, len(memory) // 3), processor_ms(pid) - began
     reactions = sorted(told.reactions)
     p95 = reactions[int(0.95 * (len(reactions) - 1))]
-    print(
-        f"page reactions: {len(reactions):,}, median {statistics.median(reactions):.2f} s, p95 {p95:.2f} s "
-        f"(limit {LIMIT_SECONDS} s), longest {reactions[-1]:.1f} s"
-    )
-    if told.audits:
-        print(f"audits: {len(told.audits):,}, median {statistics.median(told.audits):.1f} s")
-    print(
-        f"memory of the web process: {statistics.mean(memory[:third]):,.0f} MB in the first third, "
-        f"{statistics.mean(memory[-third:]):,.0f} MB in the last, at most {max(memory):,.0f} MB"
-    )
-    print(f"wrong: {len(told.wrong)}")
+    rows = [
+        ("sessions, seconds, cores", f"{sessions}, {seconds:,.0f}, {os.cpu_count()}"),
+        ("attacks", f"{told.attacks:,}"),
+        ("page reactions", f"{len(reactions):,}"),
+        ("median", f"{statistics.median(reactions):.2f} s"),
+        ("95th percentile", f"{p95:.2f} s (limit {LIMIT_SECONDS} s)"),
+        ("longest", f"{reactions[-1]:.1f} s"),
+        ("audits, median", f"{len(told.audits):,}, {statistics.median(told.audits or [0.0]):.1f} s"),
+        ("processor time of the web process", f"{spent / (10 * seconds):.0f} % of one core"),
+        ("its memory, first third", f"{statistics.mean(memory[:third]):,.0f} MB"),
+        ("its memory, last third", f"{statistics.mean(memory[-third:]):,.0f} MB"),
+        ("its memory, at most", f"{max(memory):,.0f} MB"),
+        ("wrong or somebody else's", f"{len(told.wrong)}"),
+    ]
+    print("\n".join(f"| {what:33} | {value:>24} |" for what, value in rows))
     for sentence in told.wrong[:20]:
         print(f"  {sentence}")
     return told

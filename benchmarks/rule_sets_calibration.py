@@ -27,10 +27,12 @@ from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult
 from audits.rule_sets.audit import audit_cells
+from audits.rule_sets.exchanging import _adjusted, _Pattern
 from audits.rule_sets.measures import WORDS, compared_values, measured
 from audits.rule_sets.options import MEASURES
 from audits.rule_sets.packing import Audited
-from audits.stats import EVIDENCE, NO_MATERIAL, wilson
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
+from audits.stats.means import mean_test
 from benchmarks.calibration import SLOW, Row, Simulation
 
 LEVEL = 0.05
@@ -158,7 +160,42 @@ def simulations() -> list[Simulation]:
     for n, effect in ((1000, 0.2), (4000, 0.2)):
         setting = f"{n:,} people, one of 40 groups {100 * effect:.0f} points lower"
         found.append(Simulation("rule_sets", setting, partial(_planted, n, effect, setting), part=SLOW))
+    for n in (30, 200):
+        setting = f"{n:,} texts, 14 terms exchanged"
+        found.append(Simulation("rule_sets", setting, partial(_exchanged, n, setting), part=0.2))
     return found
+
+
+def _exchanged(n: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Texts with terms exchanged: alike for all terms, and with one of them 20 points less often favored."""
+    alarms = held = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 20])
+        share = 0.2 + 0.8 * rng.beta(1, 1, n)[:, None]
+        drawn = rng.random((n, 14))
+        terms = np.arange(14)[:, None]
+        p = _adjusted([_Pattern((0,), terms, drawn < share)], 199, rng)[0]
+        alarms += any(
+            each <= LEVEL and not _holds(interval, 0.0)
+            for each, interval in zip(p, _apart(drawn < share), strict=True)
+        )
+        lower = np.where(np.arange(14) == 0, 0.2, 0.0)
+        truth = -lower + (lower.sum() - lower) / 13
+        held += all(map(_holds, _apart(drawn < share - lower), truth))
+    shown, worlds = "evidence on exchanged texts", len(numbers)
+    yield Row("rule_sets", shown, setting, "false alarms", LEVEL, alarms, worlds)
+    shown = "every interval on exchanged texts"
+    yield Row("rule_sets", shown, setting, "coverage", 1 - LEVEL, held, worlds)
+
+
+def _apart(decided: np.ndarray) -> list[Estimate]:
+    rest = (decided.sum(1, keepdims=True) - decided) / (decided.shape[1] - 1)
+    level = LEVEL / decided.shape[1]
+    return [mean_test(column).interval(level) for column in (decided - rest).T]
+
+
+def _holds(interval: Estimate, truth: float) -> bool:
+    return interval.low is None or interval.high is None or interval.low <= truth <= interval.high
 
 
 def _no_effect(n: int, rate: float, setting: str, numbers: range) -> Iterator[Row]:

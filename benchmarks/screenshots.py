@@ -145,7 +145,7 @@ def _hard() -> pd.DataFrame:
     shown = (skill + rng.normal(size=n) * 0.7).round(2)
     return pd.DataFrame(
         {
-            "district_of_residence_at_the_time_of_the_application": np.array(names)[group],
+            "ethnicity_as_it_is_stated_in_the_application_form": np.array(names)[group],
             "sex": rng.choice(["female", "male"], n),
             "years_of_experience_in_a_comparable_position": (5 + 3 * shown).clip(0).round(1),
             "score_of_the_aptitude_test_taken_at_the_assessment_centre": np.where(

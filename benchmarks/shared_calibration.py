@@ -21,6 +21,7 @@ _KINDS = (
     "five rows a person, intra-class correlation .6",
     "clusters of ten with both groups",
     "weights of CV 1",
+    "two strata, clusters of ten with both groups",
 )
 
 
@@ -95,6 +96,12 @@ def _drawn(
     if kind.startswith("weights"):
         weights = rng.lognormal(0, np.sqrt(np.log(2)), n)  # coefficient of variation 1
         return make_design(n, weights=weights), rng.random(n) < 0.5, rng.random(n) < share
+    if kind.startswith("two strata"):  # rates a half above and below, each stratum half of the clusters
+        own = np.repeat(np.arange(n // 10), 10)
+        mean = share * np.where(np.arange(n // 10) % 2 == 0, 1.5, 0.5)
+        chance = rng.beta(mean * 2.0, (1 - mean) * 2.0)[own]
+        rows = make_design(len(own), cluster=own, strata=own % 2)
+        return rows, rng.random(len(own)) < 0.5, rng.random(len(own)) < chance
     size, concentration = (5, 2 / 3) if kind.startswith("five") else (10, 2.0)
     own = np.repeat(np.arange(n // size), size)
     chance = rng.beta(share * concentration, (1 - share) * concentration, n // size)[own]

@@ -8,21 +8,11 @@ page again and again. Other work on the machine changes what a view waits for, a
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import time
-from pathlib import Path
 
 from audits.runs.registry import AUDITS
-from benchmarks.load import Visitor, serving, workspace
-
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-def processor_ms(pid: int) -> float:
-    """Return the milliseconds that a process has computed so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / TICK
+from benchmarks.load import Visitor, processor_ms, serving, workspace
 
 
 def main() -> None:

@@ -218,6 +218,13 @@ def _rule_sets(people: Subject, seed: int) -> Any:
     return rule_sets(people, RuleSetsOptions(permutations=99, samples=0, support=0.1), rng=seed)
 
 
+def _rule_sets_within(people: Subject, seed: int) -> Any:
+    from audits.rule_sets import RuleSetsOptions, rule_sets
+
+    asked = {"protected": ["group"], "context": ["site"], "permutations": 99, "samples": 0, "support": 0.1}
+    return rule_sets(people, build(RuleSetsOptions, asked, "rule_sets"), rng=seed)
+
+
 Audited = Callable[[Subject, int], Any]
 WHOLE: tuple[tuple[str, str, Audited, int, float], ...] = (
     ("groups", "whole audits", _groups, 400, SLOW),
@@ -227,6 +234,7 @@ WHOLE: tuple[tuple[str, str, Audited, int, float], ...] = (
     ("outcome_transport", "whole audits", _flows, 200, SLOW),
     ("recourse", "whole audits", _recourse, 300, SLOW),
     ("rule_sets", "whole audits", _rule_sets, 400, SLOW),
+    ("rule_sets", "whole audits within sites", _rule_sets_within, 400, 0.2),
 )
 
 

@@ -34,6 +34,8 @@ LAYERS = (
     ("runs",),
     ("reports",),
     ("cli", "notebook", "pytest_plugin"),
+    ("connect",),
+    ("mlflow_evaluator",),
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -77,7 +77,8 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                     who = people_in(row.group)
                     st.text(f"{who[0].upper()}{who[1:]}{metric.about}: {mine}, against {theirs}.")
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)
-                st.caption(f"{count(differ)} of {count(len(rows))} groups differ for sure")
+                if len(rows) > 1:
+                    st.caption(f"{count(differ)} of {count(len(rows))} groups differ for sure")
 
 
 def measure_chooser(result: GroupsResult) -> None:

@@ -51,6 +51,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         )
     if result.by_role:
         figure_card("bias-roles", drawn(figures.roles, result), result.roles_frame)
+    if any(row.quantiles for row in result.by_role):
         figure_card("role-spread", drawn(figures.role_spread, result), result.roles_frame)
     fine_print(
         found,

@@ -28,7 +28,7 @@ __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _STEPS = [round(0.05 * k, 2) for k in range(21)]
-_BETWEEN = {"snapped": "values that exist", "literal": "what lies in between (Eq. 15)"}
+_BETWEEN = {"snapped": "values that exist", "literal": "values in between"}
 _WAYS = {"any way": None, "up only": "up", "down only": "down"}
 _FIXED = re.compile(
     r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"

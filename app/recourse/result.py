@@ -83,6 +83,8 @@ def _ways(result: RecourseResult) -> None:
 def _people(result: RecourseResult) -> None:
     st.subheader(f"Rejected people ({count(result.n_rejected)})", anchor=False)
     table = result.people.sort_values("alpha", kind="stable")
+    if not _fewest_sought(result):
+        table = table.drop(columns=["fewest", "fewest_columns", "fewest_proved"])
     table = table.rename(columns=_HEADS)
     if (table["people"] == 1).all():
         table = table.drop(columns="people")
@@ -94,6 +96,11 @@ def _people(result: RecourseResult) -> None:
     )
     if chosen is not None:
         _person(result, chosen)
+
+
+def _fewest_sought(result: RecourseResult) -> bool:
+    """Whether a set of columns was looked for: of values in between there is none."""
+    return bool(result.options["fewest"]) and result.options.get("interpolation") != "literal"
 
 
 def _person(result: RecourseResult, row: Any) -> None:
@@ -109,7 +116,7 @@ def _person(result: RecourseResult, row: Any) -> None:
             st.text(
                 f"Fewest columns that have to take their value all the way: {person['fewest_columns']}{sure}"
             )
-        elif result.options["fewest"] and result.options.get("interpolation") != "literal":
+        elif _fewest_sought(result):
             st.text("No set of these columns turns the decision.")
         if result.ways is not None and row in result.ways.index:
             own = result.ways.loc[[row], [name for name in _WAY if name in result.ways]].rename(columns=_WAY)

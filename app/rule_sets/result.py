@@ -67,6 +67,8 @@ _NEAR = {
     "difference": "difference (points)",
     "adjusted_p": "p (corrected)",
 }
+_NEAR_POINTS = ["difference (points)", "low", "high"]
+_NEAR_SHARES = ["favorable inside", "favorable outside"]
 _MOST_PEOPLE = 1000
 _POINTS = ["score (points)", "low", "high", "on perturbed people", "margin"]
 _POINTS += ["in its context (points)", "context low", "context high"]
@@ -271,7 +273,9 @@ def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> Non
     points = ["difference", "low", "high"]
     table[points] = 100 * table[points]
     numbers = [int(number) for number in table.index[:_MOST_PEOPLE]]
-    shown = table.head(_MOST_PEOPLE).rename(columns=_NEAR)
+    shown = _whole(table.head(_MOST_PEOPLE).rename(columns=_NEAR))
+    decimals = {name: st.column_config.NumberColumn(format="%.1f") for name in _NEAR_POINTS}
+    shares = {name: st.column_config.NumberColumn(format="percent") for name in _NEAR_SHARES}
     with st.expander(f"Rule sets alike ({count(len(table))})"):
         st.dataframe(
             shown,
@@ -280,7 +284,8 @@ def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> Non
             height=300 if len(shown) > 7 else "content",
             column_config={
                 **number_columns(shown),
-                "rule set": st.column_config.TextColumn("rule set", pinned=True, width=300),
+                **decimals,
+                **shares,
             },
             on_select=lambda: _open_near(numbers),
             selection_mode="single-row",

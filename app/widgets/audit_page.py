@@ -11,7 +11,7 @@ import streamlit as st
 from app import state, work
 from app.drafts import audit_spec
 from app.held import DataHeld
-from app.summary import Summary
+from app.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.earlier import earlier_result
 from app.widgets.frame import page_text, title
@@ -102,6 +102,8 @@ def audit_page(
             return
         spec = audit_spec(draft, audit, chosen.options)
         standing = work.standing(space, spec)
+        if not (standing.going or standing.finished):
+            work.check_fits(audit, chosen.options, audited_size(draft, summary), chosen.seconds)
     except InputError as error:
         notices.problem(str(error))
         if error.where == "model" and "predictions" in draft["spec"]["model"]:

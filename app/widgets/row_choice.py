@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +13,7 @@ from app.widgets.figure_card import csv_bytes, number_columns
 
 __all__ = ["ROWS", "choose_row", "clicked_row"]
 
-ROWS = ("single-row", "single-cell")
+ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
 
 _MOST_SHOWN = 1000

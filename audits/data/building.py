@@ -86,7 +86,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     excluded: dict[str, int] = {}
     notes += spec.mended
     frame = _selected(frame, spec, excluded, notes, times)
-    frame, meant = named_values(frame, spec, orders)
+    frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)
     frame, outcome = drop_unlabelled(frame, spec, excluded, times)
     frame = _weighing(frame, spec, excluded, times)
@@ -158,6 +158,13 @@ def _selected(
     if not kept.all():
         frame = frame[kept]
     if spec.repeated == "drop":
+        if times is not None:
+            raise InputError(
+                "data.repeated",
+                "cannot be told where a table is counted batch by batch",
+                "drop",
+                "leave the repeated rows out of the file",
+            )
         again = frame.duplicated().to_numpy()
         if again.any():
             excluded["it repeats another row in every column"] = rows_of(again, frame, times)

@@ -6,6 +6,7 @@ mended stands in the spec.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,12 @@ _STANDS_IN = 0.8  # AUC of one column for a protected value from which it can be
 _FEWEST = 30  # people of either side
 _HUGE = 1e15  # beyond it a number is a mark or a mistake
 _ALIKE = 0.999  # share of rows in which two columns agree that say the same
+_ROOM = 3  # different rows that there could be, in rows, from which equal ones are no matter of course
+_AMOUNTS = re.compile(
+    r"(^|[^a-z])(counts?|numbers?|num|n|years?|yrs|months?|days?|hours?|amounts?|percentage|percent|decile|score"
+    r"|rank|size|since|dependants|dependents|children|degrees?)([^a-z]|$)",
+    re.IGNORECASE,
+)
 _FEWEST_CODES, _MOST_CODES = 3, 12  # values of whole numbers that may be codes
 _EQUAL, _ENOUGH = 0.2, 100
 _WHOLE = 0.9
@@ -281,7 +288,8 @@ def _repeated(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     ):
         return []
     repeated = int(frame.duplicated().sum())
-    if repeated <= _EQUAL * len(frame):
+    possible = math.prod(max(1, count) for count in frame.nunique())
+    if repeated <= _EQUAL * len(frame) or possible < _ROOM * len(frame):  # few columns: people who are alike
         return []
     said = (
         f"{repeated:,} of {len(frame):,} rows repeat another row in every column. Are they the same people?"
@@ -430,6 +438,7 @@ def _codes(data: AuditData, spec: DataSpec) -> list[Finding]:
         if data.kinds[name] == "integer"
         and name not in spec.kinds
         and name not in spec.bins
+        and not _AMOUNTS.search(name)
         and _FEWEST_CODES <= data.frame[name].nunique() <= _MOST_CODES
     ]
     if not names:

@@ -16,7 +16,7 @@ _MOST = 100
 
 
 def named_values(
-    frame: pd.DataFrame, spec: DataSpec, orders: dict[str, tuple[str, ...]]
+    frame: pd.DataFrame, spec: DataSpec, orders: dict[str, tuple[str, ...]], *, counted: bool = False
 ) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
     """Return the frame with values replaced by what `DataSpec.labels` says they mean, and how to go back.
 
@@ -31,6 +31,8 @@ def named_values(
     label = spec.label.column if isinstance(spec.label, LabelCut) else spec.label
     made, meant = {}, {}
     for name, means in spec.labels.items():
+        if counted and name not in frame:  # only what the audit asks of is read
+            continue
         where = f"data.labels.{name}"
         column = frame[known_column(where, name, frame)]
         codes, distinct = pd.factorize(column, sort=True)

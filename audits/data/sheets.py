@@ -7,7 +7,6 @@ import io
 import re
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
@@ -67,7 +66,7 @@ def read_sheet(
             warnings.simplefilter("ignore")  # openpyxl warns of styles and filters that carry no data
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
             titles, rows = _table(book, name, options.sheet, limits)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged part makes it stumble over
         reason = type(error).__name__
@@ -113,9 +112,9 @@ def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
                 if entry.filename.lower().endswith((".xml", ".rels")):
                     with archive.open(entry) as part:
                         _refuse_part(part, entry.filename, name)
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, RuntimeError, NotImplementedError) as error:
-        if isinstance(error, InputError):
-            raise
+    except (InputError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - zipfile, too: EOFError, struct.error, LZMAError and more
         raise InputError(name, "is not a readable XLSX workbook", advice="save it again") from None
 
 

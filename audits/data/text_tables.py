@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from audits.checks import whole_text
 from audits.data.detection import Layout, find_layout
 from audits.data.encodings import to_utf8
 from audits.data.tables import Limits, ReadOptions
@@ -272,6 +273,7 @@ def read_json_lines(
         rows = []
     if len(rows) != len(lines) or not all(isinstance(row, dict) for row in rows):
         raise _bad_line(every, name)
+    whole_text(name, data, rows)
     names = list(dict.fromkeys(chain.from_iterable(rows)))
     limits.check(name, rows=len(rows), columns=len(names))
     if not names:

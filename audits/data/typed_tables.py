@@ -259,7 +259,8 @@ def _convert(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) 
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _dates(name, column, missing)
     if pa.types.is_duration(kind):
-        column = pc.divide(column.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
+        parts = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]  # in its own unit: others may overflow
+        column = pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), parts)
         note = f"Column {name!r} holds durations, read as seconds."
         return Converted(pd.Series(column.to_numpy()), missing, (note,))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):

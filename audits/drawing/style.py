@@ -162,7 +162,7 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
     places = list(range(len(labels)))
     figure.update_yaxes(range=[-0.6, len(labels) - 0.4], tickmode="array", tickvals=places)
     if max(map(len, labels), default=0) <= beside:
-        figure.update_yaxes(ticktext=list(labels), col=1)
+        figure.layout.yaxis.ticktext = list(labels)
         return 30
     figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
     for place, label in zip(places, labels, strict=True):

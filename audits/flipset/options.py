@@ -185,6 +185,19 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
     return start + (_AFTERWARDS * SAMPLE_SECONDS if sampled else matching)
 
 
+def memory(options: FlipsetOptions, size: Size) -> float:
+    """About how many bytes matching takes: unasked, no more than `MOST_BYTES`."""
+    n, m = (_people(which, size) for which in (options.source, options.target))
+    details = map_options(options)
+    if isinstance(details, CoupledOptions):
+        return 16.0 * min(n, details.max_people) * min(m, details.max_people)
+    if options.transport != "exact":
+        return 0.0
+    if options.max_people is None:
+        return float(min(estimated_bytes(n, m, size.width), MOST_BYTES))
+    return float(estimated_bytes(min(n, options.max_people), min(m, options.max_people), size.width))
+
+
 def _repeat_seconds(options: FlipsetOptions, n: int, m: int, width: int) -> float:
     """About how many seconds the repeats take."""
     if options.repeat_people:

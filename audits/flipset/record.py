@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from audits.flipset.options import FlipsetOptions, seconds
+from audits.flipset.options import FlipsetOptions, memory, seconds
 from audits.records import Audit
 
 if TYPE_CHECKING:
@@ -41,5 +41,6 @@ AUDIT = Audit(
     says="audits.flipset.words:headline",
     presents="audits.flipset.exhibits:section",
     seconds=seconds,
+    memory=memory,
     usual=_usual,
 )

@@ -60,12 +60,15 @@ class Grounds:
         Why the ratio may be too small, a clause; empty where gradients are exact.
     told_p : float
         That no direction is tied to any attribute (see `Metrics.p_value`).
+    reached : float, optional
+        Of a search without gradient: lower bound of the mean ratio over rows that could be written down.
     """
 
     directions: str
     nothing: str = ""
     estimated: str = ""
     told_p: float = 0.0
+    reached: float | None = None
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,9 @@ def judge_ratio(
 ) -> Judged:
     """Return the verdict on a mean ratio: no difference up to the tolerance, material from some times it.
 
-    What a search without gradient found is a ratio that people do reach, so it can be evidence; that it found
-    no more cannot show that there is no more. Where nothing tells the attributes there is no verdict. Ratios
-    have long tails: fewer than 60 people, however much alike, clear nobody.
+    What a search without gradient found is evidence if rows that could be written down reach it; that it
+    found no more cannot show that there is no more. Where nothing tells the attributes there is no verdict.
+    Ratios have long tails: fewer than 60 people, however much alike, clear nobody.
     """
     interval, p = test.interval(level), test.p_value(tolerance)
     if grounds.nothing:
@@ -125,6 +128,9 @@ def judge_ratio(
     judged = _judge(interval, tolerance, material, level, p, people_needed=needed)
     if grounds.estimated and judged.verdict != EVIDENCE:
         return _judge(interval, tolerance, material, level, p, only_estimated=grounds.estimated)
+    if judged.verdict == EVIDENCE and grounds.reached is not None and grounds.reached <= tolerance:
+        between = "part of this lies between categories, where no row can be, and whole rows do not show it"
+        return _judge(interval, tolerance, material, level, p, only_estimated=between)
     if judged.verdict == NO_MATERIAL and test.n < _CLEARED:
         few = _judge(interval, tolerance, material, level, p, only_estimated="so few")
         return dataclasses.replace(few, reason="", people_needed=_CLEARED)

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit, softmax
 
 from audits.checks import finite
 from audits.data import AuditData
 from audits.errors import InputError, RunFailed
-from audits.loss_ratio.flow import Flow, Loss, gradient_flow, probability_losses
+from audits.loss_ratio.flow import LEAST_LOSS, Flow, Loss, gradient_flow, probability_losses
 from audits.loss_ratio.metrics import FairMetric, Metrics
 from audits.loss_ratio.options import LossRatioOptions
-from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Found, Splits, black_box_flow, scorings
+from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Found, black_box_flow, scorings
 from audits.models import Subject
 from audits.models.gradients import Differentiable, logits_over
 from audits.models.labels import NumberModel, class_codes, label_numbers
@@ -93,6 +94,25 @@ class Target:
         if self.kind == "classes":
             return finite("scores of the model", self.subject.model.score(frame))
         return finite("numbers of the model", self.subject.model.number(frame))  # type: ignore[attr-defined]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the model gives chances."""
+        return self.kind != "number"
+
+    def odds(self, raw: np.ndarray) -> np.ndarray:
+        """Return what `raw` gave as log-odds (n, 1), logarithms of chances (n, k), or numbers (n, 1)."""
+        if self.kind == "number":
+            return raw[:, None]
+        if self.kind == "classes":
+            return np.log(np.clip(raw, LEAST_LOSS, 1.0))
+        return logit(np.clip(raw, LEAST_LOSS, 1.0 - LEAST_LOSS))[:, None]
+
+    def of_odds(self, odds: np.ndarray) -> np.ndarray:
+        """Return what `raw` gives from what `odds` made of it."""
+        if self.kind == "number":
+            return odds[:, 0]
+        return softmax(odds, axis=1) if self.kind == "classes" else expit(odds[:, 0])
 
     def losses(self, raw: np.ndarray) -> np.ndarray:
         """Return the losses (n,) of what `raw` gave."""
@@ -185,12 +205,33 @@ _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
 
 
 @dataclass(frozen=True, eq=False)
+class Searched:
+    """What a search without gradient did.
+
+    Attributes
+    ----------
+    shorter : array (n,)
+        Losses that its first way had found.
+    reached : array (n,)
+        Losses that the model itself has at the nearest row of the best such point.
+    steps : int
+        Of the first way.
+    kept_inside : bool
+        Whether people had to be kept within the observed ranges.
+    """
+
+    shorter: np.ndarray
+    reached: np.ndarray
+    steps: int
+    kept_inside: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Moved:
     """Who was moved (positions among the audited), from where, where to, and what the model says of them.
 
     `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
-    there were; `exact` says that there was a gradient. Where there was none, `shorter` holds the losses (n,)
-    that the first way of the search had found, and `tried` how many steps the whole search took.
+    there were; `exact` says that there was a gradient, `searched` what the search did where there was none.
     """
 
     used: np.ndarray
@@ -203,9 +244,7 @@ class Moved:
     steps: int
     method: str
     exact: bool
-    shorter: np.ndarray | None = None
-    tried: int = 0
-    kept_inside: bool = False
+    searched: Searched | None = None
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -241,8 +280,8 @@ def move_people(
     model = subject.model
     if subject.differentiable is not None:
         return _by_gradient(subject, subject.differentiable, metrics, options, rng, progress)
-    if isinstance(model, NumberModel) and hasattr(model, "regression"):
-        return _by_gradient(subject, _Regression(model), metrics, options, rng, progress)
+    if isinstance(model, NumberModel) and subject.regression is not None:
+        return _by_gradient(subject, _Regression(subject.regression), metrics, options, rng, progress)
     return _by_scoring(subject, metrics, options, rng, progress)
 
 
@@ -353,7 +392,7 @@ def _by_scoring(
     progress: Progress,
 ) -> Moved:
     steps = options.steps_for(number=isinstance(subject.model, NumberModel))
-    splits: Splits = getattr(subject.model, "splits", {})
+    splits = subject.splits
     each = scorings(subject.space, steps, splits)
     most = max(10, MOST_SCORED // each)
     reason = f"not drawn into the sample (a model without gradient scores each person {each} times)"
@@ -367,10 +406,9 @@ def _by_scoring(
         found = []
         for rows, metric, report in _parts(metrics, used, progress):
             theirs = data.take(rows)
-            own = target_of(subject, theirs, options.loss)
             found.append(
                 black_box_flow(
-                    lambda frame, own=own: own.losses(own.raw(frame)),  # type: ignore[misc]
+                    target_of(subject, theirs, options.loss),
                     theirs.frame,
                     subject.space,
                     metric,
@@ -393,13 +431,15 @@ def _by_scoring(
         found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
     place = metrics.place[used]
     flow = _joined([each.flow for each in found], place)
-    after = pd.concat([each.after for each in found]).iloc[np.argsort(np.argsort(place, kind="stable"))]
-    shorter = _in_order([each.shorter for each in found], place)
-    answers = target.answers(target.raw(data.frame)), target.answers(target.raw(after))
+    shorter, reached, after = (
+        _in_order([getattr(each, name) for each in found], place) for name in ("shorter", "reached", "raw")
+    )
+    answers = target.answers(target.raw(data.frame)), target.answers(after)
     x = subject.space.encode(data.frame) * category_units(subject.space)
     tried = min(steps, SEARCH_STEPS)
-    method = OF_TREES if splits else ESTIMATE
-    return Moved(used, left_out, x, flow, target, *answers, steps, method, False, shorter, tried, kept_inside)
+    method = ESTIMATE if splits is None else OF_TREES
+    searched = Searched(shorter, reached, tried, kept_inside)
+    return Moved(used, left_out, x, flow, target, *answers, steps, method, False, searched)
 
 
 def _parts(

@@ -43,7 +43,7 @@ def pack(
 ) -> LossRatioResult:
     """Hold both ratios against the tolerance, and put everything into the result."""
     data = subject.data.take(moved.used)
-    grounds = grounds_of(subject, metric, moved, options)
+    grounds = grounds_of(subject, metric, moved, tests, options)
     standing = stand(
         tests.loss,
         tests.errors,
@@ -79,9 +79,13 @@ def pack(
         people=people_table(data, moved, tests.ratios),
         moves=moves_table(subject.space, data, moved, order),
         search=None
-        if tests.shorter is None
+        if moved.searched is None or tests.shorter is None
         else Search(
-            moved.tried, options.within_range, outside_of(subject, moved), tests.shorter, tests.loss.mean
+            moved.searched.steps,
+            options.within_range,
+            outside_of(subject, moved),
+            tests.shorter,
+            tests.loss.mean,
         ),
         misspecified=turned,
     )

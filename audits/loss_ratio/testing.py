@@ -24,7 +24,8 @@ _ROBUST_FLOOR = 0.01
 class Tests:
     """Ratios (n,), the least loss counted, and all that is tested on them.
 
-    `shorter` is the mean ratio that the first way of a search without gradient had found.
+    Of a search without gradient `shorter` is the mean ratio that its first way had found, `reached` the lower
+    bound of the mean ratio by the model's own answers about rows that could be written down.
     """
 
     ratios: np.ndarray
@@ -36,6 +37,7 @@ class Tests:
     curve: tuple[CurvePoint, ...]
     groups: tuple[GroupRatio, ...]
     shorter: float | None = None
+    reached: float | None = None
 
 
 def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests:
@@ -49,6 +51,11 @@ def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests
     ratios = loss_ratios(flow.before, flow.after, floor)
     loss = mean_test(ratios, weights, method=how)
     errors = paired_ratio(moved.after.wrong, moved.before.wrong, weights, method=pairs)
+    shorter = reached = None
+    if moved.searched is not None:
+        shorter = mean_test(loss_ratios(flow.before, moved.searched.shorter, floor), weights).mean
+        rows = loss_ratios(flow.before, moved.searched.reached, floor)
+        reached = mean_test(rows, weights, method=how).lower_bound(options.level)
     careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, _ROBUST_FLOOR)), weights, method=how)
     return Tests(
         ratios,
@@ -62,9 +69,8 @@ def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests
         Floored(max(floor, _ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
         _curve(flow, weights, floor, how, options.level),
         _groups(data, ratios, how, options.level),
-        None
-        if moved.shorter is None
-        else mean_test(loss_ratios(flow.before, moved.shorter, floor), weights).mean,
+        shorter,
+        reached,
     )
 
 

@@ -33,7 +33,10 @@ def headline(result: LossRatioResult) -> str:
 def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> str:
     """Say the same of another tolerance."""
     if result.words.nothing:
-        return "Nothing that the model reads tells the chosen attributes, so there is nothing to change."
+        return (
+            "These data do not show that what the model reads tells the chosen attributes: there is nothing "
+            "to change."
+        )
     ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:
         return (
@@ -61,7 +64,9 @@ def _what(result: LossRatioResult) -> str:
     return f"what stands in for {' or '.join(names[:2]) if names else 'protected status'}{such}"
 
 
-def grounds_of(subject: Subject, metrics: Metrics, moved: Moved, options: LossRatioOptions) -> Grounds:
+def grounds_of(
+    subject: Subject, metrics: Metrics, moved: Moved, tests: Tests, options: LossRatioOptions
+) -> Grounds:
     """Return in which directions people are moved, and what the verdict rests on beside the test."""
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
@@ -76,6 +81,7 @@ def grounds_of(subject: Subject, metrics: Metrics, moved: Moved, options: LossRa
         metrics.nothing,
         "" if moved.exact else "a search without gradient may miss larger ratios",
         metrics.p_value,
+        tests.reached,
     )
 
 
@@ -102,15 +108,21 @@ def warnings_for(
             "losses larger wherever the model reads them."
         )
     flow = moved.flow
-    if not moved.exact:
-        trees = (
-            " Its trees' split points were crossed a column at a time." if moved.method == OF_TREES else ""
-        )
+    if moved.searched is not None:
+        if moved.method == OF_TREES:
+            between = (
+                "the nearest rows that could be written down. Its trees' split points were crossed a column "
+                "at a time."
+            )
+        else:
+            between = (
+                "rows that could be written down; between two categories its log-odds were taken to lie on a "
+                "straight line, and only what it says of whole rows counts as evidence."
+            )
         found.append(
-            f"The {subject.model.name} has no gradient: people were moved by {moved.tried} long steps of "
-            "finite differences on numbers and every category of each column, and the model was asked about "
-            f"the nearest rows that could be written down.{trees} So the ratio is an estimate and may be too "
-            f"small. {_longer(tests)}"
+            f"The {subject.model.name} has no gradient: people were moved by {moved.searched.steps} long "
+            "steps of finite differences on numbers and every category of each column, and the model was "
+            f"asked about {between} So the ratio is an estimate and may be too small. {_longer(tests)}"
         )
         if options.schedule != "constant":
             found.append("A step schedule does not apply to it: its steps are of one length.")
@@ -125,7 +137,7 @@ def warnings_for(
             f"A random {len(moved.used):,} of {subject.data.n:,} people were moved: "
             f"{', '.join(moved.left_out)}."
         )
-    if moved.kept_inside:
+    if moved.searched is not None and moved.searched.kept_inside:
         found.append(
             "The model gives no score to people beyond the observed ranges, so people were kept within them: "
             "another unfair map than the paper's."

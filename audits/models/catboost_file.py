@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "open_catboost"]
+__all__ = ["load", "open_catboost", "splits_of"]
 
 _CHANCES = {"Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll"}
 _NUMBERS = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie", "LogLinQuantile", "Expectile")
@@ -70,8 +71,11 @@ def open_catboost(path: Path) -> Opened:
     features = tuple(Feature(each, () if each in words else None) for each in names)
     classes = tuple(np.asarray(model.classes_).tolist()) if gives == "probabilities" else ()
     named = not all(re.fullmatch(r"\d+", each) for each in names)
-
-    def splits() -> dict[str, np.ndarray]:
-        return {names[k]: np.unique(borders) for k, borders in model.get_borders().items() if len(borders)}
-
+    splits = partial(splits_of, model)
     return Opened(name, digest, features, named, predict, gives, classes or None, model, splits)
+
+
+def splits_of(model: Any) -> dict[str, np.ndarray]:
+    """Return the sorted numbers at which a model's trees split each feature."""
+    names = list(model.feature_names_)
+    return {names[k]: np.unique(borders) for k, borders in model.get_borders().items() if len(borders)}

@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     from audits.data.space import FeatureSpace
     from audits.models.protocol import Model
 
-__all__ = ["TOLERANCE", "Exact", "differentiable", "sklearn_networks"]
+__all__ = ["TOLERANCE", "Exact", "ExactNumber", "differentiable", "regression_of", "sklearn_networks"]
 
 TOLERANCE = 1e-5
 """Largest difference between a network's score and the model's own: float32 keeps seven digits."""
 
 _ROWS_AT_ONCE = 8192
+_FAILURES = (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError)
+"""What a graph that is no network of standard layers fails with: it is then asked for scores only."""
+
+_Network = tuple[Callable[["pd.DataFrame"], np.ndarray], Callable[[], "torch.nn.Module"]]
+"""What encodes rows, and what makes the network that reads that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,74 @@ class Exact:
         return _favorable_odds(network, self.favorable) if self.classes is None else network
 
 
+@dataclass(frozen=True, eq=False)
+class ExactNumber:
+    """A model of a number with its gradient: `regression()` of `design(frame)` are its numbers (n, 1)."""
+
+    model: Any
+    encode: Callable[[pd.DataFrame], np.ndarray] = field(repr=False)
+    made: Callable[[], torch.nn.Module] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return self.model.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that it reads."""
+        return self.model.columns
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the numbers (n, k) that the network reads."""
+        return self.encode(frame)
+
+    def network(self) -> torch.nn.Module:
+        """Return a float64 copy of the network, (n, k) to numbers (n, 1)."""
+        return self.made()
+
+    regression = network
+
+
+def regression_of(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> ExactNumber | None:
+    """Return a model of a number that was brought along with its gradient.
+
+    None where no network gives everyone in `frame` the model's own number, to `TOLERANCE` of their spread.
+    """
+    if any(column not in space.columns for column in model.columns):
+        return None
+    numbers = model.number(frame)
+    unit = max(1.0, float(np.std(numbers)))
+    return next((each for each in _number_readings(model) if _gives(each, numbers, unit, frame, space)), None)
+
+
+def _number_readings(model: Any) -> Iterator[ExactNumber]:
+    graph, opened = getattr(model, "graph", None), getattr(model, "opened", None)
+    owner = getattr(getattr(model, "ask", None), "__self__", None)
+    if graph is not None:
+        if len(model.outputs) == 1:
+            for encode, made in _onnx_networks(graph, model.outputs[0], number=True):
+                yield ExactNumber(model, encode, made)
+    elif opened is not None or owner is not None:
+        given = model.given if opened is not None else model.reader
+        for encode, made in _sklearn_parts(opened.model if opened is not None else owner, given):
+            yield ExactNumber(model, encode, made)
+
+
+def _gives(
+    exact: ExactNumber, numbers: np.ndarray, unit: float, frame: pd.DataFrame, space: FeatureSpace
+) -> bool:
+    import torch
+
+    try:
+        network = logits_over(exact, space, frame)  # type: ignore[arg-type]
+        with torch.inference_mode():
+            own = network(torch.from_numpy(space.encode(frame))).numpy()
+    except _FAILURES:
+        return False
+    return own.shape == (len(numbers), 1) and bool(np.abs(own[:, 0] - numbers).max() <= TOLERANCE * unit)
+
+
 def differentiable(
     model: Model, favorable: np.ndarray, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace
 ) -> Exact | None:
@@ -125,12 +198,18 @@ def _readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
 
 
 def _onnx_readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
+    for encode, made in _onnx_networks(model.graph, model.outputs[0]):
+        yield Exact(model, encode, made, favorable)
+
+
+def _onnx_networks(graph: Any, output: str, *, number: bool = False) -> Iterator[_Network]:
+    """Yield what encodes rows for a graph, and its network behind that."""
     from audits.models.onnx_file import parse_onnx
     from audits.models.onnx_torch import layers_of
 
-    proto = parse_onnx(model.content, model.name)
-    for layers in layers_of(proto, _tensor_behind(proto, model.outputs[0])):
-        front = model.graph.front(proto, layers.cuts)
+    proto = parse_onnx(graph.content, graph.name)
+    for layers in layers_of(proto, _tensor_behind(proto, output), number=number):
+        front = graph.front(proto, layers.cuts)
         if front is None:
             continue
 
@@ -140,7 +219,7 @@ def _onnx_readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
         def made(layers: Any = layers, front: Any = front) -> torch.nn.Module:
             return layers.network(front.widths)
 
-        yield Exact(model, encode, made, favorable)
+        yield encode, made
 
 
 def _tensor_behind(proto: Any, output: str) -> str:
@@ -169,6 +248,11 @@ def sklearn_networks(
     favorable : (k,) bool
         Which of its classes are favourable.
     """
+    for encode, made in _sklearn_parts(estimator, given):
+        yield Exact(model, encode, made, favorable)
+
+
+def _sklearn_parts(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iterator[_Network]:
     steps = estimator[:-1] if hasattr(estimator, "steps") and len(estimator.steps) > 1 else None
     last = estimator[-1] if hasattr(estimator, "steps") else estimator
     made = _sklearn_layers(last)
@@ -181,7 +265,7 @@ def sklearn_networks(
         x = x.toarray() if hasattr(x, "toarray") else x
         return np.asarray(x, dtype=np.float64)
 
-    yield Exact(model, encode, made, favorable)
+    yield encode, made
 
 
 def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
@@ -193,6 +277,11 @@ def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
         return lambda: _sequence([last.coef_.T], [last.intercept_], "identity")
     if kind == "MLPClassifier" and last.out_activation_ in {"logistic", "softmax"}:
         return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
+    if kind == "MLPRegressor" and last.out_activation_ == "identity":
+        return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
+    if not hasattr(last, "classes_") and np.ndim(getattr(last, "coef_", None)) in {1, 2}:
+        rows = np.atleast_2d(last.coef_)  # of one number; whether nothing follows is held against the model
+        return lambda: _sequence([rows.T], [np.atleast_1d(last.intercept_)], "identity")
     return None
 
 
@@ -252,8 +341,7 @@ def _holds(exact: Exact, scores: np.ndarray, frame: pd.DataFrame, space: Feature
                 two = exact.classes is None
                 found.append((torch.sigmoid(logits) if two else torch.softmax(logits, dim=1)).numpy())
         chances = np.concatenate(found)
-    # a graph that is no network of standard layers fails in many ways, and is then asked for scores only
-    except (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError):
+    except _FAILURES:
         return False
     if chances.shape[1] != (1 if exact.classes is None else len(exact.favorable)):
         return False

@@ -7,6 +7,7 @@ run code hidden in it as soon as it is loaded.
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -113,7 +114,7 @@ def _by_names(path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             names = {name.rsplit("/", 1)[-1] for name in archive.namelist()}
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError, struct.error):
         return None
     if "schema.json" in names:
         return "skops"

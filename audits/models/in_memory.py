@@ -12,41 +12,28 @@ people audited get; two models that agree on all of these are told apart by noth
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import expit, softmax
 
 from audits.checks import choices
 from audits.data.frames import with_columns
 from audits.data.given import Given, Reader
-from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.models.labels import cut_rule, number_column
-from audits.models.onnx_outputs import name_classes, named_by_data, one_hot, read_probabilities
-from audits.models.protocol import (
-    check_scores,
-    class_text,
-    favorable_columns,
-    label_values,
-    need_columns,
-)
+from audits.models.in_memory_models import InMemoryModel, InMemoryNumber, Output, answers_of
+from audits.models.in_memory_networks import is_network, network_call, with_gradient
+from audits.models.labels import cut_rule
+from audits.models.onnx_outputs import name_classes, named_by_data
+from audits.models.protocol import class_text, label_values
 
 if TYPE_CHECKING:
-    import torch
-
     from audits.data import AuditData
 
 __all__ = [
-    "InMemoryModel",
-    "InMemoryNumber",
-    "Output",
     "ignored_columns",
     "in_memory_model",
     "model_columns",
@@ -54,89 +41,8 @@ __all__ = [
     "says_what_it_reads",
 ]
 
-Output = Literal["probabilities", "logits", "scores", "labels"]
-"""What a model gives: of every class or of the second one; or any number, higher being better."""
-
 _TRIED_FIRST = 1000
-_AGREES = 1e-5
 _DIGITS = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class InMemoryModel:
-    """An object that scores people.
-
-    Attributes
-    ----------
-    ask : callable
-        From a table in the form it was given in to the object's own answers, (n,) or (n, k).
-    reader : Reader
-        From the audit's rows to such a table.
-    output : {"probabilities", "logits", "scores", "labels"}
-        What the answers are.
-    sign : float
-        -1 where a lower score is better for the person.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    classes: tuple[object, ...] | None
-    ask: Callable[[Any], Any]
-    reader: Reader
-    output: Output
-    sha256: str = ""
-    notes: tuple[str, ...] = ()
-    sign: float = 1.0
-    invents: bool = True
-
-    def answers(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the object says of the rows of `frame`, as an array with one entry a row."""
-        need_columns(frame, self.columns, self.name)
-        return _answers(self.ask, self.reader(frame), len(frame), self.name)
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return probabilities (n, k) of the classes; scores (n,), higher better, where there are none."""
-        if frame.empty:
-            return np.empty(0) if self.classes is None else np.empty((0, len(self.classes)))
-        return _scores(self.answers(frame), frame, self)
-
-
-@dataclass(frozen=True, eq=False)
-class InMemoryNetwork(InMemoryModel):
-    """One whose logits are known as a torch network of a design: a `Differentiable` model.
-
-    Of two classes `score` gives the probability of the favourable one, in column `favorable` of what is
-    asked, and has no classes.
-    """
-
-    asked: InMemoryModel | None = None
-    favorable: int | None = None
-    made: Callable[[Any], np.ndarray] = np.asarray
-    layers: Any = None
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome (n,), or of each class (n, k)."""
-        assert self.asked is not None  # noqa: S101  (always given)
-        scores = self.asked.score(frame)
-        return scores if self.favorable is None else scores[:, self.favorable]
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the network reads, (n, m)."""
-        need_columns(frame, self.columns, self.name)
-        return self.made(self.reader(frame))
-
-    def network(self) -> torch.nn.Module:
-        """Return a float64 copy of the network, (n, m) to logits (n, k)."""
-        return copy.deepcopy(self.layers).double()
-
-
-@dataclass(frozen=True, eq=False)
-class InMemoryNumber(InMemoryModel):
-    """An object that predicts the number which the label cuts."""
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        return self.sign * self.score(frame)
 
 
 def name_of(model: Any) -> str:
@@ -246,7 +152,7 @@ def in_memory_model(
         return _number(model, name, reader, data)
     ask, known = _way_to_ask(model, name, output)
     tried = data.frame.iloc[:_TRIED_FIRST]
-    first = _answers(ask, reader(tried), len(tried), name)
+    first = answers_of(ask, reader(tried), len(tried), name)
     kind, notes = (known, []) if known is not None else _kind_of(first, data, model, name)
     found: tuple[object, ...] | None = None
     sign = 1.0
@@ -272,7 +178,7 @@ def in_memory_model(
     made = replace(
         made, sha256=_digest(model, made.score(data.frame)), notes=(*notes, *_steadiness(made, data))
     )
-    return _with_gradient(model, made, data) or made
+    return with_gradient(model, made, data) or made
 
 
 def _number(model: Any, name: str, reader: Reader, data: AuditData) -> InMemoryNumber:
@@ -296,8 +202,10 @@ def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[
             "pass the object; for a file, write a spec with model: {path: …}; of stored predictions: "
             "audits.audit(None, X, y, predictions=…)",
         )  # fmt: skip
-    if _is_network(model):
-        return _network_call(model), output
+    if is_network(model):
+        return network_call(model), output
+    if type(model).__module__ == "xgboost.core" and type(model).__name__ == "Booster":
+        return _booster_call(model), output
     if hasattr(model, "predict_proba") and output in {None, "probabilities"}:
         return model.predict_proba, "probabilities"
     two = len(_classes_of(model) or (0, 0)) == 2
@@ -316,6 +224,17 @@ def _way_to_ask(model: Any, name: str, output: Output | None) -> tuple[Callable[
     )
 
 
+def _booster_call(booster: Any) -> Callable[[Any], np.ndarray]:
+    """Return what asks a booster of XGBoost's own, which takes tables in its own form only."""
+
+    def ask(rows: Any) -> np.ndarray:
+        import xgboost
+
+        return np.asarray(booster.predict(xgboost.DMatrix(rows, enable_categorical=True, nthread=1)))
+
+    return ask
+
+
 def _kind_of(answers: np.ndarray, data: AuditData, model: Any, name: str) -> tuple[Output, list[str]]:
     """Return what answers are, by what they look like, and a note where that is a guess."""
     if answers.dtype.kind in "OUSb":
@@ -329,7 +248,7 @@ def _kind_of(answers: np.ndarray, data: AuditData, model: Any, name: str) -> tup
     if low >= -_DIGITS and high <= 1 + _DIGITS and np.allclose(sums, 1.0, atol=1e-4):
         return "probabilities", []
     span = f"its answers run from {low:.4g} to {high:.4g}"
-    if _is_network(model) or (answers.ndim == 2 and answers.shape[1] > 1):
+    if is_network(model) or (answers.ndim == 2 and answers.shape[1] > 1):
         return "logits", [f"{name} gives no probabilities ({span}): they were taken as logits."]
     return "scores", [f"{name} gives no probabilities ({span}): they were taken as scores."]
 
@@ -349,55 +268,6 @@ def _direction(
         notes.append(f"The model's decision function is its score, which speaks for {stated[1]!r}.")
         return 1.0 if class_text(stated[1]) in good else -1.0
     return -1.0 if higher_is == "unfavorable" else 1.0
-
-
-def _scores(answers: np.ndarray, frame: pd.DataFrame, model: InMemoryModel) -> np.ndarray:
-    """Return answers as `Model.score` does."""
-    width = 1 if model.classes is None else len(model.classes)
-    if model.output == "labels":
-        places = {class_text(value): place for place, value in enumerate(model.classes or ())}
-        return one_hot(answers, places, width, model.name)
-    if answers.ndim == 2 and answers.shape[1] == 1:
-        answers = answers[:, 0]
-    if model.output == "scores":
-        return model.sign * check_scores(answers.astype(np.float64), frame, model.name)
-    if model.output == "logits":
-        check_scores(answers, frame, model.name)
-        answers = answers.astype(np.float64)
-        answers = expit(answers) if answers.ndim == 1 else softmax(answers, axis=1)
-    scores = read_probabilities(answers, frame, model.name)
-    if width == 1:
-        return scores if scores.ndim == 1 else scores[:, -1]
-    if scores.ndim == 1:
-        scores = np.column_stack([1.0 - scores, scores])
-    if scores.shape[1] != width:
-        raise InputError(model.name, f"must give {width} probabilities a person", scores.shape[1])
-    return scores
-
-
-def _answers(ask: Callable[[Any], Any], rows: Any, n: int, name: str) -> np.ndarray:
-    """Return the object's answers as an array (n, …); its own failure is told with what it said."""
-    try:
-        said = ask(rows)
-    except Exception as error:  # whatever a stranger's model raises
-        words = " ".join(str(error).split())[:300]
-        raise InputError(
-            "model",
-            f"must score the people of X, but {name} fails on them ({type(error).__name__}: {words})",
-            advice="call it with X yourself; columns=[…] names what it reads, in its order",
-        ) from error
-    for part in ("detach", "cpu", "numpy", "to_numpy"):  # tensors, frames and series of any library
-        if not isinstance(said, np.ndarray) and callable(getattr(said, part, None)):
-            said = getattr(said, part)()
-    found = np.asarray(said)
-    if found.ndim not in {1, 2} or len(found) != n:
-        raise InputError(
-            "model", f"must give one answer for each of {n:,} people",
-            f"{name} gives an array of shape {found.shape}",
-        )  # fmt: skip
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    return found
 
 
 def _steadiness(model: InMemoryModel, data: AuditData) -> list[str]:
@@ -439,186 +309,6 @@ def _names_known(model: Any) -> list[str] | None:
 
 def _inputs_known(model: Any) -> int | None:
     wanted = getattr(model, "n_features_in_", None)
-    if wanted is None and _is_network(model):
+    if wanted is None and is_network(model):
         wanted = next((part.in_features for part in model.modules() if hasattr(part, "in_features")), None)
     return None if wanted is None else int(wanted)
-
-
-def _is_network(model: Any) -> bool:
-    return any(kind.__module__.startswith("torch.nn") for kind in type(model).__mro__)
-
-
-def _matrix(rows: Any) -> np.ndarray:
-    """Return a table of numbers, in whatever form, as a matrix of float64."""
-    if isinstance(rows, np.ndarray):
-        return rows.astype(np.float64)
-    frame = rows if isinstance(rows, pd.DataFrame) else rows.to_pandas()
-    return np.column_stack([number_column(frame.iloc[:, place]) for place in range(frame.shape[1])])
-
-
-def _network_call(network: Any) -> Callable[[Any], np.ndarray]:
-    """Return what asks a torch module as in use: no training, no gradients, its own type and device."""
-
-    def ask(rows: Any) -> np.ndarray:
-        import torch
-
-        like = next(network.parameters(), torch.zeros(1))
-        training = network.training
-        network.eval()
-        try:
-            with torch.inference_mode():
-                given = torch.from_numpy(_matrix(rows)).to(dtype=like.dtype, device=like.device)
-                return np.asarray(network(given).cpu().numpy())
-        finally:
-            network.train(training)
-
-    return ask
-
-
-def _with_gradient(model: Any, asked: InMemoryModel, data: AuditData) -> InMemoryNetwork | None:
-    """Return the model with its logits as a network, if that says the same of the people of `data`.
-
-    Without torch, of which a plain installation has none, every model is a black box.
-    """
-    try:
-        import torch
-    except ModuleNotFoundError:
-        return None
-    if asked.output not in {"probabilities", "logits"} or not set(asked.columns) <= set(data.features):
-        return None
-    if any(data.kinds[name] in {"text", "identifier"} for name in data.features):
-        return None
-    taken = _torch_layers(model, asked) if _is_network(model) else _sklearn_layers(model)
-    if taken is None:
-        return None
-    made, layers = taken
-    kept: dict[str, Any] = {name: getattr(asked, name) for name in InMemoryModel.__dataclass_fields__}
-    favorable = None
-    if asked.classes is not None and len(asked.classes) == 2:
-        try:
-            chosen = favorable_columns(asked.classes, data.favorable, label_values(data), asked.name)
-        except InputError:  # said where scores are asked for
-            return None
-        favorable, kept["classes"] = int(np.flatnonzero(chosen)[0]), None
-    if kept["classes"] is None:
-        layers = _one_logit(layers, favorable)
-    found = InMemoryNetwork(
-        **kept, asked=asked, favorable=favorable, made=made, layers=torch.nn.Sequential(*layers)
-    )
-    return found if _agrees(found, data) else None
-
-
-def _agrees(model: InMemoryNetwork, data: AuditData) -> bool:
-    """Whether the network says what the model says of the first people of `data`."""
-    import torch
-
-    from audits.models.gradients import logits_over
-
-    tried = data.frame.iloc[:_TRIED_FIRST]
-    said = model.score(tried)
-    try:
-        space = FeatureSpace.fit(data)
-        with torch.inference_mode():
-            logits = logits_over(model, space, tried)(torch.from_numpy(space.encode(tried))).numpy()
-    except Exception:  # noqa: BLE001  (steps that cannot be taken apart: the black box remains)
-        return False
-    own = softmax(logits, axis=1) if said.ndim == 2 else expit(logits).reshape(len(logits), -1)[:, 0]
-    return own.shape == said.shape and bool(np.allclose(own, said, rtol=0, atol=_AGREES))
-
-
-def _torch_layers(network: Any, asked: InMemoryModel) -> tuple[Callable[[Any], np.ndarray], list[Any]]:
-    """Return a torch module's input, and float64 layers that end in logits."""
-    import torch
-
-    layers = _flat(copy.deepcopy(network).eval().cpu().double())
-    if asked.output == "logits":
-        return _matrix, layers
-    if isinstance(layers[-1], (torch.nn.Sigmoid, torch.nn.Softmax)):
-        return _matrix, layers[:-1]
-
-    class Logits(torch.nn.Module):
-        """Probabilities, one or of each class, as logits."""
-
-        def forward(self, given: torch.Tensor) -> torch.Tensor:
-            given = given.reshape(len(given), -1)
-            return torch.logit(given) if given.shape[1] == 1 else torch.log(given)
-
-    return _matrix, [*layers, Logits()]
-
-
-def _flat(network: Any) -> list[Any]:
-    import torch
-
-    if not isinstance(network, torch.nn.Sequential):
-        return [network]
-    return [layer for part in network for layer in _flat(part)]
-
-
-def _sklearn_layers(model: Any) -> tuple[Callable[[Any], np.ndarray], list[Any]] | None:
-    """Return steps and layers of a logistic regression or network of scikit-learn; None for other models."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import Pipeline
-
-    last = model[-1] if isinstance(model, Pipeline) else model
-    if not isinstance(last, (LogisticRegression, MLPClassifier)):
-        return None
-    steps = model[:-1].transform if isinstance(model, Pipeline) and len(model) > 1 else None
-
-    def made(rows: Any) -> np.ndarray:
-        found = rows if steps is None else steps(rows)
-        found = found.toarray() if hasattr(found, "toarray") else found
-        return found.astype(np.float64) if isinstance(found, np.ndarray) else _matrix(found)
-
-    if isinstance(last, LogisticRegression):
-        return made, _layers([last.coef_.T], [last.intercept_], "identity")
-    return made, _layers(last.coefs_, last.intercepts_, last.activation)
-
-
-def _layers(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], activation: str) -> list[Any]:
-    import torch
-
-    between = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "logistic": torch.nn.Sigmoid}.get(
-        activation, torch.nn.Identity
-    )
-    layers: list[Any] = []
-    for weight, bias in zip(weights, biases, strict=True):
-        layers += [_linear(np.asarray(weight).T, np.asarray(bias)), between()]
-    return layers[:-1]
-
-
-def _one_logit(layers: Sequence[Any], favorable: int | None) -> list[Any]:
-    """Return layers that end in the log-odds (n, 1) of the favourable outcome.
-
-    `favorable` is its place among two classes; None where the last output speaks for it. What the layers
-    give is one number for the second class, or one for each.
-    """
-    import torch
-
-    *before, last = layers
-    sign = -1.0 if favorable == 0 else 1.0
-    if not isinstance(last, torch.nn.Linear):
-
-        class Favorable(torch.nn.Module):
-            """One logit of what may be two."""
-
-            def forward(self, given: torch.Tensor) -> torch.Tensor:
-                z = given.reshape(len(given), -1)
-                return sign * (z[:, -1:] - (z[:, :1] if z.shape[1] > 1 else 0.0))
-
-        return [*layers, Favorable()]
-    weight = last.weight.detach().double().numpy()
-    bias = np.zeros(len(weight)) if last.bias is None else last.bias.detach().double().numpy()
-    if len(weight) == 2:
-        weight, bias = weight[1:] - weight[:1], bias[1:] - bias[:1]
-    return [*before, _linear(sign * weight, sign * bias)]
-
-
-def _linear(weight: np.ndarray, bias: np.ndarray) -> Any:
-    """Return a float64 layer with these weights (outputs, inputs)."""
-    import torch
-
-    layer = torch.nn.Linear(weight.shape[1], weight.shape[0], dtype=torch.float64)
-    layer.weight.data = torch.from_numpy(np.array(weight, dtype=np.float64))
-    layer.bias.data = torch.from_numpy(np.array(bias, dtype=np.float64))
-    return layer

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "open_lightgbm"]
+__all__ = ["load", "open_lightgbm", "splits_of"]
 
 _CHANCES = ("binary", "multiclass", "multiclassova", "cross_entropy", "xentropy")
 _NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
@@ -74,13 +75,15 @@ def open_lightgbm(path: Path) -> Opened:
 
     features = tuple(Feature(each, categories.get(each)) for each in names)
     named = not all(_UNNAMED.fullmatch(each) for each in names)
-
-    def splits() -> dict[str, np.ndarray]:
-        nodes = booster.trees_to_dataframe()
-        nodes = nodes[nodes["decision_type"] == "<="]
-        return splits_by_feature(nodes["split_feature"], nodes["threshold"])
-
+    splits = partial(splits_of, booster)
     return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
+
+
+def splits_of(booster: Any) -> dict[str, np.ndarray]:
+    """Return the sorted numbers at which a booster's trees split each feature."""
+    nodes = booster.trees_to_dataframe()
+    nodes = nodes[nodes["decision_type"] == "<="]
+    return splits_by_feature(nodes["split_feature"], nodes["threshold"])
 
 
 def _categories(

@@ -99,7 +99,8 @@ class Opened:
     model : object
         The library's own, for exact gradients.
     splits : callable
-        Gives, of trees, the numbers at which they split each feature, sorted; nothing for what is no tree.
+        Gives, of trees, the numbers at which they split each feature, sorted; None for what is no tree or
+        must be asked about rows (see `split_points`).
     """
 
     name: str
@@ -110,7 +111,7 @@ class Opened:
     gives: Gives
     classes: tuple[object, ...] | None = None
     model: Any = field(default=None, repr=False)
-    splits: Callable[[], Mapping[str, np.ndarray]] = field(default=dict, repr=False)
+    splits: Callable[[], Mapping[str, np.ndarray] | None] = field(default=lambda: None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +136,11 @@ class _Fed:
         return self.opened.sha256
 
     @property
-    def splits(self) -> dict[str, np.ndarray]:
-        """The numbers at which trees split each column that they read as numbers, sorted."""
+    def splits(self) -> dict[str, np.ndarray] | None:
+        """The numbers at which trees split each column of numbers, sorted; None if the file does not say."""
         known, fed = self.opened.splits(), zip(self.columns, self.opened.features, strict=True)
+        if known is None:
+            return None
         return {column: known[feature.name] for column, feature in fed if feature.name in known}
 
     def given(self, frame: pd.DataFrame) -> pd.DataFrame:

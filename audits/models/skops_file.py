@@ -80,7 +80,9 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
             most = Limits().decompressed_bytes / 1e6
             raise InputError(name, f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read")
         strange = [each for each in skops.get_untrusted_types(file=path) if each not in ALLOWED]
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, OSError) as error:
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - what a damaged archive makes zipfile and skops stumble over
         raise InputError(name, f"cannot be read by skops: {type(error).__name__}") from None
     if strange:
         raise InputError(
@@ -91,6 +93,8 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
         )
     try:
         model = skops.load(path, trusted=list(ALLOWED))
+    except MemoryError:
+        raise
     # a file of another version of scikit-learn fails in any way
     except Exception as error:  # noqa: BLE001
         raise InputError(

@@ -14,7 +14,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -38,9 +38,8 @@ from audits.models.protocol import (
     class_text,
     favorable_columns,
     label_values,
-    row_weights,
 )
-from audits.models.quality import area_under_curve, outscoring
+from audits.models.remarks import remarks
 from audits.models.spec import ModelSpec, Predictions, Train, model_path
 from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
 from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
@@ -150,6 +149,25 @@ class Subject:
         from audits.models.exact import differentiable
 
         return differentiable(self.model, self.favorable_classes, self.scores, self.data.frame, self.space)
+
+    @cached_property
+    def regression(self) -> Any:
+        """Of a model of a number what gives `design` and `regression`, checked; None where nothing does."""
+        if not hasattr(self.model, "number") or hasattr(self.model, "regression"):
+            return self.model if hasattr(self.model, "regression") else None
+        try:
+            from audits.models.exact import regression_of
+
+            return regression_of(self.model, self.data.frame, self.space)
+        except ModuleNotFoundError:  # without torch nothing has a gradient
+            return None
+
+    @cached_property
+    def splits(self) -> dict[str, np.ndarray] | None:
+        """The numbers at which a model of trees splits each column, sorted; None for what is no trees."""
+        from audits.models.split_points import split_points
+
+        return split_points(self.model, self.data.frame, self.space) if self.model.invents else None
 
     @property
     def outcome(self) -> str:
@@ -320,7 +338,7 @@ def subject_of(
         data, model, threshold, space, training, notes, score_kind, higher_is, train, seed, base_dir, made
     )
     known = {"scores": subject.scores, "decisions": subject.decisions}
-    subject = dataclasses.replace(subject, notes=(*subject.notes, *_remarks(subject)))
+    subject = dataclasses.replace(subject, notes=(*subject.notes, *remarks(subject)))
     vars(subject).update(known)  # the notes alone differ: nobody is scored twice
     return subject
 
@@ -407,55 +425,3 @@ def _from_column(data: AuditData, predictions: Predictions) -> tuple[AuditData, 
         data = dataclasses.replace(data, features=features, digest=digest)
         notes.append(f"The predictions in {column!r} are not used as a feature.")
     return data, model, notes
-
-
-def _gap_remarks(subject: Subject) -> list[str]:
-    """Say what became of people whose missing number a model was given that was not made for any."""
-    model, data = subject.model, subject.data
-    if getattr(model, "takes_gaps", True):
-        return []
-    remarks = []
-    given = data.written.restore(data.frame[list(model.columns)])
-    for name in model.columns:
-        gaps = given[name].isna().to_numpy()
-        if not gaps.any() or not pd.api.types.is_numeric_dtype(given[name].dtype):
-            continue
-        got = int(subject.decisions[gaps].sum())
-        others = "" if gaps.all() else f" ({subject.decisions[~gaps].mean():.0%} of the others do)"
-        remarks.append(
-            f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, "
-            f"for which it has no rule, and {got:,} of them get the favorable decision{others}. Set "
-            "data.missing to 'drop' to leave them out, or bring the model together with the step that fills "
-            "in what is missing."
-        )
-    return remarks
-
-
-def _remarks(subject: Subject) -> list[str]:
-    """Return what the scores themselves give reason to doubt, in sentences."""
-    scores, decisions, data = subject.scores, subject.decisions, subject.data
-    remarks = []
-    if decisions.all() or not decisions.any():
-        low, high = sorted((float(scores.min()), float(scores.max())))
-        if subject.higher_is == "unfavorable":
-            low, high = -high, -low
-        remarks.append(
-            f"Everyone gets the {'favorable' if decisions.all() else 'unfavorable'} decision: the rule is "
-            f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
-        )
-    remarks += _gap_remarks(subject)
-    if data.y is not None and subject.made == "in_sample":
-        remarks.append(
-            "The predictions are of people whom the model was trained on: accuracies and error rates are "
-            "better here than on new people, and may differ less between groups."
-        )
-    ranked = None if data.y is None else outscoring(scores, data.y, row_weights(data))
-    if data.y is not None and ranked is not None and ranked < 0.5:
-        area = area_under_curve(scores, data.y, row_weights(data))
-        if area.high is not None and area.high < 0.5:
-            remarks.append(
-                f"The scores rank people the wrong way round (area under the curve {area.value:.2f}): people "
-                "with a favorable label tend to score lower. Check data.favorable and "
-                + ("model.predictions.higher_is." if not subject.model.invents else "model.classes.")
-            )
-    return remarks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "open_xgboost"]
+__all__ = ["load", "open_xgboost", "splits_of"]
 
 # objective: what the booster's own answers are
 _GIVES: dict[str, Gives] = {
@@ -86,14 +87,16 @@ def open_xgboost(path: Path) -> Opened:
         return np.asarray(found).astype(np.int64) if gives == "labels" else found
 
     named = booster.feature_names is not None
-
-    def splits() -> dict[str, np.ndarray]:
-        if config["gradient_booster"]["name"] == "gblinear":
-            return {}
-        nodes = booster.trees_to_dataframe()
-        return splits_by_feature(nodes["Feature"], nodes["Split"])
-
+    splits = partial(splits_of, booster)
     return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
+
+
+def splits_of(booster: Any) -> dict[str, np.ndarray] | None:
+    """Return the sorted numbers at which a booster's trees split each feature; None for a linear one."""
+    if json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] == "gblinear":
+        return None
+    nodes = booster.trees_to_dataframe()
+    return splits_by_feature(nodes["Feature"], nodes["Split"])
 
 
 def _features(booster: Any) -> tuple[Feature, ...]:

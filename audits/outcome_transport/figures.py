@@ -268,6 +268,7 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
             go.Scatter(
                 x=[row.bias.value for row in mine],
                 y=[names[row.group] for row in mine],
+                orientation="h",  # roles of one group stand one below the other
                 error_x={"type": "data", "array": high, "arrayminus": low, "color": OKABE_ITO[k]},
                 mode="markers",
                 marker={"size": 9, "color": OKABE_ITO[k], "symbol": ("circle", "square", "diamond")[k]},

@@ -12,11 +12,20 @@ if TYPE_CHECKING:
 
 __all__ = ["AUDIT"]
 
+_MOST_BLURRED = 20_000  # people whom the audit couples so
+
 
 def _seconds(options: OutcomeTransportOptions, size: Size) -> float:
     """Measured on two cores: all distances between people, and what resampling takes beside them."""
     people = min(size.rows, options.max_people)
     return 3.0 + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
+
+
+def _memory(options: OutcomeTransportOptions, size: Size) -> float:
+    """A blurred coupling of numbers holds every pair of people; of decisions there are few different ones."""
+    if options.matching in {"automatic", "exact"} or options.outcome not in {"probability", "score"}:
+        return 0.0
+    return 16.0 * min(size.rows, options.max_people, _MOST_BLURRED) ** 2
 
 
 def _usual(data: AuditData) -> dict[str, Any] | None:
@@ -43,5 +52,6 @@ AUDIT = Audit(
     says="audits.outcome_transport.words:headline",
     presents="audits.outcome_transport.exhibits:section",
     seconds=_seconds,
+    memory=_memory,
     usual=_usual,
 )

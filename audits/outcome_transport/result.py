@@ -101,10 +101,10 @@ class BiasRow:
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as results.json states it: the estimate's parts beside the rest."""
-        row = _PLAIN.dump_python(self, mode="json")
-        mean = row.pop("mean")
-        head = {"group": row.pop("group"), "level": row.pop("level")}
-        return head | {"mean": mean.pop("value")} | mean | row
+        row: dict[str, Any] = _PLAIN.dump_python(self, mode="json")
+        mean: dict[str, Any] = row.pop("mean")
+        named = {"group": row.pop("group"), "level": row.pop("level")}
+        return named | {"mean": mean.pop("value")} | mean | row
 
 
 def _of_any_version(rows: Any) -> Any:
@@ -267,12 +267,13 @@ class OutcomeTransportResult:
 
     def roles_frame(self) -> pd.DataFrame:
         """Return bias by group in each role's features: mean with interval, and quantiles of people's own."""
-        rows = [row for row in self.by_role if row.level != "subgroup"]
+        rows = [row for row in self.by_role if row.level != "subgroup" and row.bias.value is not None]
+        unknown = (None,) * len(SHARES)  # of runs saved before they were told
         return pd.DataFrame(
             [
-                (row.role, row.group, row.bias.n, row.bias.value, row.bias.low, row.bias.high, *row.quantiles)
+                (row.role, row.group, row.bias.n, row.bias.value, row.bias.low, row.bias.high)
+                + (row.quantiles or unknown)
                 for row in rows
-                if row.quantiles
             ],
             columns=[
                 *("role", "group", "people", "mean bias", "low", "high"),

@@ -57,8 +57,9 @@ def recourse_finding(result: RecourseResult) -> str:
             stated = far.burden_judged
             few = "" if far.burden.n >= 2 else ", of one person alone"
             more = "" if stated is None else f"; minus that of the others {_interval(stated)}"
+            here = "" if stated is None or stated.verdict == EVIDENCE else "in these data "
             text += (
-                f" Of those for whom that helps, {far.group} people have furthest to go: mean burden "
+                f" Of those for whom that helps, {here}{far.group} people have furthest to go: mean burden "
                 f"{number(far.burden.value)}{few}{more}; {near.group} people have least "
                 f"({number(near.burden.value)})."
             )

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from audits.checks import choices
+from audits.checks import choices, whole_text
 from audits.data import read_table
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -117,6 +117,7 @@ def read_object(body: bytes, known: Sequence[str], *needed: str) -> dict[str, An
         if "digits" in str(error):  # Python reads whole numbers of at most 4,300 digits
             raise InputError("the body", "must hold numbers that are not this large") from None
         raise InputError("the body", f"must be JSON in UTF-8 ({str(error)[:120]})") from None
+    whole_text("the body", body, document)
     if not isinstance(document, dict) or not all(name in document for name in needed):
         shape = f'{{"{needed[0]}": [...]}}' if needed == ("rows",) else f"with {choices(needed or known)}"
         raise InputError("the body", f"must be an object {shape}")

@@ -153,7 +153,13 @@ def plain_data(value: Any, where: str, _depth: int = 0) -> Any:
         raise InputError(where, f"must be nested at most {_DEEPEST} levels deep")
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
-    if value is None or isinstance(value, (bool, int, str)):
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InputError(where, r"holds half of a character (one of \ud800 to \udfff alone)") from None
+        return value
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):

@@ -18,6 +18,7 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
+from audits.runs.fitting import check_subject
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
@@ -184,6 +185,7 @@ def carry_out(
         # the same rows for every audit of the run
         one_each = subject.data.one_row_each(np.random.default_rng(np.random.SeedSequence([seed, _PERSONS])))
         drawn = dataclasses.replace(subject, data=one_each)
+    check_subject(AUDITS[request.name], request.options, drawn, f"audits[{place}].{request.name}")
     try:
         result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=progress)
     except InputError as error:

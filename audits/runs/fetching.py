@@ -57,12 +57,12 @@ def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
     path = data.get("path")
     if isinstance(path, str) and "://" in path and not data.get("address"):
         data = {**{key: value for key, value in data.items() if key != "path"}, "address": path}
-    query, address = data.get("query"), data.get("address")
-    if not query and not address:
+    if not data.get("query") and not data.get("address"):
         return document
     for key in ("query", "address", "path", "database"):
         if data.get(key) is not None and not isinstance(data[key], str):
             raise InputError(f"data.{key}", "must be a text", data[key])
+    query, address = str(data.get("query") or ""), data.get("address")
     if query and address:
         raise InputError("data.query", "cannot go with data.address", advice="leave one of them out")
     last = unquote(posixpath.basename(urlsplit(address).path)) if address else ""
@@ -71,9 +71,9 @@ def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
         if address:
             _read_address(address, file)
         elif data.get("database"):
-            _ask_database(query, data["database"], file)
+            _ask_database(str(query), data["database"], file)
         else:
-            _ask_files(query, base_dir, file)
+            _ask_files(str(query), base_dir, file)
     told = str(target.relative_to(base_dir)) if target.is_relative_to(base_dir) else str(target)
     return {**document, "data": {**data, "path": told}}
 

@@ -53,7 +53,8 @@ class AuditResult:
     def to_json(self) -> dict[str, Any]:
         """Return the audit's entry of results.json."""
         told = {"audit": self.name, "options": self.options, "headline": self.headline}
-        return told | self.result.to_json()
+        found: dict[str, Any] = self.result.to_json()
+        return told | found
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,6 +67,7 @@ def section(result: SensitivityResult) -> Section:
                 lambda: curves_table(result),
             )
         )
+    if result.match_set is not None and result.match_set.sides:
         exhibits.append(
             Exhibit(
                 "match_sides",

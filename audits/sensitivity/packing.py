@@ -73,7 +73,7 @@ def pack(
             models.quality,
             baseline,
             threshold,
-            _estimated(models, options),
+            _estimated(models, options, None if models.audited is not None else subject.splits),
             tuple(name for name in attributes if name in subject.model.columns),
             tuple(name for name in attributes if name not in space.columns),
             withheld,
@@ -118,13 +118,17 @@ def _withheld(models: Models, options: SensitivityOptions) -> str:
     )
 
 
-def _estimated(models: Models, options: SensitivityOptions) -> str:
-    """Say why slopes are finite differences; empty for gradients."""
+def _estimated(models: Models, options: SensitivityOptions, splits: object | None) -> str:
+    """Say why slopes are finite differences; empty for gradients. `splits` are those of trees."""
     if models.audited is not None:
         return ""
+    steps = (
+        " It is made of trees, whose score changes at their split points only: a slope is how much it "
+        "changes over that step, and 0 where the step crosses none."
+    )
     return (
         f"{models.why_not}: its slopes are finite differences ({options.step:g} standard deviations, at "
-        "least one whole step) and swaps of categories, not gradients."
+        f"least one whole step) and swaps of categories, not gradients.{'' if splits is None else steps}"
     )
 
 

@@ -49,7 +49,8 @@ def _rank_players() -> np.ndarray:
     for share in (0.25, 0.5):
         bets += [np.where(eighth == k, 8 * share, (1 - share) * 8 / 7) for k in range(8)]
     end = np.where(np.arange(_FINE) == 0, _FINE / 8, 7 / 8 * _FINE / (_FINE - 1))
-    return np.log(np.column_stack([*bets, end, end[::-1]]))
+    logs: np.ndarray = np.log(np.column_stack([*bets, end, end[::-1]]))
+    return logs
 
 
 _RANKS = _rank_players()
@@ -59,7 +60,8 @@ _PLAYERS = _RANKS.shape[1]
 def _event_players(bound: float) -> np.ndarray:
     """Return the logarithm of each player's factor for no and yes, (2, players), by a share in mind."""
     shares = 1 - (1 - bound) * np.geomspace(0.97, 0.05, _PLAYERS)
-    return np.log(np.array([(1 - shares) / (1 - bound), shares / bound]))
+    logs: np.ndarray = np.log(np.array([(1 - shares) / (1 - bound), shares / bound]))
+    return logs
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ class ChangeWatch:
     @property
     def levels(self) -> np.ndarray:
         """How far each stream is on its way to an alarm, from 0 to 1, on a logarithmic scale."""
-        return self._stakes.max(axis=1) / self.limits
+        shares: np.ndarray = self._stakes.max(axis=1) / self.limits
+        return shares
 
     @property
     def people(self) -> np.ndarray:
@@ -189,7 +192,8 @@ class ChangeWatch:
         below = np.take_along_axis(up_to, cell, axis=2)[:, :, 0] - equal
         turns = self._people[active] + here.cumsum(axis=0)
         self._seen[active] += own.sum(axis=0)
-        return (below + _coins(turns, active) * (equal + 1)) / (up_to[:, :, -1] + 1)
+        places: np.ndarray = (below + _coins(turns, active) * (equal + 1)) / (up_to[:, :, -1] + 1)
+        return places
 
     def _walk(self, steps: np.ndarray, active: np.ndarray, first: int) -> list[Crossing]:
         start = self._stakes[active]
@@ -231,4 +235,5 @@ def _coins(turns: np.ndarray, streams: np.ndarray) -> np.ndarray:
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         x ^= x >> np.uint64(31)
-    return ((x >> np.uint64(11)).astype(float) + 0.5) * math.ldexp(1.0, -53)
+    coins: np.ndarray = ((x >> np.uint64(11)).astype(float) + 0.5) * math.ldexp(1.0, -53)
+    return coins

@@ -82,7 +82,8 @@ def means_p_values(
             null[start:stop, place] = mass[drawn].sum(axis=1) / each[drawn].sum(axis=1)
     upper = [p_value(seen, column) for seen, column in zip(observed, null.T, strict=True)]
     lower = [p_value(-seen, -column) for seen, column in zip(observed, null.T, strict=True)]
-    return np.minimum(2 * np.minimum(upper, lower), 1.0)
+    both: np.ndarray = np.minimum(2 * np.minimum(upper, lower), 1.0)
+    return both
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:

@@ -64,7 +64,7 @@ def apportion(people: np.ndarray, wanted: int, *, least: int = 0) -> np.ndarray:
     """
     people = np.floor(np.asarray(people, dtype=float)).astype(np.int64)
     wanted = min(int(wanted), int(people.sum()))
-    found = np.minimum(people, least)
+    found: np.ndarray = np.minimum(people, least)
     if found.sum() > wanted:
         found = np.zeros_like(people)
     left = people - found
@@ -77,4 +77,5 @@ def apportion(people: np.ndarray, wanted: int, *, least: int = 0) -> np.ndarray:
     short = places - int(more.sum())
     for k in order[more[order] < left[order]][:short]:
         more[k] += 1
-    return found + more
+    found += more
+    return found

@@ -88,7 +88,8 @@ class DriftTest:
         below = before.cumsum(axis=1)[np.arange(k), cells] - before[np.arange(k), cells]
         equal = before[np.arange(k), cells] + 1.0
         self._seen += own.sum(axis=0)
-        return (below + self._coins.random(k) * equal) / (before.sum(axis=1) + 1.0)
+        places: np.ndarray = (below + self._coins.random(k) * equal) / (before.sum(axis=1) + 1.0)
+        return places
 
     def _bet(self, ranks: np.ndarray) -> None:
         tenths = np.minimum((ranks * _TENTHS).astype(int), _TENTHS - 1)

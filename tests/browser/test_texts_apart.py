@@ -88,7 +88,7 @@ def figures(folder: Path) -> list[tuple[str, str]]:
                 "favorable": 1,
                 "protected": [LONG],
                 "features": ["experience", WORDY, "one_value"],
-                "test_size": 0.9,
+                "test_size": 0.5,
             },
             "model": {"train": "logistic"},
             "audits": [{name: options}],

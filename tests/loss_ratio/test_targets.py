@@ -154,7 +154,7 @@ def test_scoring_alone_comes_near_the_gradient_for_classes_and_numbers(label):
     exact = loss_ratio(subject, LossRatioOptions(**HAIR, steps=20, loss_floor=0.0))
     target = target_of(subject, subject.data, None)
     flow = black_box_flow(
-        lambda frame: target.losses(target.raw(frame)),
+        target,
         subject.data.frame,
         subject.space,
         projection_metric(np.eye(4)[:1], "hair"),

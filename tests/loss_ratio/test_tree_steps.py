@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,8 +72,9 @@ def test_between_split_points_nothing_changes_and_every_stretch_is_tried(crowd, 
     assert found.method.endswith("moves across the trees' split points")
     assert any("split points were crossed" in warning for warning in found.warnings)
     hidden = subject.model.opened
-    object.__setattr__(hidden, "splits", dict)  # as a model that does not tell them
-    blind = loss_ratio(subject, options, rng=0)
+    object.__setattr__(hidden, "splits", lambda: None)  # as a model that does not tell them
+    object.__setattr__(hidden, "model", None)
+    blind = loss_ratio(dataclasses.replace(subject), options, rng=0)
     assert blind.method.endswith("every category of each column")
     assert found.statistic.value > blind.statistic.value
 

@@ -108,3 +108,25 @@ def test_a_cell_that_carries_a_columns_spread_is_named(make, make_people):
         )
     with pytest.raises(InputError, match=r"'hair' does \(row \d+: -?1e\+308.*all others would be alike"):
         loss_ratio(subject, LossRatioOptions())
+
+
+def test_what_lies_between_categories_alone_is_no_evidence():
+    test = MeanTest(500, 2.0, 1.0, 0.0)
+    searched = dataclasses.replace(MOVED, estimated="a search may miss more", reached=1.2)
+    judged = judge_ratio(test, searched, **ASKED)
+    assert judged.verdict == INSUFFICIENT
+    assert "between categories" in judged.reason
+    assert judge_ratio(test, dataclasses.replace(searched, reached=1.3), **ASKED).verdict == EVIDENCE
+
+
+def test_shares_of_categories_are_found_without_a_gradient():
+    rng = np.random.default_rng(3)
+    frame = people(300, 3, {"sex": 0.5}, rng)
+    woman = (frame["sex"] == "a").to_numpy()
+    frame["x2"] = np.where(rng.random(300) < 0.75, woman, rng.random(300) < 0.5).astype(int) + rng.integers(
+        0, 4, 300
+    )
+    frame["x2"] = frame["x2"].map(dict(enumerate("pqrst")))
+    exact, found = found_by_search(subject_of(frame, {"sex": 0.5}, "logistic", 0), steps=100, max_people=80)
+    assert exact > 1.02
+    assert 0.9 < np.log(found) / np.log(exact) < 1.2

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import onnx
+import pandas as pd
 import pytest
+import torch
 from onnx import TensorProto, helper
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
-from audits.data import DataSpec, build_data
+from audits.data import DataSpec, build_data, data_spec
 from audits.data.samples import write_samples
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject
@@ -122,6 +126,8 @@ def test_the_hiring_example_has_the_statistic_of_the_network_it_is(tmp_path):
     found = loss_ratio(subject, options)
     assert found.statistic.value == pytest.approx(5.067, abs=1e-3)
     assert found.lower_bound == pytest.approx(4.980, abs=1e-3)
+    bounded = loss_ratio(subject, dataclasses.replace(options, within_range=True))
+    assert bounded.lower_bound == pytest.approx(2.79, abs=5e-3)  # numbers kept to the observed range
 
 
 def test_a_torch_network_has_the_statistic_that_its_onnx_file_has(people, make_data, tmp_path):
@@ -200,3 +206,30 @@ def test_what_is_filled_in_for_statistics_only_has_no_gradient(holed, make_data,
     own_scores = own.predict_proba(holed[COLUMNS])[:, 1]
     np.testing.assert_allclose(subject.scores, own_scores, rtol=0, atol=2e-6)
     assert subject.differentiable is None
+
+
+@pytest.mark.parametrize("kind", ["linear", "network", "forest"])
+def test_regressions_that_were_brought_have_their_gradient(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"hair": rng.normal(10, 3, 120).round(2), "skill": rng.normal(size=120).round(2)})
+    pay = x["hair"] / 3 + x["skill"] + rng.normal(size=120)
+    own = {
+        "linear": Ridge(),
+        "network": MLPRegressor(hidden_layer_sizes=(6,), max_iter=20, random_state=0),
+        "forest": RandomForestRegressor(3, random_state=0),
+    }[kind]
+    own = make_pipeline(StandardScaler(), own).fit(x.to_numpy(), pay)
+    (tmp_path / "m.onnx").write_bytes(to_onnx(own, x.to_numpy("float32")[:1]).SerializeToString())
+    table = x.assign(pay=pay, sex=np.where(x["hair"] > 10, "f", "m")).rename_axis("row")
+    label = {"column": "pay", "at_least": 3.0}
+    section = {"label": label, "protected": ["sex"], "features": ["hair", "skill"]}
+    data = build_data(table, data_spec(section))
+    spec = ModelSpec(path=str(tmp_path / "m.onnx"), columns=("hair", "skill"), predict="label")
+    subject = make_subject(data, spec)
+    found = subject.regression
+    assert (found is None) == (kind == "forest")
+    if found is not None:
+        numbers = found.regression()(torch.from_numpy(found.design(data.frame))).detach().numpy()[:, 0]
+        np.testing.assert_allclose(numbers, own.predict(x.to_numpy()), rtol=0, atol=1e-5)
+        result = loss_ratio(subject, LossRatioOptions(steps=10), rng=0)
+        assert result.method == "gradient flow, exact gradients"

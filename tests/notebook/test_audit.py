@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import audits
 from audits.errors import InputError
-from audits.models.in_memory import InMemoryModel, InMemoryNetwork
+from audits.models.in_memory_models import InMemoryModel, InMemoryNetwork
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 

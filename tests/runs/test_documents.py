@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml, load_document, plain_data
+from audits.runs.spec import read_spec
 
 
 def load(tmp_path, text, name="spec.yaml"):
@@ -147,3 +148,13 @@ def test_yaml_written_is_read_back_the_same_by_us_and_by_others(tmp_path_factory
     path.write_text(dump_yaml(document), encoding="utf-8")
     assert repr(load_document(path)) == repr(document)  # repr: 1 is not 1.0, nor True
     assert yaml.safe_load(path.read_text(encoding="utf-8")) == document
+
+
+def test_half_a_character_is_no_text(tmp_path):
+    for name, text in (
+        ("s.yaml", 'data: {path: "\\ud800.csv"}\nmodel: {train: logistic}\naudits: [groups]\n'),
+        ("s.json", '{"data": {"path": "\\ud800.csv"}, "model": {"train": "logistic"}, "audits": ["groups"]}'),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=r"data\.path holds half of a character"):
+            read_spec(tmp_path / name)

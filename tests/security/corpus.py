@@ -112,6 +112,49 @@ def _climbing() -> bytes:
     return packed.getvalue()
 
 
+def _truncated() -> bytes:
+    """Return a workbook that says of each part that less of it is packed than there is: it ends too soon."""
+    made = bytearray(_workbook(lambda _, part: part))
+    for place in range(len(made) - 4):
+        if made[place : place + 4] == b"PK\x01\x02":
+            made[place + 20 : place + 24] = (5).to_bytes(4, "little")
+    return bytes(made)
+
+
+def _shut() -> bytes:
+    """Return a workbook that says of each part that it is encrypted."""
+    made = bytearray(_workbook(lambda _, part: part))
+    for place in range(len(made) - 4):
+        for head, flags in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
+            if made[place : place + 4] == head:
+                made[place + flags] |= 1
+    return bytes(made)
+
+
+def _durations() -> bytes:
+    """Return a Parquet file of durations that only fit into their own unit."""
+    return _parquet(pa.table({"a": pa.array([2**62] * 60, pa.duration("s")), "b": [1, 2] * 30}))
+
+
+def _no_offsets() -> bytes:
+    """Return an Arrow stream of texts that lie outside of what it brings."""
+    offsets = pa.py_buffer(np.array([0, 2**30, 5, 3], dtype="i4").tobytes())
+    return _arrow(pa.table({"a": pa.StringArray.from_buffers(3, offsets, pa.py_buffer(b"abc"))}))
+
+
+def _runs() -> bytes:
+    """Return an Arrow stream of 400 bytes that stand for two thousand million rows."""
+    return _arrow(pa.table({"a": pa.RunEndEncodedArray.from_arrays(pa.array([2**31 - 2], pa.int32()), [1])}))
+
+
+def _nested() -> bytes:
+    """Return a Parquet file of lists in lists, 60 deep."""
+    values = pa.array([1] * 10)
+    for _ in range(60):
+        values = pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+    return _parquet(pa.table({"a": values}))
+
+
 class _Harm:
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return eval, ("__import__('os').system('touch /tmp/evenhand-was-here')",)
@@ -140,6 +183,18 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "digits.jsonl": (lambda: b'{"a":' + b"9" * 2_000_000 + b"}", "is not JSON|digits"),
     "many.jsonl": (lambda: b'{"a":{}}\n' * 6_000_000, "rows; at most"),
     "climbing.xlsx": (_climbing, ""),
+    "truncated.xlsx": (_truncated, "is not a readable XLSX workbook"),
+    "shut.xlsx": (_shut, "is not a readable XLSX workbook"),
+    "durations.parquet": (_durations, ""),
+    "offsets.arrow": (_no_offsets, "cannot be read as Arrow"),
+    "runs.arrow": (_runs, "rows; at most"),
+    "nested.parquet": (_nested, "cannot be read as Parquet"),
+    "half.jsonl": (lambda: b'{"a":"\\ud800","b":1}\n' * 40, "holds half of a character"),
+    "many-keys.jsonl": (
+        lambda: b"".join(b'{"k%d":1}\n' % number for number in range(30_000)),
+        "columns; at most",
+    ),
+    "gz-in-gz.csv.gz": (lambda: _gz(_gz(b"a,b\n1,2\n", 9), 1), "not a text table"),
     "code.csv": (lambda: pickle.dumps(_Harm()), ""),
     "names.csv": (lambda: b"," * 3_000_000 + b"\n1\n", "columns; at most"),
 }

@@ -190,3 +190,121 @@ def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
     shutil.rmtree(tmp_path / "home")
     (tmp_path / "home").write_text("a file where the folder should be")
     assert "home" in api.faults()
+
+
+_KEEPS = """
+import json, sys
+from pathlib import Path
+from audits.runs.inline import InlineExecutor
+from audits.runs.saved import SavedRuns, keep_run
+spec, folder, base, seeds = json.loads(sys.argv[1])
+sys.stdin.readline()
+kept = SavedRuns(Path(base))
+for seed in seeds:
+    one = spec | {"seed": seed}
+    run = InlineExecutor().submit(one, Path(folder), "ada")
+    keep_run(run, one, Path(folder), title=str(seed), owner="ada", base=Path(base))
+kept.begin(spec, Path(folder), owner="ada", title="goes on")
+print("kept", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("where", ["sqlite", "postgres"])
+def test_two_servers_on_one_home_keep_all_runs_and_know_whose_go_on(where, tmp_path, request):
+    if where == "postgres":
+        request.getfixturevalue("postgres")
+    spec, base = spec_beside(tmp_path), tmp_path / "home"
+    kept = SavedRuns(base)
+    servers = [
+        subprocess.Popen(
+            [sys.executable, "-c", _KEEPS, json.dumps([spec, str(tmp_path), str(base), seeds])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seeds in ([0, 1, 2], [2, 3, 4])  # one run is asked for on both
+    ]
+    try:
+        for each in servers:
+            each.stdin.write("\n")
+            each.stdin.flush()
+        assert [each.stdout.readline() for each in servers] == ["kept\n", "kept\n"]
+        until(lambda: sum(run.status == "done" for run in kept.list(owner="ada")) >= 5)
+        assert {run.spec["seed"] for run in kept.list(owner="ada") if run.status == "done"} == {0, 1, 2, 3, 4}
+        assert all(kept.load(run.id).audits for run in kept.list(owner="ada") if run.status == "done")
+        assert sum(run.status == "running" for run in kept.list(owner="ada")) == 2
+        servers[0].kill()
+        servers[0].wait()
+        until(lambda: sum(run.status == "running" for run in kept.list(owner="ada")) == 1)
+    finally:
+        for each in servers:
+            each.kill()
+            each.communicate()
+
+
+_READS = """
+import ctypes, json, sys
+from pathlib import Path
+libc = ctypes.CDLL(None, use_errno=True)
+head = (ctypes.c_uint32 * 2)(0x20080522, 0)
+libc.capset(head, (ctypes.c_uint32 * 6)())  # root may write anywhere; without its privileges, no more
+import io
+from app import api
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.runs.inline import InlineExecutor
+from audits.runs.saved import SavedRuns, keep_run
+from audits.runs.store import home, make_private
+from audits.runs.trail import Trail
+spec, folder, token = json.loads(sys.argv[1])
+told = {}
+def attempt(name, act):
+    try:
+        told[name] = ["done", str(act())[:200]]
+    except (InputError, RunFailed) as error:
+        told[name] = [type(error).__name__, str(error)]
+space = Workspace(token)
+make_private(home())
+attempt("draft", lambda: space.draft()["spec"])
+attempt("save", lambda: space.save_draft({"spec": 2}))
+attempt("file", lambda: space.add_file("a.csv", io.BytesIO(b"a,1")))
+attempt("new", lambda: Workspace("0" * 32).save_draft({}))
+attempt("trail", lambda: Trail(home()).note("opened", who="ada", workspace=token, what=""))
+run = InlineExecutor().submit(spec, Path(folder), "ada")
+told["run"] = [run.status, ""]
+attempt("keep", lambda: keep_run(run, spec, Path(folder), title="", owner="ada"))
+attempt("ready", lambda: sorted(api.faults()))
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes privileges from root")
+def test_a_home_that_can_only_be_read_is_told_in_sentences_and_read(tmp_path):
+    spec, base, token = spec_beside(tmp_path), tmp_path / "home", new_token()
+    Workspace(token, base).save_draft({"spec": 1})
+    SavedRuns(base).list()
+    folders = [base, *(path for path in base.rglob("*") if path.is_dir())]
+    for path in [*folders, *(path for path in base.rglob("*") if path.is_file())]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _READS, json.dumps([spec, str(tmp_path), token])],
+            env={**os.environ, "EVENHAND_HOME": str(base)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        for path in folders:
+            path.chmod(0o755)
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["draft"] == ["done", "1"]
+    assert told["run"][0] == "done", "what is computed does not need the home folder"
+    for name in ("save", "file", "new"):
+        assert told[name][0] == "InputError", name
+        assert "Permission denied" in told[name][1], name
+    assert told["keep"][0] == "RunFailed"
+    assert told["trail"][0] == "RunFailed"
+    assert "home" in told["ready"][1]

@@ -234,19 +234,19 @@ def _category_axis(item: Marginal) -> dict[str, object]:
             return {}
         x, _, _ = _bars(item)
         low, high = item.edges[0], item.edges[-1]
-        places = [tick for tick in round_ticks(low, high) if tick <= high - 0.3 * (high - low)]
+        ticks = [tick for tick in round_ticks(low, high) if tick <= high - 0.3 * (high - low)]
         return {
             "tickmode": "array",
-            "tickvals": [*places, x[-1]],
-            "ticktext": [*map(short, places), "missing"],
+            "tickvals": [*ticks, x[-1]],
+            "ticktext": [*map(short, ticks), "missing"],
             "tickangle": 0,
         }
     step = -(-len(item.categories) // 12)
-    places = list(range(0, len(item.categories), step))
-    texts = distinct([item.categories[k] for k in places], longest=_LONGEST_VALUE)
+    drawn = range(0, len(item.categories), step)
+    texts = distinct([item.categories[k] for k in drawn], longest=_LONGEST_VALUE)
     return {
         "tickmode": "array",
-        "tickvals": places,
+        "tickvals": list(drawn),
         "ticktext": texts,
         "tickangle": -90 if _upright(item) else 0,
     }

@@ -5,7 +5,18 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
+from audits.drawing.style import (
+    ACCENT,
+    CONTRAST,
+    GREY,
+    INK,
+    OKABE_ITO,
+    describe,
+    distinct,
+    empty,
+    finish,
+    rows_named,
+)
 from audits.sensitivity import SensitivityResult
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent
@@ -21,6 +32,7 @@ __all__ = [
     "twin_metrics",
 ]
 
+_LONGEST = 40  # letters of a group with its attribute
 _CURVES = {
     "sensitivity": ("sensitivity", ACCENT, "solid"),
     "gradient": ("gradient |∇F| alone", CONTRAST, "dash"),
@@ -116,14 +128,16 @@ def groups(result: SensitivityResult) -> go.Figure:
     shown = [item for item in result.groups if item.ratio.value is not None][::-1]
     if not shown:
         return empty("No two groups could be compared.")
-    labels = [f"{describe(item.attribute)}: {describe(item.group)} ({count(item.n)})" for item in shown]
+    names = distinct([f"{item.attribute}: {item.group}" for item in shown], longest=_LONGEST)
+    labels = [f"{name} ({count(item.n)})" for name, item in zip(names, shown, strict=True)]
     values = [item.ratio.value or 0.0 for item in shown]
     # hollow: too few people for an interval, which must not look like one of no width
     symbols = ["circle-open" if item.ratio.low is None else "circle" for item in shown]
     figure = go.Figure(
         go.Scatter(
             x=values,
-            y=labels,
+            y=list(range(len(labels))),
+            customdata=labels,
             mode="markers",
             marker={"color": ACCENT, "size": 9, "symbol": symbols},
             error_x={
@@ -133,7 +147,7 @@ def groups(result: SensitivityResult) -> go.Figure:
                 "color": INK,
                 "thickness": 1.5,
             },
-            hovertemplate="%{y}: %{x:.3g} times everyone else's<extra></extra>",
+            hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
         )
     )
     figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
@@ -141,7 +155,8 @@ def groups(result: SensitivityResult) -> go.Figure:
     figure.update_xaxes(title="mean sensitivity, times everyone else's", range=[0, far])
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as times everyone else's: {listed}."
-    return finish(figure, height=110 + 34 * len(shown), alt=alt)
+    row_height = rows_named(figure, labels)
+    return finish(figure, height=110 + (4 + row_height) * len(shown), alt=alt)
 
 
 def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
@@ -259,6 +274,7 @@ def twin_metrics(result: SensitivityResult) -> go.Figure:
             go.Scatter(
                 x=[100 * (row.difference.value or 0.0) for row in mine],
                 y=[f"{describe(row.attribute)}: {row.metric}" for row in mine],
+                orientation="h",  # models of one rate stand one below the other
                 mode="markers",
                 marker={"color": colour, "size": 9},
                 error_x={

@@ -1,0 +1,64 @@
+"""What a subject's scores give reason to doubt, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from audits.models.protocol import row_weights
+from audits.models.quality import area_under_curve, outscoring
+
+__all__ = ["remarks"]
+
+
+def _of_gaps(subject: Any) -> list[str]:
+    """Say what became of people whose missing number a model was given that was not made for any."""
+    model, data = subject.model, subject.data
+    if getattr(model, "takes_gaps", True):
+        return []
+    remarks = []
+    given = data.written.restore(data.frame[list(model.columns)])
+    for name in model.columns:
+        gaps = given[name].isna().to_numpy()
+        if not gaps.any() or not pd.api.types.is_numeric_dtype(given[name].dtype):
+            continue
+        got = int(subject.decisions[gaps].sum())
+        others = "" if gaps.all() else f" ({subject.decisions[~gaps].mean():.0%} of the others do)"
+        remarks.append(
+            f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, "
+            f"for which it has no rule, and {got:,} of them get the favorable decision{others}. Set "
+            "data.missing to 'drop' to leave them out, or bring the model together with the step that fills "
+            "in what is missing."
+        )
+    return remarks
+
+
+def remarks(subject: Any) -> list[str]:
+    """Return what the scores themselves give reason to doubt, in sentences."""
+    scores, decisions, data = subject.scores, subject.decisions, subject.data
+    remarks = []
+    if decisions.all() or not decisions.any():
+        low, high = sorted((float(scores.min()), float(scores.max())))
+        if subject.higher_is == "unfavorable":
+            low, high = -high, -low
+        remarks.append(
+            f"Everyone gets the {'favorable' if decisions.all() else 'unfavorable'} decision: the rule is "
+            f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
+        )
+    remarks += _of_gaps(subject)
+    if data.y is not None and subject.made == "in_sample":
+        remarks.append(
+            "The predictions are of people whom the model was trained on: accuracies and error rates are "
+            "better here than on new people, and may differ less between groups."
+        )
+    ranked = None if data.y is None else outscoring(scores, data.y, row_weights(data))
+    if data.y is not None and ranked is not None and ranked < 0.5:
+        area = area_under_curve(scores, data.y, row_weights(data))
+        if area.high is not None and area.high < 0.5:
+            remarks.append(
+                f"The scores rank people the wrong way round (area under the curve {area.value:.2f}): people "
+                "with a favorable label tend to score lower. Check data.favorable and "
+                + ("model.predictions.higher_is." if not subject.model.invents else "model.classes.")
+            )
+    return remarks
