@@ -116,7 +116,7 @@ def with_dice(way: Way) -> None:
             valid.append(Scored(subject).predict(rows).mean())
             today = pd.concat([way.today.iloc[[place]]] * len(rows), ignore_index=True)
             moved = today.assign(**{name: rows[name].astype(today[name].dtype) for name in CHANGED})
-            costs.append(way.actions.cost(today, moved).min())
+            costs.append(way.actions.cost(*map(way.actions.space.encode, (today, moved))).min())
             columns.append((moved.astype(str) != today.astype(str)).sum(axis=1).mean())
         seconds = time.perf_counter() - start
         described(

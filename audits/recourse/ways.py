@@ -94,7 +94,7 @@ def find_ways(way: Way, rng: np.random.Generator, progress: Progress = silent) -
         moved[name] = moved[name].where(~fine, today[name])
         score = np.where(fine, new, score)
     changed = _changed(today, moved, columns)
-    cost = way.actions.cost(today, moved)
+    cost = _cost(way, person, moved) if len(person) else np.empty(0)
     chosen = _diverse(
         person, way.actions.space.encode(moved) if len(moved) else start[:0], changed, cost, options.ways
     )
@@ -253,7 +253,7 @@ def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[Group
         for place in picked:
             moved = _acted(way, today, actions[place], on)
             share = float(np.average(decided(way, after, moved, on)[1], weights=way.people.weights[on]))
-            cost = float(way.actions.cost(today.iloc[on].reset_index(drop=True), moved).mean())
+            cost = float(_cost(way, on, moved).mean())
             if best is None or (share, -cost) > (best[0], -best[1]):
                 best = share, cost, actions[place]
         if best is None:
@@ -264,9 +264,7 @@ def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[Group
             moved, weights = _acted(way, today, best[2], off), way.people.weights[off]
             good = decided(way, after, moved, off)[1]
             coverage = wilson(float(weights @ good), float(weights.sum()), level=way.options.level)
-            cost_estimate = float(
-                np.average(way.actions.cost(today.iloc[off].reset_index(drop=True), moved), weights=weights)
-            )
+            cost_estimate = float(np.average(_cost(way, off, moved), weights=weights))
         found.append(
             GroupAction(
                 group=name,
@@ -278,6 +276,10 @@ def group_actions(way: Way, ways: Ways, rng: np.random.Generator) -> tuple[Group
             )
         )
     return tuple(found)
+
+
+def _cost(way: Way, who: np.ndarray, moved: pd.DataFrame) -> np.ndarray:
+    return way.actions.cost(way.start[who], way.actions.space.encode(moved))
 
 
 def _as_actions(way: Way, ways: Ways, today: pd.DataFrame) -> list[dict[str, tuple[str, object]]]:
