@@ -117,16 +117,3 @@ def test_what_lies_between_categories_alone_is_no_evidence():
     assert judged.verdict == INSUFFICIENT
     assert "between categories" in judged.reason
     assert judge_ratio(test, dataclasses.replace(searched, reached=1.3), **ASKED).verdict == EVIDENCE
-
-
-def test_shares_of_categories_are_found_without_a_gradient():
-    rng = np.random.default_rng(3)
-    frame = people(300, 3, {"sex": 0.5}, rng)
-    woman = (frame["sex"] == "a").to_numpy()
-    frame["x2"] = np.where(rng.random(300) < 0.75, woman, rng.random(300) < 0.5).astype(int) + rng.integers(
-        0, 4, 300
-    )
-    frame["x2"] = frame["x2"].map(dict(enumerate("pqrst")))
-    exact, found = found_by_search(subject_of(frame, {"sex": 0.5}, "logistic", 0), steps=100, max_people=80)
-    assert exact > 1.02
-    assert 0.9 < np.log(found) / np.log(exact) < 1.2
