@@ -279,8 +279,9 @@ def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
         return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
     if kind == "MLPRegressor" and last.out_activation_ == "identity":
         return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
-    if not hasattr(last, "classes_") and np.ndim(getattr(last, "coef_", None)) in {1, 2}:
-        rows = np.atleast_2d(last.coef_)  # of one number; whether nothing follows is held against the model
+    coefficients = getattr(last, "coef_", None)
+    if not hasattr(last, "classes_") and coefficients is not None and np.ndim(coefficients) in {1, 2}:
+        rows = np.atleast_2d(coefficients)  # of one number; whether nothing follows is held against the model
         return lambda: _sequence([rows.T], [np.atleast_1d(last.intercept_)], "identity")
     return None
 

@@ -9,6 +9,7 @@ What is no such line (a logarithm, a principal component) stays unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,18 +149,19 @@ def _sklearn_reads(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iter
         raise _NoTrees
     chosen = getattr(estimator, "estimators_features_", None)
     # of gradient boosting a matrix; else a list, whose members may be sequences themselves
-    places = list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
-    if chosen is None and all(hasattr(each, "tree_") for each in places):  # hundreds: asked about at once
-        inside = [each.tree_.children_left >= 0 for each in places]
-        features = [each.tree_.feature[own] for each, own in zip(places, inside, strict=True)]
-        numbers = [each.tree_.threshold[own] for each, own in zip(places, inside, strict=True)]
-        yield _matrix_of(given), np.concatenate(features), np.concatenate(numbers)
+    members: list[Any] = list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
+    if chosen is None and all(hasattr(each, "tree_") for each in members):  # hundreds: asked about at once
+        trees = [(each.tree_, each.tree_.children_left >= 0) for each in members]
+        split_on = [tree.feature[splits] for tree, splits in trees]
+        split_at = [tree.threshold[splits] for tree, splits in trees]
+        yield _matrix_of(given), np.concatenate(split_on), np.concatenate(split_at)
         return
-    for k, each in enumerate(places):
-        own = given
-        if chosen is not None:
-            own = lambda rows, some=chosen[k]: _array(given(rows))[:, some]  # noqa: E731
-        yield from _sklearn_reads(each, own)
+    for k, each in enumerate(members):
+        yield from _sklearn_reads(each, given if chosen is None else partial(_some_of, given, chosen[k]))
+
+
+def _some_of(given: Callable[[pd.DataFrame], Any], columns: Any, rows: pd.DataFrame) -> np.ndarray:
+    return _array(given(rows))[:, columns]
 
 
 def _histogram_read(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Read:
