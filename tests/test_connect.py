@@ -93,7 +93,7 @@ def test_what_a_metricframe_takes_is_audited(found, people, model):
         (("selection_rate", "ratio"), demographic_parity_ratio),
         (("true_positive_rate", "difference"), lambda **x: -equal_opportunity_difference(**x)),
     ],
-    ids=str,
+    ids=["parity difference", "parity ratio", "opportunity difference"],
 )
 def test_scorers_agree_with_fairlearn(asked, theirs, people, model):
     table, weight = people[["skill", "age"]], people["weight"]

@@ -35,7 +35,7 @@ class Tested:
     p_value : float or None
         Of the hypothesis that the true ratio is at most the tolerance.
     reject : bool
-        Whether T_n lies above the tolerance.
+        Whether T_n lies above the tolerance; without gradients also what rows that can be written down reach.
     """
 
     statistic: Estimate
@@ -102,8 +102,9 @@ def stand(
     material : float
         A mean ratio below `material` times the tolerance is no material difference.
     """
-    loss = _tested(loss_test, tolerance, level)
-    errors = _tested(error_test, tolerance, level)
+    seen = grounds.reached is None or grounds.reached > tolerance  # by rows that could be written down
+    loss = _tested(loss_test, tolerance, level, seen=seen)
+    errors = _tested(error_test, tolerance, level, seen=seen)
     judged = judge_ratio(loss_test, grounds, tolerance=tolerance, level=level, material=material)
     return Standing(loss, errors, judged, _finding(loss, errors, grounds, material, judged))
 
@@ -160,9 +161,9 @@ def _needed(interval: Estimate, tolerance: float, material: float, level: float)
     return math.ceil(interval.n * min(times) * beyond) if times else None
 
 
-def _tested(test: MeanTest | PairedRatio, tolerance: float, level: float) -> Tested:
+def _tested(test: MeanTest | PairedRatio, tolerance: float, level: float, *, seen: bool) -> Tested:
     statistic, bound = test.interval(level), test.lower_bound(level)
-    reject = bound is not None and bound > tolerance
+    reject = seen and bound is not None and bound > tolerance
     return Tested(
         statistic, bound, (statistic.low, statistic.high), test.p_value(tolerance), tolerance, reject
     )
