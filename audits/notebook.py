@@ -258,7 +258,7 @@ def audit(
     output : {"probabilities", "logits", "scores", "labels"}, optional
         What a network or function gives; told from its answers if left out.
     threshold : float or {attribute: {value: float}}, optional
-        Favourable from this score on: 0.5, or 0 for a decision function.
+        Favourable from this score on: 0.5, or 0 for a decision function. A model of other numbers needs it.
     higher_is : {"favorable", "unfavorable"}
         Direction of `scores`.
     made : {"held_out", "in_sample", "unknown"}
@@ -511,6 +511,12 @@ def _subject(data: AuditData, model: InMemoryModel, threshold: Any, made: Made, 
         threshold, higher = cut_threshold(0.5 if threshold is None else threshold, data.cut)
         notes.append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
     elif threshold is None:
+        if kind == "number" and not model.zero:
+            raise InputError(
+                "threshold", f"is missing: {model.name} gives numbers, and nothing says from which on a "
+                "decision is favorable",
+                advice="write threshold=0.5 where they stand for probabilities, or the number that decides",
+            )  # fmt: skip
         threshold = 0.0 if kind == "number" else 0.5
         if kind == "number":
             notes.append("Decisions are favorable on that side of 0; threshold=… says otherwise.")

@@ -27,7 +27,7 @@ def next_look(space: Workspace, draft: Mapping[str, Any], audit: str) -> None:
             label = "Look at this next: take the report with you →"
             st.page_link("views/saved.py", label=label, query_params=query)
             return
-        if name in done or (stored and AUDITS[name].asks_anew):
+        if name in done or AUDITS.brought(name) or (stored and AUDITS[name].asks_anew):
             continue
         record = AUDITS[name]
         with st.container(key="next-look"):

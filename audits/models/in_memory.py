@@ -174,7 +174,9 @@ def in_memory_model(
         if found is not None and classes is None and stated is None:
             what = f"the probability of {found[1]!r}" if first.ndim == 1 else f"those of {choices(found)}"
             notes.append(f"The model does not name its classes: what it gives was taken as {what}.")
-    made = InMemoryModel(name, tuple(columns), found, ask, reader, kind, notes=tuple(notes), sign=sign)
+    made = InMemoryModel(
+        name, tuple(columns), found, ask, reader, kind, notes=tuple(notes), sign=sign, zero=known is not None
+    )
     made = replace(
         made, sha256=_digest(model, made.score(data.frame)), notes=(*notes, *_steadiness(made, data))
     )

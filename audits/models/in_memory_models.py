@@ -39,6 +39,8 @@ class InMemoryModel:
         What the answers are.
     sign : float
         -1 where a lower score is better for the person.
+    zero : bool
+        Whether its scores are decided at 0 unless a threshold is given: those of a decision function are.
     """
 
     name: str
@@ -51,6 +53,7 @@ class InMemoryModel:
     notes: tuple[str, ...] = ()
     sign: float = 1.0
     invents: bool = True
+    zero: bool = True
 
     def answers(self, frame: pd.DataFrame) -> np.ndarray:
         """Return what the object says of the rows of `frame`, as an array with one entry a row."""

@@ -145,7 +145,7 @@ def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None
         space.save_draft(draft)
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
-    assert any("data.label is missing: a loss compares the model with the true" in text for text in texts(at))
+    assert any("The label is missing: a loss compares the model with the true" in text for text in texts(at))
     assert not any(button.key == "run" for button in at.button)
     assert "Settle it on the data page" in [link.proto.label for link in at.get("page_link")]
 

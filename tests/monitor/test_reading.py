@@ -164,7 +164,7 @@ PAIR = {"rows": [ROW, ROW]}
         ("PATCH", "/alarms/0", {}, "must say what to change"),
         ("PATCH", "/alarms/0", {"snooze_hours": 1e300}, "snooze_hours must lie"),
         ("PATCH", "/alarms/0", {"acknowledge": "yes"}, "acknowledge must be true or false"),
-        ("PATCH", "/alarms/0", {"note": "\ud800"}, "note must be text"),
+        ("PATCH", "/alarms/0", {"note": "\ud800"}, "half of a character"),
         ("PATCH", "/alarms/0", {"owner": 3}, "owner must be text"),
         ("PATCH", "/alarms/0", {"severity": ["low"]}, "severity must be"),
         ("POST", "/tokens", {"scope": "all"}, "scope must be"),

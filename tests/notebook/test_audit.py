@@ -380,3 +380,25 @@ def test_rows_of_one_person_and_sampling_weights_are_said_as_in_a_spec(crowd, pi
     assert all(row.n < before.n for row, before in zip(weighed["groups"].table, alone.table, strict=True))
     with pytest.raises(InputError, match=r"recourse.*several rows a person"):
         audits.audit(pipeline, frame, hired, person=who, **told | {"audits": "recourse"})
+
+
+def test_numbers_that_are_no_probabilities_need_a_threshold():
+    """Cut at 0, a line through labels of 0 and 1 would favour nearly everybody."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"hours": rng.normal(size=200), "sex": ["f", "m"] * 100})
+    y = (people["hours"] + rng.normal(size=200) > 0).astype(int)
+    line = LinearRegression().fit(people[["hours"]], y)
+    with pytest.raises(InputError, match="threshold is missing: LinearRegression gives numbers"):
+        audits.audit(
+            line, people[["hours"]], y, favorable=1, protected={"sex": people["sex"]}, audits="groups"
+        )
+    found = audits.audit(
+        line,
+        people[["hours"]],
+        y,
+        favorable=1,
+        protected={"sex": people["sex"]},
+        audits="groups",
+        threshold=0.5,
+    )
+    assert found.subject.decisions.mean() == ((line.predict(people[["hours"]]) >= 0.5).mean())

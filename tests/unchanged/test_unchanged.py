@@ -118,18 +118,19 @@ CHANGED: dict[str, str] = {
         for spec in ("loans-onnx", "people-classes", "people-risk", "people-weights")
     },
     "*/options/misspecified": _TURNED,
-    "*/loss_ratio/misspecified": _TURNED,
     "*/results/audits/*/misspecified": _TURNED,
     "shared-compas/results/audits/3/*": _CONTEXT,
+    "*/rule_sets/columns/context_*": _CONTEXT,
+    **{
+        f"{spec}/{part}": "with a context, what differs from the others of the same one ranks first"
+        for spec, place in (("arrest-counts", 2), ("loans-thresholds", 2), ("loans-thresholds", 3))
+        for part in (f"results/audits/{place}/leaderboard/*", f"tables/{place}-rule_sets/rule_sets/*")
+    },
     "*/leaderboard/*/within": _CONTEXT,
     "*/leaderboard/*/favorable_context": _CONTEXT,
     "*/results/audits/*/exchanged": _EXCHANGED,
-    **{
-        f"{spec}/results/audits/{place}/{part}": _EXCHANGED
-        for spec in ("people-text", "shared-sentences")
-        for place in range(3)
-        for part in ("finding", "exchanged/*")
-    },
+    **{f"people-text/results/audits/{place}/finding": _EXCHANGED for place in range(3)},
+    "shared-sentences/results/audits/0/finding": _EXCHANGED,
     "*/by_role/*/quantiles": _FIGURE_5,
     "*/against/constraint": "a reference can be held to Zafar's constraint",
     "*/options/interpolation": _LITERAL,
