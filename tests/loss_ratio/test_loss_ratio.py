@@ -349,7 +349,7 @@ def test_groups_with_long_names_can_be_told_apart(make, make_people):
     )
     figure = figures.by_group(one)
     assert [label[:6] for label in figure.data[0].y] == ["male, ", "female"]
-    assert "sex, decl" in figure.layout.xaxis.title.text
+    assert "sex, decl" in figure.layout.xaxis.title.text.replace("<br>", " ")
     more = {"protected": (f"sex, {long}", "job"), "features": ("hair", "skill")}
     both = loss_ratio(make(frame, **more), LossRatioOptions(sensitive=[f"sex, {long}"], steps=5))
     labels = figures.by_group(both).data[0].y

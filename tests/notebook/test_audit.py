@@ -378,8 +378,8 @@ def test_rows_of_one_person_and_sampling_weights_are_said_as_in_a_spec(crowd, pi
     weighed = audits.audit(pipeline, frame, hired, weights={**weights, "cluster": who}, **told)
     assert weighed.spec["data"]["weights"] == {"column": "weights", "cluster": "cluster", "kind": "sampling"}
     assert all(row.n < before.n for row, before in zip(weighed["groups"].table, alone.table, strict=True))
-    with pytest.raises(InputError, match=r"recourse.*several rows a person"):
-        audits.audit(pipeline, frame, hired, person=who, **told | {"audits": "recourse"})
+    with pytest.raises(InputError, match=r"recourse.*sampling weights"):
+        audits.audit(pipeline, frame, hired, weights=weights, **told | {"audits": "recourse"})
 
 
 def test_numbers_that_are_no_probabilities_need_a_threshold():
