@@ -210,7 +210,7 @@ def _no_effect(n: int, rate: float, setting: str, numbers: range) -> Iterator[Ro
 
 def _errors(n: int, setting: str, numbers: range) -> Iterator[Row]:
     """Each measure of error of a model that is right about everybody alike, at its whole level."""
-    hits = dict.fromkeys(MEASURES, 0)
+    hits, held = dict.fromkeys(MEASURES, 0), 0
     for world_number in numbers:
         rng = np.random.default_rng(world_number)
         attributes, sizes = people(n, rng)
@@ -226,8 +226,11 @@ def _errors(n: int, setting: str, numbers: range) -> Iterator[Row]:
         for values in measured(subject, cells, MEASURES, {}):
             tested = compared_values([values], groups, draws=199, level=LEVEL, rng=rng)[0]
             hits[values.name] += bool((tested.adjusted_p <= LEVEL).any())
+            held += not bool(((tested.low > 0) | (tested.high < 0)).any())
     for name, found in hits.items():
         yield Row("rule_sets", WORDS[name].name.lower(), setting, "false alarms", LEVEL, found, len(numbers))
+    worlds = len(numbers) * len(MEASURES)
+    yield Row("rule_sets", "every interval of a measure", setting, "coverage", 1 - LEVEL, held, worlds)
 
 
 def _planted(n: int, effect: float, setting: str, numbers: range) -> Iterator[Row]:

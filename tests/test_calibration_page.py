@@ -81,7 +81,15 @@ ELSEWHERE = {
         "bias.difference": BY_VERDICT,
         "group_p_value_everywhere": BY_VERDICT,
     },
-    "recourse": {"judged": BY_VERDICT, "never_but_reachable": SHARE},
+    "recourse": {
+        "judged": BY_VERDICT,
+        "never_but_reachable": SHARE,
+        "ways_summary.with_way": SHARE,
+        "group_actions.coverage": SHARE,  # on the half that the action was not picked on
+        "ways_summary.cost": "means of groups",
+        "ways_summary.survives": "means of groups",
+        "ways_summary.noisy": "means of groups",
+    },
     "rule_sets": {
         "judged": BY_VERDICT,
         "leaderboard.score": "every interval of the list",
@@ -91,6 +99,12 @@ ELSEWHERE = {
         "exchanged.rows.adjusted_p": "evidence on exchanged texts",
         "exchanged.rows.judged": "evidence on exchanged texts",
         "shrunken": "first score, without the luck of being picked",
+        "measures.overall": "means of groups",
+        "measures.leaderboard.inside": "means of groups",
+        "measures.leaderboard.outside": "means of groups",
+        "measures.leaderboard.difference": "every interval of a measure",
+        "measures.leaderboard.adjusted_p": "every interval of a measure",
+        "measures.judged": "every interval of a measure",
     },
     "mitigation": {
         "judged": BY_VERDICT,

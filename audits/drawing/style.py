@@ -142,7 +142,7 @@ def round_ticks(low: float, high: float, most: int = 3) -> list[float]:
     Examples
     --------
     >>> round_ticks(13_052, 76_000)
-    [20000.0, 40000.0, 60000.0]
+    [25000.0, 50000.0, 75000.0]
     """
     span = (high - low) / most
     if not span > 0:

@@ -282,7 +282,8 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(title=f"mean distance in<br>{which}", rangemode="tozero")
     top = max(rows, key=lambda row: row.bias.value or 0.0)
-    alt = f"Mean bias by group and role of features; largest for {top.group} in {top.role} features."
+    most = number(top.bias.value or 0.0)
+    alt = f"Mean bias by group and role of features; largest, {most}, for {top.group} in {top.role} features."
     return finish(figure, height=140 + 44 * len(groups), alt=alt)
 
 

@@ -24,10 +24,10 @@ from audits.mining.attributes import Attribute, rule_words
 from audits.mining.cells import Cells
 from audits.mining.scoring import differences
 from audits.mining.sums import GroupSums
-from audits.rule_sets.result import RuleSetsResult
+from audits.rule_sets.result import Contribution, RuleSetsResult
 from audits.rule_sets.tables import read_attributes_table, read_cells_table, read_rules
 
-__all__ = ["MOST_CONDITIONS", "contributions", "contributions_of", "lattice"]
+__all__ = ["MOST_CONDITIONS", "contributions", "contributions_of", "lattice", "stated_contributions"]
 
 MOST_CONDITIONS = 12  # 4,096 subsets
 _MOST_BROADER = 15
@@ -62,6 +62,18 @@ def contributions(cells: Cells, attributes: Sequence[Attribute], rule_set: np.nd
         without = np.flatnonzero(~members[:, place])
         found[place] = weight[size[without]] @ (worth[without | 1 << place] - worth[without])
     return found
+
+
+def stated_contributions(
+    cells: Cells, attributes: Sequence[Attribute], rule_set: np.ndarray
+) -> tuple[Contribution, ...]:
+    """Return what each condition of a rule set adds to its difference, in words and numbers."""
+    shares = contributions(cells, attributes, rule_set)
+    used = np.flatnonzero(rule_set >= 0)[: len(shares)]
+    return tuple(
+        Contribution(attributes[place].words[rule_set[place]], float(value))
+        for place, value in zip(used, shares, strict=True)
+    )
 
 
 def contributions_of(result: RuleSetsResult, number: int, measure: str | None = None) -> pd.DataFrame:

@@ -10,30 +10,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from audits.mining.attributes import Attribute
 from audits.mining.sums import GroupSums
-from audits.rule_sets.contributions import contributions
+from audits.rule_sets.contributions import stated_contributions
 from audits.rule_sets.measures import Tested
 from audits.rule_sets.ranking import distinct
-from audits.rule_sets.result import Contribution, MeasureResult, MeasureRow
+from audits.rule_sets.result import MeasureResult, MeasureRow
 from audits.rule_sets.tables import read_rules, words_of
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged, judge, wilson
 from audits.stats.intervals import percent_level
 from audits.stats.words import count, number, percent
 
-__all__ = ["measure_columns", "measure_result", "stated_contributions"]
-
-
-def stated_contributions(
-    cells: Any, attributes: Sequence[Attribute], rule_set: np.ndarray
-) -> tuple[Contribution, ...]:
-    """Return what each condition of a rule set adds to its difference, in words and numbers."""
-    shares = contributions(cells, attributes, rule_set)
-    used = np.flatnonzero(rule_set >= 0)[: len(shares)]
-    return tuple(
-        Contribution(attributes[place].words[rule_set[place]], float(value))
-        for place, value in zip(used, shares, strict=True)
-    )
+__all__ = ["measure_columns", "measure_result"]
 
 
 def measure_columns(tested: Sequence[Tested]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

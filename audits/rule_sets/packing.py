@@ -18,12 +18,11 @@ from audits.rule_sets.comparisons import Comparison
 from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.inference import First, Halves, People
 from audits.rule_sets.judging import is_evidence, judge_audit
-from audits.rule_sets.measure_rows import stated_contributions
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.ranking import leaders, one_row, rank_key, support_sweep
 from audits.rule_sets.result import Discovery, MeasureResult, RuleSetsResult
 from audits.rule_sets.sampling import Sampled
-from audits.rule_sets.tables import MOST_ROWS, cells_table, read_rules, rules_table
+from audits.rule_sets.tables import MOST_ROWS, cells_table, rules_table
 from audits.rule_sets.words import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level
@@ -75,11 +74,7 @@ def pack(
     """Rank, judge and word what was counted and tested."""
     plain = dataclasses.asdict(options)
     table.index.name = "number"
-    rules = read_rules(table)
-    rows = tuple(
-        dataclasses.replace(row, contributions=stated_contributions(cells, attributes, rules[row.number]))
-        for row in leaders(table, attributes, cells, plain, inference)
-    )
+    rows = leaders(table, attributes, cells, plain, inference)
     seen = is_evidence(table, plain)
     judged, about = judge_audit(table, rows, cells, plain, inference, complete=mined.complete)
     discovery = _discovery(halves, people, attributes, mined, options)

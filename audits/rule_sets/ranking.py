@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -15,6 +15,7 @@ from audits.mining.cells import Cells, memberships
 from audits.mining.scoring import differences, margin
 from audits.mining.sums import GroupSums
 from audits.mining.texts import category_shares, reach
+from audits.rule_sets.contributions import stated_contributions
 from audits.rule_sets.inference import exact_p
 from audits.rule_sets.judging import difference_of, is_evidence, judge_row
 from audits.rule_sets.result import LeaderRow, RuleSetsResult, SampledScore, SweepRow
@@ -77,8 +78,11 @@ def leaders(
     shown = table.iloc[found.leaders].reset_index(names="number")
     words = words_of(attributes, shown)
     return tuple(
-        _row(item, attributes, rule_set, cells, options, inference, int(size) - 1)
-        for item, rule_set, size in zip(_records(shown), words, sizes, strict=True)
+        replace(
+            _row(item, attributes, rule_set, cells, options, inference, int(size) - 1),
+            contributions=stated_contributions(cells, attributes, rules[place]),
+        )
+        for item, rule_set, size, place in zip(_records(shown), words, sizes, found.leaders, strict=True)
     )
 
 
@@ -108,7 +112,9 @@ def one_row(
     """Return row `number` of the rule-set table as a leaderboard has it, by itself."""
     shown = table.loc[[number]].reset_index(names="number")
     words = words_of(attributes, shown)[0]
-    return _row(_records(shown)[0], attributes, words, cells, options, inference, 0)
+    row = _row(_records(shown)[0], attributes, words, cells, options, inference, 0)
+    rule_set = read_rules(table.loc[[number]])[0]
+    return replace(row, contributions=stated_contributions(cells, attributes, rule_set))
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ drawn at all, so that a picture never lacks a part in silence.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import plotly.graph_objects as go
 from reportlab.graphics.shapes import Drawing, Line
@@ -37,7 +38,7 @@ def drawing_of(
     None if it holds a kind of trace that cannot be drawn here, or nothing at all.
     """
     traces = [trace.to_plotly_json() for trace in figure.data]
-    traces = [trace for trace in traces if trace.get("visible") in {None, True}]
+    traces = [part for trace in traces if trace.get("visible") in {None, True} for part in _opened(trace)]
     layout = figure.layout.to_plotly_json()
     kinds = {trace.get("type") or "scatter" for trace in traces}
     if not traces or kinds - _DRAWN or (kinds & _ALONE and len(traces) > 1):
@@ -51,6 +52,28 @@ def drawing_of(
     else:
         _draw(Frame(paper, traces, layout, width, height))
     return paper.drawing, paper.notes
+
+
+def _opened(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """A lying box of given quantiles as two intervals around its median, the inner one thick."""
+    if trace.get("type") != "box" or trace.get("q1") is None or trace.get("orientation") != "h":
+        return [trace]
+    middle = [float(value) for value in trace["median"]]
+    shared = {"mode": "markers", "x": middle, "marker": {**(trace.get("marker") or {}), "size": 7}}
+    shared |= {key: trace[key] for key in ("y", "xaxis", "yaxis", "name", "showlegend") if key in trace}
+    return [
+        {
+            **shared,
+            "type": "scatter",
+            "error_x": {
+                "array": [float(end) - value for end, value in zip(trace[above], middle, strict=True)],
+                "arrayminus": [value - float(end) for end, value in zip(trace[below], middle, strict=True)],
+                "symmetric": False,
+                "thickness": thickness,
+            },
+        }
+        for below, above, thickness in (("lowerfence", "upperfence", 1.5), ("q1", "q3", 6))
+    ]
 
 
 def _draw(frame: Frame) -> None:

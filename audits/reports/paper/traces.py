@@ -111,7 +111,7 @@ def draw_bars(
         for row, (low, high) in enumerate(ends_of(trace, letter)):
             if row in own and low is not None and high is not None:
                 at = stand.point(own[row])
-                _interval(paper, reach, at, low, high, colour_of(INK), across=across)
+                _interval(paper, reach, at, (low, high), colour_of(INK), across=across)
 
 
 def draw_scatter(paper: Paper, trace: dict[str, Any], place: int, x: Axis, y: Axis,
@@ -222,18 +222,27 @@ def _intervals(paper: Paper, trace: dict[str, Any], pairs: list[Any], x: Axis, y
             at = pairs[row][other]
             if at is not None and low is not None and high is not None:
                 tone = colour_at(marker, row, colour)
-                own = (trace.get(f"error_{letter}") or {}).get("color")
+                error = trace.get(f"error_{letter}") or {}
+                own = error.get("color")
                 tone = colour_of(own) if isinstance(own, str) else tone
-                _interval(paper, reach, at, low, high, tone, across=letter == "x")
+                thick = max(PIXEL * float(error.get("thickness") or 0), 1.1)
+                _interval(paper, reach, at, (low, high), tone, thick=thick, across=letter == "x")
 
 
 def _interval(
-    paper: Paper, reach: Axis, at: float, low: float, high: float, colour: Color, *, across: bool
+    paper: Paper,
+    reach: Axis,
+    at: float,
+    said: tuple[float, float],
+    colour: Color,
+    *,
+    thick: float,
+    across: bool,
 ) -> None:
-    ends = [_within(reach, reach.place(value)) for value in (low, high)]
+    ends = [_within(reach, reach.place(value)) for value in said]
     ends = [reach.start if end is None else end for end in ends]
     box = (ends[0], at, ends[1], at) if across else (at, ends[0], at, ends[1])
-    paper.drawing.add(Line(*box, strokeColor=colour, strokeWidth=1.1))
+    paper.drawing.add(Line(*box, strokeColor=colour, strokeWidth=thick))
 
 
 def _dots(paper: Paper, trace: dict[str, Any], pairs: list[Any], x: Axis, y: Axis, colour: str) -> None:
