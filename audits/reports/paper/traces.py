@@ -236,7 +236,7 @@ def _interval(
     said: tuple[float, float],
     colour: Color,
     *,
-    thick: float,
+    thick: float = 1.1,
     across: bool,
 ) -> None:
     ends = [_within(reach, reach.place(value)) for value in said]
