@@ -114,17 +114,17 @@ def warnings_for(
                 "the nearest rows that could be written down. Its trees' split points were crossed a column "
                 "at a time."
             )
-            wrong = "may be too small"
+            doubt = "may be too small"
         else:
             between = (
                 "rows that could be written down; between two categories its log-odds were taken to lie on a "
                 "straight line, and only what it says of whole rows counts as evidence."
             )
-            wrong = "may be too small, or too large where the model bends between categories"
+            doubt = "may be too small, or too large where the model bends between categories"
         found.append(
             f"The {subject.model.name} has no gradient: people were moved by {moved.searched.steps} long "
             "steps of finite differences on numbers and every category of each column, and the model was "
-            f"asked about {between} So the ratio is an estimate and {wrong}. {_longer(tests)}"
+            f"asked about {between} So the ratio is an estimate and {doubt}. {_longer(tests)}"
         )
         if options.schedule != "constant":
             found.append("A step schedule does not apply to it: its steps are of one length.")
