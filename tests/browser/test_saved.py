@@ -73,7 +73,11 @@ def test_reports_comparison_link_and_deletion(
     acts.narrow_and_shoot(page, artefacts, "saved-compared", 1900)
 
     page.get_by_text("Rename, annotate, delete").click()
+    sure = page.get_by_role("checkbox", name="Delete this saved audit for good")
+    expect(sure).to_be_attached()
+    acts.settle(page)  # what is compared is drawn anew: a click before that would be lost
     page.get_by_text("Delete this saved audit for good").click()
+    expect(sure).to_be_checked()
     acts.settle(page)
     page.locator(".st-key-delete button").click()
     acts.settle(page)
