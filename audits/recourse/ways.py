@@ -71,7 +71,9 @@ def find_ways(way: Way, rng: np.random.Generator, progress: Progress = silent) -
     n = len(people.positions)
     looked_at = np.sort(rng.choice(n, min(options.ways_people, n), replace=False))
     after = downstream_of(way.subject.data, options.follows)
-    donors = way.subject.data.frame.iloc[way.accepted][columns].drop_duplicates().reset_index(drop=True)
+    held = way.subject.data.frame.iloc[way.accepted][columns].drop_duplicates()
+    whole = held.dropna()  # nobody is told to have a value missing, unless all who are accepted have
+    donors = (whole if len(whole) else held).reset_index(drop=True)
     start, ends = way.start[looked_at], way.actions.space.encode(donors)
     near = _nearest(start, ends, way.actions.costs, _DONORS)
     place = np.repeat(np.arange(len(looked_at)), near.shape[1])
@@ -110,10 +112,12 @@ def decided(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Score people `who` (m,) with other actionable values and what follows; scores and decisions, (m,)."""
     subject = subject or way.subject
-    frame = way.people.frame.iloc[who].reset_index(drop=True)
-    rows = with_columns(frame, {str(name): values[name].reset_index(drop=True) for name in values})
+    frame = way.people.frame.iloc[who]
+    # by their own row numbers: a model gets each person's missing cells as the file has them
+    rows = with_columns(frame, {str(name): values[name].set_axis(frame.index) for name in values})
     if after.order:
-        rows = after.carried(frame, rows, set(way.actions.columns))
+        today, moved = (each.reset_index(drop=True) for each in (frame, rows))
+        rows = after.carried(today, moved, set(way.actions.columns)).set_axis(frame.index)
     scores = score_rows(subject, rows) if len(rows) else np.empty(0)
     return scores, np.asarray(subject.decide(scores, way.people.groups.iloc[who]), dtype=bool)
 
@@ -227,7 +231,8 @@ def _with_noise(
         name = block.column
         values = drawn[name].to_numpy(dtype=float, na_value=np.nan)
         miss = rng.normal(0.0, way.options.noise * block.sd, len(values)) * changed[times, place]
-        values = np.where(np.isnan(values), values, values + miss)
+        seen = way.subject.data.frame[name]  # a model need not be defined where nobody is: no negative debts
+        values = np.clip(values + miss, float(seen.min()), float(seen.max()))
         if pd.api.types.is_integer_dtype(drawn[name].dtype):
             filled = pd.Series(np.rint(values)).astype("Int64" if np.isnan(values).any() else "int64")
             drawn[name] = filled.astype(drawn[name].dtype)

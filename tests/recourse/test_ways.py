@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import audits
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
@@ -152,3 +153,19 @@ def test_effects_downstream_make_ways_cheaper() -> None:
     assert any("z follows x" in warning for warning in also.warnings)
     assert any("not trained here" in warning for warning in also.warnings)
     assert not any("not trained here" in warning for warning in plain.warnings)
+
+
+def test_noise_stays_where_people_are():
+    """A model with a logarithm in it is not defined for less than nobody has."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.exponential(1.0, 300).round(2), "g": rng.choice(["a", "b"], 300)})
+
+    def score(rows: pd.DataFrame) -> np.ndarray:
+        assert rows["x"].between(frame["x"].min(), frame["x"].max()).all()
+        return 1 / (1 + np.exp(-np.log1p(rows["x"].to_numpy()) + 0.7))
+
+    found = audits.audit(
+        score, frame[["x"]], favorable=1, protected={"g": frame["g"]}, roles={"actionable": ["x"]},
+        audits={"recourse": {"ways": 2, "noise": 2.0, "permutations": 99}},
+    )  # fmt: skip
+    assert found["recourse"].ways_summary.noisy.value < 1
