@@ -8,6 +8,8 @@ and its digest stands in the result.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import posixpath
 import tempfile
@@ -23,6 +25,9 @@ __all__ = ["ALLOWED", "fetched"]
 
 ALLOWED = "EVENHAND_FETCH"
 """Variable with the addresses that may be read: beginnings, separated by commas."""
+
+_NOTED = ".evenhand-fetched"
+"""File beside what was fetched, with the SHA-256 of each such file: only these are written again."""
 
 _CHUNK, _ROWS = 1 << 20, 50_000
 _WAIT, _HOPS = 60.0, 5
@@ -65,7 +70,7 @@ def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
     query, address = str(data.get("query") or ""), data.get("address")
     if query and address:
         raise InputError("data.query", "cannot go with data.address", advice="leave one of them out")
-    last = unquote(posixpath.basename(urlsplit(address).path)) if address else ""
+    last = Path(unquote(urlsplit(address).path)).name if address else ""
     target = base_dir / (data.get("path") or last or f"{name}-data.arrow")
     with _written(target) as file:
         if address:
@@ -80,16 +85,41 @@ def fetched(document: Any, base_dir: Path, name: str = "spec") -> Any:
 
 @contextlib.contextmanager
 def _written(target: Path) -> Iterator[Path]:
-    """Give a place to write; what is there afterwards becomes `target`, whole or not at all."""
+    """Give a place to write; what is there afterwards becomes `target`, whole or not at all.
+
+    A file that was not fetched, or was changed since, is somebody's own and stays: `_NOTED` tells.
+    """
+    noted = target.parent / _NOTED
     try:
+        known = _noted(noted)
+        if target.exists() and known.get(target.name) != _digest(target):
+            raise InputError(
+                "data.path", "must not be a file that was there before, or was changed since it was fetched",
+                target.name, "name another file for what is fetched, or move that one away",
+            )  # fmt: skip
         with tempfile.TemporaryDirectory(prefix=".fetching-", dir=target.parent) as folder:
             place = Path(folder) / "table"
             yield place
+            known[target.name] = _digest(place)
+            noted.write_text(json.dumps(known, indent=1), encoding="utf-8")
             place.replace(target)
     except OSError as error:
         raise InputError(
             "data.path", f"cannot be written to ({error.strerror or error})", str(target)
         ) from None
+
+
+def _noted(path: Path) -> dict[str, str]:
+    """What was fetched into this folder; where the note is damaged nothing is written over."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return {}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _ask_files(query: str, base_dir: Path, target: Path) -> None:

@@ -46,6 +46,19 @@ def test_duckdb_answers_over_files_beside_the_spec(people, tmp_path):
     assert table["s"].sum() == expected.groupby("income")["said"].transform("sum").sum()
 
 
+def test_nobodys_own_file_is_written_over(people, tmp_path):
+    before = (tmp_path / "people.csv").read_bytes()
+    with pytest.raises(InputError, match="was there before"):
+        ask(tmp_path, query="FROM 'people.csv'", path="people.csv")
+    assert (tmp_path / "people.csv").read_bytes() == before
+    ask(tmp_path, query="FROM 'people.csv'")
+    ask(tmp_path, query="FROM 'people.csv' WHERE year = 2025")  # what was fetched is fetched again
+    assert len(read_table(tmp_path / "audit-data.arrow").frame) == 40
+    (tmp_path / "audit-data.arrow").write_bytes(before)
+    with pytest.raises(InputError, match="changed since"):
+        ask(tmp_path, query="FROM 'people.csv'")
+
+
 def test_a_run_states_where_its_table_is_from(people, tmp_path):
     document = {
         "data": {**REST, "query": "FROM 'people.csv'", "path": "answer.arrow"},
