@@ -189,7 +189,7 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
         yaxis2={"domain": [0.0, min(middle, 0.7)]},
         xaxis2={
             "anchor": "y2",
-            "title": "mean change (sd; shares of people)",
+            "title": "mean change (sd; shares)",
             "range": [-1.1 * edge, 1.7 * edge],
         },
         sliders=[frame_slider(names, labels, len(names) - 1)],

@@ -27,6 +27,7 @@ from audits.recourse.downstream import Downstream, downstream_of
 from audits.recourse.result import GroupAction
 from audits.recourse.walking import Way, score_rows
 from audits.stats import Estimate, wilson
+from audits.stats.words import number
 
 __all__ = ["Ways", "find_ways", "group_actions"]
 
@@ -335,6 +336,6 @@ def _words(action: dict[str, tuple[str, object]]) -> str:
         if how == "to":
             parts.append(f"{name}: to {text_of(value)}")
         else:
-            by = f"{abs(float(value)):.3g}"  # type: ignore[arg-type]
+            by = number(abs(float(value)))  # type: ignore[arg-type]
             parts.append(f"{name}: {by} {'more' if float(value) > 0 else 'less'}")  # type: ignore[arg-type]
     return "; ".join(parts)
