@@ -19,7 +19,7 @@ LAYERS = (
     ("data",),
     ("models", "transport"),
     ("drawing",),
-    ("mining",),
+    ("mining", "paired"),
     (
         "flipset",
         "groups",

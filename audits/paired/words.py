@@ -1,0 +1,125 @@
+"""A change in one sentence for everybody, and in figures."""
+
+from __future__ import annotations
+
+from audits.paired.pairing import Kind
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.words import number
+
+__all__ = ["change_words", "sentence", "stated_words"]
+
+_MOST_WORDS = 30
+_DECIMAL_FROM = 1000
+
+
+def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
+    """Say how one number changed, in at most 30 words.
+
+    Examples
+    --------
+    >>> from audits.stats import judge
+    >>> gap = lambda value, low, high: Estimate(value, low, high, 400, "")
+    >>> moved = judge(gap(0.07, 0.04, 0.09), immaterial=(-0.1, 0.1))
+    >>> before, after = gap(-0.12, -0.2, -0.04), gap(-0.05, -0.1, 0.02)
+    >>> sentence("gap in rates between women and men", "gap", before, after, moved)
+    'The second model narrows the gap in rates between women and men from 12 to 5 points (4 to 9 fewer).'
+    """
+    told = _gap(name, first, second, judged) if kind == "gap" else _number(name, kind, first, second, judged)
+    return told if len(told.split()) <= _MOST_WORDS else _brief(told)
+
+
+def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
+    change, unit = judged.interval, " %" if kind == "share" else ""
+    before, after = (stated_words(each, kind).removesuffix(" %") for each in (first, second))
+    if judged.verdict == EVIDENCE:
+        way = "raises" if float(change.value or 0) > 0 else "lowers"
+        return f"The second model {way} the {name} from {before} to {after}{unit}{_ends(change, kind)}."
+    if judged.verdict == NO_MATERIAL:
+        return f"{_NOTHING} the {name} goes from {before} to {after}{unit}."
+    return f"{_UNTOLD} the {name}: from {before} to {after}{unit}{_ends(change, kind)}."
+
+
+_NOTHING = "The second model changes nothing that matters:"
+_UNTOLD = "These people cannot tell whether the second model changes"
+
+
+def stated_words(estimate: Estimate, kind: Kind) -> str:
+    """Word a number as its kind is worded: points, per cent, or a plain number."""
+    if estimate.value is None:
+        return "–"
+    if kind == "gap":
+        return _points(estimate.value, estimate.n)
+    if kind == "share":
+        return f"{_points(estimate.value, estimate.n)} %"
+    return number(estimate.value)
+
+
+def change_words(change: Estimate, kind: Kind) -> str:
+    """Word a change with its interval: ``+7 points (+4 to +9)``; of a gap, of its signed value.
+
+    Examples
+    --------
+    >>> change_words(Estimate(-0.034, -0.06, -0.01, 1200, ""), "share")
+    '-3.4 points (-6.0 to -1.0)'
+    >>> change_words(Estimate(0.4, None, None, 12, "no interval"), "number")
+    '+0.400, no interval'
+    """
+    if change.value is None:
+        return "–"
+    unit = "" if kind == "number" else " points"
+    if change.low is None or change.high is None:
+        return f"{_signed(change.value, change.n, kind)}{unit}, no interval"
+    ends = " to ".join(_signed(end, change.n, kind) for end in (change.low, change.high))
+    return f"{_signed(change.value, change.n, kind)}{unit} ({ends})"
+
+
+def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
+    """Say of a signed difference whether it narrows, widens or turns round."""
+    before, after = float(first.value or 0.0), float(second.value or 0.0)
+    change = judged.interval
+    sizes = _points(abs(before), change.n), _points(abs(after), change.n)
+    turned = before * after < 0
+    if judged.verdict == NO_MATERIAL:
+        return f"{_NOTHING} the {name} goes from {sizes[0]} to {sizes[1]} points."
+    if judged.verdict != EVIDENCE:
+        way = ", the other way round" if turned else ""
+        return f"{_UNTOLD} the {name}: {sizes[0]} against {sizes[1]} points{way}{_ends(change, 'gap')}."
+    if turned:
+        return (
+            f"The second model turns the {name} round: {sizes[0]} points one way, then {sizes[1]} the other."
+        )
+    way = "narrows" if abs(after) < abs(before) else "widens"
+    sign = -1.0 if before < 0 or (before == 0 and after < 0) else 1.0
+    ends = sorted(sign * float(end or 0.0) for end in (change.low, change.high))
+    more = "fewer" if way == "narrows" else "more"
+    least, most = (sorted(-end for end in ends)) if way == "narrows" else ends
+    told = f" ({_points(least, change.n)} to {_points(most, change.n)} {more})" if least >= 0 else ""
+    return f"The second model {way} the {name} from {sizes[0]} to {sizes[1]} points{told}."
+
+
+def _ends(change: Estimate, kind: Kind) -> str:
+    if change.low is None or change.high is None:
+        return ""
+    unit = "" if kind == "number" else " points"
+    ends = (_signed(end, change.n, kind) for end in (change.low, change.high))
+    return f" ({' to '.join(ends)}{unit})"
+
+
+def _signed(value: float, n: float, kind: Kind) -> str:
+    text = number(value) if kind == "number" else _points(value, n)
+    return text if text.startswith("-") or float(text.replace(",", "")) == 0 else f"+{text}"
+
+
+def _points(share: float, n: float) -> str:
+    """Word a share in points: one decimal from 1,000 people on; what is not zero is not worded as zero."""
+    digits = 1 if n >= _DECIMAL_FROM else 0
+    least = next((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), digits)
+    text = f"{100 * share:.{least}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def _brief(told: str) -> str:
+    """Leave out the interval in brackets, which stands below, and cut what is still too long."""
+    head, _, rest = told.rpartition(" (")
+    words = (f"{head}{rest.rpartition(')')[2]}" if head else told).split()
+    return " ".join(words) if len(words) <= _MOST_WORDS else f"{' '.join(words[: _MOST_WORDS - 1])} …"
