@@ -147,6 +147,10 @@ class Audit:
         ``decided(result)`` returns the decisions that its numbers rest on, by row, and ``since(result,
         before, *, level)`` how its numbers changed since other decisions on the same people, by place: a
         gate's baseline then has paired intervals.
+    paired : str or callable, optional
+        ``paired(first, second, subjects)`` returns how its numbers moved between its results of two models on
+        the same people, an `audits.paired.pairing.Pairing`; `subjects` are what the two were about, or None
+        where they are not at hand. Without it no change has an interval.
 
     Notes
     -----
@@ -175,6 +179,7 @@ class Audit:
     unplanned: str = ""
     decided: Named | None = None
     since: Named | None = None
+    paired: Named | None = None
 
     @property
     def result_type(self) -> type:

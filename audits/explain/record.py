@@ -29,6 +29,7 @@ AUDIT = Audit(
     options=ExplainOptions,
     result="audits.explain.result:ExplainResult",
     runs="audits.explain.audit:explain",
+    paired="audits.explain.paired:paired",
     keys="audits.explain:keys.json",
     presents="audits.explain.exhibits:section",
     says="audits.explain.words:headline",

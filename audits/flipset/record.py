@@ -37,6 +37,7 @@ AUDIT = Audit(
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",
     runs="audits.flipset.audit:flipset",
+    paired="audits.flipset.paired:paired",
     keys="audits.flipset:keys.json",
     says="audits.flipset.words:headline",
     presents="audits.flipset.exhibits:section",

@@ -46,6 +46,7 @@ AUDIT = Audit(
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups",
+    paired="audits.groups.paired:paired",
     keys="audits.groups:keys.json",
     says="audits.groups.words:headline",
     presents="audits.groups.exhibits:section",

@@ -46,6 +46,7 @@ AUDIT = Audit(
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
     runs="audits.loss_ratio.audit:loss_ratio",
+    paired="audits.loss_ratio.paired:paired",
     keys="audits.loss_ratio:keys.json",
     says="audits.loss_ratio.words:headline",
     presents="audits.loss_ratio.exhibits:section",

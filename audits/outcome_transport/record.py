@@ -48,6 +48,7 @@ AUDIT = Audit(
     options=OutcomeTransportOptions,
     result="audits.outcome_transport.result:OutcomeTransportResult",
     runs="audits.outcome_transport.audit:outcome_transport",
+    paired="audits.outcome_transport.paired:paired",
     keys="audits.outcome_transport:keys.json",
     says="audits.outcome_transport.words:headline",
     presents="audits.outcome_transport.exhibits:section",

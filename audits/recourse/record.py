@@ -40,6 +40,7 @@ AUDIT = Audit(
     options=RecourseOptions,
     result="audits.recourse.result:RecourseResult",
     runs="audits.recourse.audit:recourse",
+    paired="audits.recourse.paired:paired",
     keys="audits.recourse:keys.json",
     says="audits.recourse.words:headline",
     presents="audits.recourse.exhibits:section",

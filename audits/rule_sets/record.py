@@ -63,6 +63,7 @@ AUDIT = Audit(
     options=RuleSetsOptions,
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets",
+    paired="audits.rule_sets.paired:paired",
     keys="audits.rule_sets:keys.json",
     says="audits.rule_sets.words:headline",
     presents="audits.rule_sets.exhibits:section",

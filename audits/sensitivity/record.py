@@ -48,6 +48,7 @@ AUDIT = Audit(
     options=SensitivityOptions,
     result="audits.sensitivity.result:SensitivityResult",
     runs="audits.sensitivity.audit:sensitivity",
+    paired="audits.sensitivity.paired:paired",
     keys="audits.sensitivity:keys.json",
     says="audits.sensitivity.words:headline",
     presents="audits.sensitivity.exhibits:section",

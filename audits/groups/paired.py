@@ -1,0 +1,114 @@
+"""Two models' rates by group on the same people: how each rate, and each difference of groups, moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.groups.audit import LABEL
+from audits.groups.changing import _sorted
+from audits.groups.metrics import METRICS, Metric
+from audits.groups.result import GroupRow, GroupsResult
+from audits.paired.moved import Moved, People, apart, mean_moved, share_moved
+from audits.paired.pairing import Pairing, Row, other_people, same_people
+from audits.stats import Estimate
+from audits.stats.design import make_design
+from audits.stats.words import people_in
+
+__all__ = ["paired"]
+
+_NONE = Estimate(None, None, None, 0.0, "")
+_WHY = {
+    "": "it is the largest, or a ratio, of several rates: see how each of them moved",
+    "table": "it follows from the rates beside it: see how those moved",
+    "probable": "groups known by probability alone are not paired",
+}
+
+
+def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
+    """Return how the rates moved from the first model to the second; see `audits.paired.pairing`."""
+    ours, theirs = second.people, first.people
+    if not same_people(ours, theirs) or ("squares" in ours):
+        return other_people()
+    people, rows = _people(ours), []
+    known = {(row.attribute, row.group): row for row in first.table}
+    now = {(row.attribute, row.group): row for row in second.table}
+    material = float(second.options["material"])
+    for spread in second.spreads:
+        item = _sorted(ours, spread.attribute)
+        inside = {name: item.group == place for place, name in enumerate(item.names)}
+        moved = {
+            (metric.name, name): share_moved(people, _side(theirs, metric, mask), _side(ours, metric, mask))
+            for metric in _shares(LABEL in ours)
+            for name, mask in inside.items()
+        }
+        for name, mask in inside.items():
+            key = (spread.attribute, name)
+            if key not in known or key not in now:
+                continue
+            pair = known[key], now[key]
+            rows += list(_rates(pair, moved, spread.reference, people, material, LABEL in ours))
+            scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)]
+            rows.append(
+                Row(
+                    f"{_place(pair[1])}.mean_score", f"mean score of {people_in(name)}", pair[0].mean_score,
+                    pair[1].mean_score, mean_moved(people, mask, *scores), "number", judged=False,
+                )
+            )  # fmt: skip
+    return Pairing(tuple(rows), why=_WHY)
+
+
+def _rates(
+    pair: tuple[GroupRow, GroupRow],
+    moved: dict[tuple[str, str], Moved],
+    reference: str,
+    people: People,
+    material: float,
+    labels: bool,
+) -> Iterator[Row]:
+    """Yield a group's rates, and how far they lie from the reference group's."""
+    name, place = pair[1].group, _place(pair[1])
+    for metric in _shares(labels):
+        first, second = (row.metric(metric.name) or _NONE for row in pair)
+        words = f"{metric.words} of {people_in(name)}"
+        yield Row(
+            f"{place}.{metric.name}", words, first, second, moved[metric.name, name], "share",
+            judged=metric.judged, material=material,
+        )  # fmt: skip
+        if metric.judged and name != reference and all(metric.name in row.differences for row in pair):
+            first, second = (row.differences[metric.name].estimate for row in pair)
+            gap = apart(moved[metric.name, reference], moved[metric.name, name], people)
+            words = f"gap in {metric.words} between {people_in(name)} and {people_in(reference)}"
+            where = f"{place}.differences.{metric.name}"
+            yield Row(where, words, first, second, gap, "gap", material=material)
+
+
+def _shares(labels: bool) -> list[Metric]:
+    """Return metrics that are shares and depend on decisions."""
+    return [
+        metric
+        for metric in METRICS
+        if metric.share is not None and (labels or not metric.needs_label) and metric.name != "base_rate"
+    ]
+
+
+def _side(people: pd.DataFrame, metric: Metric, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whom a rate is about within a group, and who has what it counts (n,)."""
+    labels = people[LABEL].to_numpy(dtype=bool) if LABEL in people else None
+    assert metric.share is not None  # noqa: S101  (`_shares` has no other)
+    event, among = metric.share(labels, people["decision"].to_numpy(dtype=bool))
+    return inside & np.asarray(among, dtype=bool), np.asarray(event, dtype=bool)
+
+
+def _people(table: pd.DataFrame) -> People:
+    if "cluster" not in table:
+        return People.counted(table["people"].to_numpy(dtype=float))
+    weights, cluster, strata = (table[name].to_numpy() for name in ("people", "cluster", "stratum"))
+    return People.sampled(make_design(len(table), weights=weights, cluster=cluster, strata=strata))
+
+
+def _place(row: GroupRow) -> str:
+    return f"table[{row.attribute}: {row.group}]"
