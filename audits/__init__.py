@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from audits.client import Monitor
     from audits.notebook import Findings, audit
+    from audits.runs.changes import compare
     from audits.runs.checking import check
     from audits.runs.gate import GateFailed
 
@@ -17,10 +18,11 @@ _HOMES = {
     "Findings": "audits.notebook",
     "Monitor": "audits.client",
     "check": "audits.runs.checking",
+    "compare": "audits.runs.changes",
     "GateFailed": "audits.runs.gate",
 }
 
-__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check"]
+__all__ = ["Findings", "GateFailed", "Monitor", "audit", "check", "compare"]
 
 
 def __getattr__(name: str) -> Any:

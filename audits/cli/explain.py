@@ -18,6 +18,7 @@ from audits.models.spec import Endpoint, ModelSpec, Predictions
 from audits.runs.gate import Gate
 from audits.runs.registry import AUDITS
 from audits.runs.rules import BaselineRule, Rule, Waiver
+from audits.runs.spec import Comparing
 
 __all__ = ["explain"]
 
@@ -28,6 +29,8 @@ _TOP = {
     "value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
     "seed": "Seed of everything random, a whole number (0). The same seed gives the same numbers.",
     "audits": "The list of audits with their options: - groups, - flipset: {source: …, target: …}.",
+    "compare": "A second model, of which every audit is made on the same people as of the first, and how "
+    "every number changes, with a paired interval where there is one.",
     "gate": "What passes --fail-on gate: how many verdicts of a kind, what numbers must be, what may not "
     "have grown. A list is short for its rules.",
 }
@@ -41,6 +44,7 @@ _SECTIONS: dict[str, type] = {
     "model": ModelSpec,
     "model.predictions": Predictions,
     "model.endpoint": Endpoint,
+    "compare": Comparing,
     "gate": Gate,
     "gate.rules": Rule,
     "gate.baseline": BaselineRule,

@@ -193,10 +193,10 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--format", choices=["html", "pdf", "json", "card"], default="html")
     report.add_argument(
         "--template",
-        choices=["full", "executive", "ll144", "annex4"],
+        choices=["full", "executive", "comparison", "ll144", "annex4"],
         default="full",
-        help="of HTML and PDF: all of it, two pages, tables as New York City's Local Law 144 asks for, or an "
-        "outline of evidence for Annex IV of the EU AI Act",
+        help="of HTML and PDF: all of it, two pages, a second model beside the first, tables as New York "
+        "City's Local Law 144 asks for, or an outline of evidence for Annex IV of the EU AI Act",
     )
     for name in ("sex", "race"):
         report.add_argument(

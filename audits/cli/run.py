@@ -191,6 +191,19 @@ def _judged(judged: Judgement, wishes: Wishes) -> list[str]:
     return [*lines, *(wrapped(note, "  ") for note in judged.notes)]
 
 
+def _changes(result: RunResult) -> list[str]:
+    """Word what changes towards a second model; nothing where the run has none."""
+    if result.compared is None:
+        return []
+    changes, second = result.compared.changes, result.compared.second
+    lines = ["", wrapped(f"Second model: {second.model['name']}, {second.model['rule']}.")]
+    lines += [wrapped(text, "  ") for text in (changes.finding, *changes.notes)]
+    for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
+        lines += ["", f"{place}. {each.audit}, change: {each.verdict}", wrapped(each.headline, "   ")]
+        lines += [wrapped(text, "   ") for text in (across.note, each.refused) if text]
+    return lines
+
+
 def _write(path: Path, text: str, option: str, *, also: bool = False) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -275,6 +288,7 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
         if across.note:
             lines.append(wrapped(across.note, "   "))
         lines += [wrapped(f"Note: {warning}", "   ") for warning in found.warnings]
+    lines += _changes(result)
     tables = sum(name.startswith("tables/") for name in names)
     lines += ["", f"Written to {folder}: results.json, report.html, {counted(tables, 'table')}."]
     return "\n".join(lines)

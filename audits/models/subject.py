@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,7 +46,7 @@ from audits.models.thresholds import Threshold, check_threshold, cuts, threshold
 from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
 
-__all__ = ["Subject", "make_subject", "subject_of", "train_model"]
+__all__ = ["Subject", "make_subject", "subject_of", "train_model", "with_features", "without_feature"]
 
 ScoreKind = Literal["probability", "number", "label"]
 
@@ -376,9 +377,17 @@ def _with_what_it_reads(data: AuditData, model: Model) -> tuple[AuditData, list[
     read = [name for name in model.columns if name not in data.features]
     if not read:
         return data, []
-    digest = hashlib.sha256(f"{data.digest} with {read}".encode()).hexdigest()
     note = f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."
-    return dataclasses.replace(data, features=(*data.features, *read), digest=digest), [note]
+    return with_features(data, read), [note]
+
+
+def with_features(data: AuditData, more: Sequence[str]) -> AuditData:
+    """Return the data with further columns among the features."""
+    read = [name for name in more if name not in data.features]
+    if not read:
+        return data
+    digest = hashlib.sha256(f"{data.digest} with {read}".encode()).hexdigest()
+    return dataclasses.replace(data, features=(*data.features, *read), digest=digest)
 
 
 def _space(data: AuditData) -> FeatureSpace:
@@ -419,9 +428,18 @@ def _from_column(data: AuditData, predictions: Predictions) -> tuple[AuditData, 
             f"The predictions are the label {column!r} itself: the audit is of what happened, not of a model."
         )
     if column in data.features:
-        # the prediction is about the person, it does not describe them
-        digest = hashlib.sha256(f"{data.digest} without {column}".encode()).hexdigest()
-        features = tuple(name for name in data.features if name != column)
-        data = dataclasses.replace(data, features=features, digest=digest)
+        data = without_feature(data, column)
         notes.append(f"The predictions in {column!r} are not used as a feature.")
     return data, model, notes
+
+
+def without_feature(data: AuditData, column: str) -> AuditData:
+    """Return the data without a column of predictions among the features.
+
+    A prediction is about the person, it does not describe them.
+    """
+    if column not in data.features:
+        return data
+    digest = hashlib.sha256(f"{data.digest} without {column}".encode()).hexdigest()
+    features = tuple(name for name in data.features if name != column)
+    return dataclasses.replace(data, features=features, digest=digest)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import yaml
 
+from audits.errors import InputError
 from audits.models.facts import accuracy_words
 from audits.records import Section
 from audits.reports.blocks import (
@@ -23,16 +24,21 @@ from audits.reports.blocks import (
     grid,
     shortened,
 )
+from audits.reports.comparing import comparison
 from audits.runs.across import Across, counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, VERDICTS
 from audits.stats.words import count
+
+if TYPE_CHECKING:
+    from audits.runs.result import Compared
 
 __all__ = [
     "AID",
     "AuditOfRun",
     "RunLike",
     "Template",
+    "beside",
     "executive",
     "findings",
     "full",
@@ -41,7 +47,7 @@ __all__ = [
     "sections",
 ]
 
-Template = Literal["full", "executive", "ll144", "annex4"]
+Template = Literal["full", "executive", "comparison", "ll144", "annex4"]
 
 AID = (
     "This report is an aid to an assessment. It is not legal advice, and it does not state that a system "
@@ -93,6 +99,8 @@ class RunLike(Protocol):
     def model(self) -> dict[str, Any]: ...  # noqa: D102
     @property
     def audits(self) -> tuple[AuditOfRun, ...]: ...  # noqa: D102
+    @property
+    def compared(self) -> Compared | None: ...  # noqa: D102
 
 
 Ordered = list[tuple[AuditOfRun, Section, Across]]
@@ -110,9 +118,28 @@ def full(run: RunLike, spec_text: str = "") -> Document:
     ]
     for place, (audit, section, across) in enumerate(ordered, start=1):
         blocks += _audit(place, audit, section, across)
+    if run.compared is not None:
+        blocks += comparison(run.compared)
     blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, _ASSUMPTIONS)]
     blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
+
+
+def beside(run: RunLike, spec_text: str = "") -> Document:
+    """Arrange the comparison of two models by itself, and how to make it again.
+
+    Raises
+    ------
+    InputError
+        If the run has no second model.
+    """
+    if run.compared is None:
+        raise InputError(
+            "template", "needs a run with a second model", "comparison", "add compare to the spec and run it"
+        )
+    blocks = [Text(AID, "quiet"), *comparison(run.compared), Text(FINDS, "quiet"), *_data_and_model(run)]
+    blocks += [Heading("Settings"), *_settings(run, sections(run)), *reproduce(run, spec_text)]
+    return Document("Two models compared", head(run), tuple(blocks))
 
 
 def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)

@@ -19,7 +19,7 @@ from plotly.offline import get_plotlyjs
 
 from audits.drawing.style import alt_text, finish
 from audits.reports.blocks import Cell, Document, Figure, Grid
-from audits.reports.contents import RunLike, Template, executive, full
+from audits.reports.contents import RunLike, Template, beside, executive, full
 from audits.reports.laws import annex4, ll144
 from audits.stats import EVIDENCE
 
@@ -36,6 +36,7 @@ _WIDE = 9  # columns, from which a table is printed smaller
 TEMPLATES: dict[str, Callable[[RunLike, str], Document]] = {
     "full": full,
     "executive": executive,
+    "comparison": beside,
     "ll144": ll144,
     "annex4": annex4,
 }
@@ -60,8 +61,9 @@ def render_report(
     ----------
     run : RunResult
         A finished run.
-    template : {"full", "executive", "ll144", "annex4"}
-        All of it; two pages; tables as Local Law 144 asks for; an outline for Annex IV of the EU AI Act.
+    template : {"full", "executive", "comparison", "ll144", "annex4"}
+        All of it; two pages; a second model beside the first; tables as Local Law 144 asks for; an outline
+        for Annex IV of the EU AI Act.
     spec_text : str
         The spec as YAML, to reproduce the run; the canonical spec without it.
     sex, race : str, optional
@@ -70,7 +72,7 @@ def render_report(
     Raises
     ------
     InputError
-        If `sex` or `race` is no protected attribute of the run.
+        If `sex` or `race` is no protected attribute of the run, or it has no second model to compare with.
     """
     return html_of(arrange(run, template, spec_text, sex=sex, race=race))
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["Baseline", "baseline_of", "growth", "read_baseline"]
+__all__ = ["Baseline", "baseline_in", "baseline_of", "estimates_in", "growth", "read_baseline"]
 
 FORMAT = 1
 _LARGEST = 50_000_000
@@ -90,23 +90,32 @@ class Baseline:
         return next((each for each in self.audits if each["audit"] == audit), None)
 
 
+def baseline_in(result: Any) -> Baseline:
+    """Return a run as a baseline for another one, without a file in between."""
+    document = _document(result)
+    return Baseline(document["data"], document["audits"])
+
+
 def baseline_of(result: Any) -> str:
     """Return a run as a baseline file: JSON, without any person's values."""
+    return json.dumps(_document(result), ensure_ascii=False, indent=1) + "\n"
+
+
+def _document(result: Any) -> dict[str, Any]:
     audits = []
     for audit, entry in zip(result.audits, result.to_json()["audits"], strict=True):
-        kept: dict[str, Any] = {"audit": audit.name, "numbers": dict(_numbers(entry, ""))}
+        kept: dict[str, Any] = {"audit": audit.name, "numbers": dict(estimates_in(entry))}
         rows = _decisions(audit)
         if rows is not None:
             bits = base64.b64encode(np.packbits(rows.to_numpy()).tobytes()).decode()
             kept["people"] = {"n": len(rows), "rows": _digest(rows), "decisions": bits}
         audits.append(kept)
-    document = {
+    return {
         "evenhand_baseline": FORMAT,
         "evenhand": result.evenhand,
         "data": result.data["sha256"],
         "audits": audits,
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def read_baseline(path: Path, where: str) -> Baseline:
@@ -170,17 +179,17 @@ def _digest(rows: pd.Series) -> str:
     return hashlib.sha256("\n".join(map(str, rows.index)).encode()).hexdigest()
 
 
-def _numbers(value: Any, path: str) -> Iterator[tuple[str, list[float | None]]]:
+def estimates_in(value: Any, path: str = "") -> Iterator[tuple[str, list[float | None]]]:
     """Yield every estimate with its place, as value, ends and people."""
     if isinstance(value, dict):
         if {*_ENDS, "method"} <= value.keys():
             yield path, [value[key] for key in _ENDS]
             return
         if isinstance(value.get("estimate"), dict):
-            yield from _numbers(value["estimate"], path)
+            yield from estimates_in(value["estimate"], path)
         for key, item in value.items():
             if key not in _LEFT_OUT and key != "estimate":
-                yield from _numbers(item, f"{path}.{key}".lstrip("."))
+                yield from estimates_in(item, f"{path}.{key}".lstrip("."))
     elif isinstance(value, list):
         for name, item in zip(place_names(value), value, strict=True):
-            yield from _numbers(item, f"{path}[{name}]")
+            yield from estimates_in(item, f"{path}[{name}]")

@@ -7,6 +7,7 @@ depend on), so that a second run with other options of an audit neither reads no
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +17,16 @@ from audits.checks import choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
+from audits.models.subject import without_feature
 from audits.progress import Progress, part, silent
+from audits.runs.across import levels_of
+from audits.runs.changes import AuditChange, Changes, audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
 from audits.runs.fitting import check_subject
 from audits.runs.recent import Recent
 from audits.runs.registry import AUDITS
-from audits.runs.result import AuditResult, RunResult
+from audits.runs.result import AuditResult, Compared, RunResult
+from audits.runs.second import of_the_second, on_the_same_people
 from audits.runs.sizes import frame_bytes
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.threads import fixed_threads
@@ -29,7 +34,8 @@ from audits.runs.version import VERSION
 
 __all__ = ["carry_out", "execute", "prepared_subject"]
 
-_READ, _PREPARED, _COUNTED = 0.1, 0.25, 0.7  # shares of the progress bar at which these steps end
+# shares of the progress bar at which these steps end
+_READ, _PREPARED, _PREPARED_BOTH, _COUNTED = 0.1, 0.25, 0.35, 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,19 +81,80 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
         expected = spec.digests() if digests is None else digests
         counted = spec.streamed
         begun = _COUNTED if counted else _PREPARED
-        key = f"{spec.subject_key(expected)} {spec.base_dir}"  # audits can name files beside the spec
         if counted:
-            prepared = _prepared.get(f"{key} counted", lambda: _count(spec, expected, progress))
-        elif spec.asks_a_service:
-            prepared = _prepare(spec, expected, progress)
+            key = f"{spec.subject_key(expected)} {spec.base_dir} counted"
+            prepared = _prepared.get(key, lambda: _count(spec, expected, progress))
+        elif spec.compare is not None:
+            return _execute_both(spec, expected, progress)
         else:
-            prepared = _prepared.get(key, lambda: _prepare(spec, expected, progress))
+            prepared = _prepared_for(spec, expected, progress)
         audits = []
         for place, request in enumerate(spec.audits):
             width = (1 - begun) / len(spec.audits)
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
+    return _finished(spec, prepared, audits)
+
+
+def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
+    """Run every audit for both models on the same people, with the same randomness, and say what changes."""
+    one = _prepared_for(spec, expected, part(progress, 0.0, _PREPARED))
+    try:
+        two = _prepared_for(spec, expected, part(progress, _PREPARED, _PREPARED_BOTH), second=True)
+    except InputError as error:
+        raise of_the_second(error) from None
+    *subjects, notes = on_the_same_people(one.subject, two.subject)
+    first, second = (_on(side, subject, notes) for side, subject in zip((one, two), subjects, strict=True))
+    found: list[AuditResult] = []
+    theirs: list[AuditResult] = []
+    told: list[AuditChange] = []
+    width = (1 - _PREPARED_BOTH) / len(spec.audits) / 2
+    for place, request in enumerate(spec.audits):
+        begun = _PREPARED_BOTH + 2 * place * width
+        stretches = part(progress, begun, begun + width), part(progress, begun + width, begun + 2 * width)
+        stretches[0](0.0, f"Running {request.name}")
+        found.append(carry_out(request, place, first.subject, spec.seed, stretches[0]))
+        stretches[1](0.0, f"Running {request.name} of the second model")
+        try:
+            theirs.append(carry_out(request, place, second.subject, spec.seed, stretches[1]))
+        except InputError as error:
+            [level] = levels_of([request.all_options()])
+            told.append(refused(request.name, str(error), level))
+        else:
+            pair = first.subject, second.subject
+            told.append(audit_change(found[-1], theirs[-1], len(theirs) - 1, pair))
+    names = (str(first.model["name"]), str(second.model["name"]))
+    changes = with_decisions(Changes(names, tuple(told), notes=notes), (first.subject, second.subject))
+    compared = Compared(_finished(spec.of_second(), second, theirs), changes)
+    return dataclasses.replace(_finished(spec, first, found), compared=compared)
+
+
+def _on(prepared: _Prepared, subject: Subject, notes: tuple[str, ...]) -> _Prepared:
+    """Return what was prepared on the people of `subject`."""
+    if subject is prepared.subject and not notes:
+        return prepared
+    noted = [*prepared.data["notes"], *notes]
+    data = {**prepared.data, "rows_audited": subject.data.n, "notes": noted}
+    return _Prepared(subject, data, plain_data(model_facts(subject), "model"))
+
+
+def _prepared_for(
+    spec: Spec, expected: list[str], progress: Progress = silent, *, second: bool = False
+) -> _Prepared:
+    """Return what audits of the first or second model work on, remembered unless a service is asked."""
+
+    def make() -> _Prepared:
+        return _prepare(spec, expected, progress, second=second)
+
+    if spec.asks_a_service:
+        return make()
+    # audits can name files beside the spec
+    return _prepared.get(f"{spec.subject_key(expected)} {spec.base_dir}{' second' if second else ''}", make)
+
+
+def _finished(spec: Spec, prepared: _Prepared, audits: Sequence[AuditResult]) -> RunResult:
+    """Return the result of a run from what its audits found."""
     data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
     return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits))
 
@@ -113,7 +180,8 @@ def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
     return _Prepared(subject, plain_data(data, "data"), plain_data(model, "model"))
 
 
-def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
+def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: bool = False) -> _Prepared:
+    own, other = (spec.of_second(), spec.of_first()) if second else (spec.of_first(), spec.of_second())
     progress(0.0, "Reading the data")
     paths = spec.data_paths()
     table = _tables.get(
@@ -130,10 +198,11 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
             f"{data.rows_read:,} rows were read, but {data.n:,} used and "
             f"{sum(data.excluded.values()):,} left out."
         )
+    told = other.model.predictions if spec.compare is not None else None
     subject = make_subject(
-        data,
-        spec.model,
-        threshold=spec.threshold,
+        data if told is None else without_feature(data, str(told.score or told.label)),
+        own.model,
+        threshold=own.threshold,
         seed=spec.seed,
         test_size=spec.data.test_size,
         base_dir=spec.base_dir,

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from audits.checks import adapter, build
 from audits.errors import InputError
-from audits.runs.baselines import Baseline, growth, read_baseline
+from audits.runs.baselines import Baseline, baseline_in, growth, read_baseline
 from audits.runs.places import place_names
 from audits.runs.rules import BaselineRule, Number, Rule, Waiver, numbers
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
@@ -55,6 +55,7 @@ class Gate:
         What single numbers must be: [{metric: impact_ratio, by: sex, at_least: 0.8, on: lower}].
     baseline : BaselineRule
         A file of `evenhand baseline`: no difference between groups may have grown since. {path, slack, on}.
+        Without path in a run with compare: none may grow from the first model to the second.
     waivers : tuple of Waiver
         What passes for a while: [{what: NAME, reason: …, until: 2027-01-31}].
     """
@@ -221,9 +222,19 @@ def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[Check]:
         else:
             baseline = read_baseline(base_dir / rule.baseline, f"{where}.baseline")
             yield from _since(result, found, rule, baseline)
-    if gate.baseline is not None:
+    if gate.baseline is None:
+        return
+    if gate.baseline.path is not None:
         baseline = read_baseline(base_dir / gate.baseline.path, "gate.baseline")
-        yield from _growths(result, gate.baseline, baseline)
+        yield from _growths(result, gate.baseline, baseline, "since the baseline")
+    elif getattr(result, "compared", None) is None:
+        raise InputError(
+            "gate.baseline.path", "is missing",
+            advice="name a file of evenhand baseline, or compare with a second model: compare: {model: …}",
+        )  # fmt: skip
+    else:
+        since = "from the first model to the second"
+        yield from _growths(result.compared.second, gate.baseline, baseline_in(result), since)
 
 
 def _checked(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> Check:
@@ -261,9 +272,9 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: Baseline) -> 
         yield _checked(item, rule, None if change is None else vars(change))
 
 
-def _growths(result: Any, rule: BaselineRule, baseline: Baseline) -> Iterator[Check]:
+def _growths(result: Any, rule: BaselineRule, baseline: Baseline, since: str) -> Iterator[Check]:
     """Check that no difference between groups grew, corrected for how many there are."""
-    bound = Rule(metric="growth", at_most=rule.slack, on=rule.on, baseline=rule.path)
+    bound = Rule(metric="growth", at_most=rule.slack, on=rule.on, baseline=rule.path or "compare")
     entries, looked_at = result.to_json()["audits"], 0
     for place, audit in enumerate(result.audits):
         gaps = list(_gaps(entries[place], place))
@@ -276,7 +287,7 @@ def _growths(result: Any, rule: BaselineRule, baseline: Baseline) -> Iterator[Ch
             looked_at += 1
             grown = growth(change, item.estimate["value"] - change.value)
             rate = item.path.split(".")[-1].replace("_", " ")
-            about = f"difference in {rate} of {item.attribute}: {item.group}, growth since the baseline"
+            about = f"difference in {rate} of {item.attribute}: {item.group}, growth {since}"
             told = f"{about}: {_told(vars(grown))}"
             why = bound.broken_by(vars(grown)).replace("its change", "the growth")
             state: Literal["kept", "broken"] = "broken" if why else "kept"
@@ -284,7 +295,8 @@ def _growths(result: Any, rule: BaselineRule, baseline: Baseline) -> Iterator[Ch
             yield _check(item, asked, state, f"{told}: {why}" if why else told)
     if not looked_at:
         raise InputError(
-            "gate.baseline", "holds no difference between groups that these results have too", rule.path,
+            "gate.baseline", "holds no difference between groups that these results have too",
+            rule.path or "compare",
             "write it anew, or name numbers by rules with a baseline",
         )  # fmt: skip
 

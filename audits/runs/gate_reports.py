@@ -79,6 +79,16 @@ def markdown(judged: Judgement, result: Stated) -> str:
             for entry in document["audits"]
         ],
     )
+    compared = document.get("compared")
+    if compared is not None:
+        lines += [f"Second model: {_cell(compared['finding'])}", ""]
+        lines += _table(
+            ("audit", "change", "after correction for all audits", "what changes"),
+            [
+                (entry["audit"], entry["verdict"], entry["verdict_across"], entry["headline"])
+                for entry in compared["audits"]
+            ],
+        )
     lines += [f"* {note}" for note in judged.notes]
     used, read = document["data"]["rows_used"], document["data"]["rows_read"]
     lines += ["", f"{used:,} of {read:,} rows used, Evenhand {document['evenhand']}."]

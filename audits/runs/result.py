@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from audits.errors import RunFailed
 from audits.results import load_result, numbers, save_result
 from audits.runs.across import Across, counted_together
+from audits.runs.changes import Changes
 from audits.runs.registry import AUDITS
 from audits.runs.tables import result_tables, write_csv
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from audits.runs.spec import Spec
     from audits.stats import Verdict
 
-__all__ = ["SCHEMA", "AuditResult", "RunResult"]
+__all__ = ["SCHEMA", "AuditResult", "Compared", "RunResult"]
 
 SCHEMA = 2
 """Version of results.json, as `audits.reports.schema.results_schema` describes it."""
@@ -74,6 +75,8 @@ class RunResult:
         Name, digest, columns, threshold, notes.
     audits : tuple of AuditResult
         In the order of the spec.
+    compared : Compared or None
+        A second model on the same people, and what changes towards it, where the spec has ``compare``.
     """
 
     evenhand: str
@@ -81,6 +84,7 @@ class RunResult:
     data: dict[str, Any]
     model: dict[str, Any]
     audits: tuple[AuditResult, ...]
+    compared: Compared | None = None
 
     def __repr__(self) -> str:
         return f"<RunResult: {', '.join(f'{audit.name}: {audit.result.verdict}' for audit in self.audits)}>"
@@ -102,6 +106,8 @@ class RunResult:
             for audit, across in zip(self.audits, self.verdicts_across(), strict=True)
         ]
         document = {**self._head(), "audits": entries}
+        if self.compared is not None:
+            document["compared"] = self.compared.to_json()
         for path, number in numbers(document):
             if not math.isfinite(number):
                 raise RunFailed(
@@ -132,6 +138,9 @@ class RunResult:
         )
         for place, audit in enumerate(self.audits):
             save_result(audit.result, people, f"{place}-{audit.name}")
+        if self.compared is not None:
+            self.compared.second.save(folder / "second")
+            save_result(self.compared.changes, people, "compared")
 
     @classmethod
     def load(cls, folder: Path) -> RunResult:
@@ -161,7 +170,12 @@ class RunResult:
                 )
                 for place, entry in enumerate(entries)
             )
-            return cls(**document, audits=audits)
+            compared = None
+            if document.pop("compared", None) is not None:
+                compared = Compared(
+                    RunResult.load(folder / "second"), load_result(Changes, folder / "people", "compared")
+                )
+            return cls(**document, audits=audits, compared=compared)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunFailed(
                 f"{folder} does not hold a whole result of this version ({error}); run it again."
@@ -181,6 +195,11 @@ class RunResult:
             number = f"-{names[: place + 1].count(audit.name)}" if names.count(audit.name) > 1 else ""
             for name, table in result_tables(audit.result).items():
                 found[f"{audit.name}{number}-{name}"] = table
+        if self.compared is not None:
+            changes = self.compared.changes
+            found |= {"compared-changes": changes.to_frame(), "compared-decided": changes.decided_frame()}
+            found["compared-people"] = changes.people
+            found |= {f"second-{name}": table for name, table in self.compared.second.named_tables().items()}
         return found
 
     def _head(self) -> dict[str, Any]:
@@ -191,3 +210,20 @@ class RunResult:
             "data": self.data,
             "model": self.model,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The second model's own run, and what changes towards it."""
+
+    second: RunResult
+    changes: Changes
+
+    def to_json(self) -> dict[str, Any]:
+        """Return ``compared`` of results.json: the second model, its audits, and the changes."""
+        values = self.changes.to_json()
+        own = self.second.to_json()["audits"]
+        for entry in values["audits"]:
+            place = entry["second"]
+            entry["second"] = None if place is None else own[place]
+        return {"model": self.second.model, **values}

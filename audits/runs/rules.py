@@ -111,8 +111,9 @@ class BaselineRule:
 
     Attributes
     ----------
-    path : str
-        File of `evenhand baseline`, relative to the spec.
+    path : str, optional
+        File of `evenhand baseline`, relative to the spec. Left out in a run with compare: from the first
+        model to the second.
     slack : float
         By how much a difference may have grown.
     on : {"value", "lower", "upper"}
@@ -122,7 +123,7 @@ class BaselineRule:
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
-    path: Annotated[str, Field(min_length=1)]
+    path: Annotated[str, Field(min_length=1)] | None = None
     slack: Annotated[float, Field(ge=0)] = 0.0
     on: On = "lower"
 

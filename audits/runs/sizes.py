@@ -24,4 +24,5 @@ def frame_bytes(frame: pd.DataFrame) -> int:
 def result_bytes(found: RunResult) -> int:
     """Return about how many bytes a result takes."""
     frames = (table for audit in found.audits for table in tables(audit.result).values())
-    return sum(map(frame_bytes, frames)) + _BESIDE * len(found.audits)
+    second = 0 if found.compared is None else result_bytes(found.compared.second)
+    return sum(map(frame_bytes, frames)) + _BESIDE * len(found.audits) + second

@@ -28,7 +28,7 @@ from audits.runs.gate import Gate, read_gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 
-__all__ = ["AuditRequest", "Spec", "audit_request", "parse_spec", "read_spec"]
+__all__ = ["AuditRequest", "Comparing", "Spec", "audit_request", "parse_spec", "read_spec"]
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -51,6 +51,30 @@ class AuditRequest:
 
 
 @dataclass(frozen=True)
+class Comparing:
+    """A second model: every audit of the run is made of it as well, on the same people.
+
+    Attributes
+    ----------
+    model : ModelSpec
+        Where the second model comes from, as model says of the first.
+    threshold : float or dict, optional
+        Its own threshold; the first model's where left out.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    model: ModelSpec
+    threshold: float | dict[str, dict[str, float]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the canonical form."""
+        threshold = {} if self.threshold is None else {"threshold": copy.deepcopy(self.threshold)}
+        model = adapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True)
+        return {"model": model, **threshold}
+
+
+@dataclass(frozen=True)
 class Spec:
     """A checked spec.
 
@@ -64,6 +88,8 @@ class Spec:
         Folder that relative paths start from; no part of the spec's identity.
     gate : Gate, optional
         What passes; decides no number, so no part of a run's key.
+    compare : Comparing, optional
+        A second model, of which every audit is made on the same people.
     """
 
     data: DataSpec
@@ -73,13 +99,16 @@ class Spec:
     audits: tuple[AuditRequest, ...]
     base_dir: Path = field(compare=False, default=Path())
     gate: Gate | None = None
+    compare: Comparing | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form: plain data, defaults other than none and empty written out."""
         gate = {} if self.gate is None else {"gate": self.gate.to_dict()}
+        compare = {} if self.compare is None else {"compare": self.compare.to_dict()}
         return {
             "data": {**self.data.to_dict(), "missing": self.data.missing, "test_size": self.data.test_size},
             "model": adapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True),
+            **compare,
             "threshold": copy.deepcopy(self.threshold),
             "seed": self.seed,
             "audits": [{request.name: _brief(request.options)} for request in self.audits],
@@ -97,6 +126,8 @@ class Spec:
         if not isinstance(data, str):
             found += [(f"data.path[{place}]", path) for place, path in enumerate(data or ())]
         found += [("model.path", model)] if model else []
+        if self.compare is not None and self.compare.model.path:
+            found.append(("compare.model.path", self.compare.model.path))
         for place, request in enumerate(self.audits):
             where = f"audits[{place}].{request.name}"
             found += [(f"{where}.{key}", path) for key, path in request.paths().items()]
@@ -119,7 +150,7 @@ class Spec:
     @property
     def streamed(self) -> bool:
         """Whether people are counted batch by batch instead of being held."""
-        return is_counted(self.data, self.model, self.audits, self.data_paths())
+        return self.compare is None and is_counted(self.data, self.model, self.audits, self.data_paths())
 
     def data_paths(self) -> list[Path]:
         """Return the files and folders of ``data.path``."""
@@ -128,7 +159,23 @@ class Spec:
     @property
     def asks_a_service(self) -> bool:
         """Whether scores come from an address, where another model may answer the next time."""
-        return self.model.endpoint is not None
+        second = self.compare is not None and self.compare.model.endpoint is not None
+        return self.model.endpoint is not None or second
+
+    def of_first(self) -> Spec:
+        """Return the spec of the first model alone."""
+        return dataclasses.replace(self, compare=None)
+
+    def of_second(self) -> Spec:
+        """Return the spec of the second model alone, where there is one.
+
+        Its threshold is the first model's unless it has its own.
+        """
+        if self.compare is None:
+            return self
+        own = self.compare.threshold
+        threshold = self.threshold if own is None else own
+        return dataclasses.replace(self, model=self.compare.model, threshold=threshold, compare=None)
 
     def key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides the run's numbers: spec, file contents, versions."""
@@ -154,6 +201,8 @@ class Spec:
         }
         if self.model.path is not None:
             plain["model"]["path"] = known["model.path"]
+        if "compare.model.path" in known:
+            plain["compare"]["model"]["path"] = known["compare.model.path"]
         plain["data"]["path"] = [each for where, each in known.items() if where.startswith("data.path")]
         for place, request in enumerate(self.audits):
             for key in request.paths():
@@ -182,7 +231,8 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     Parameters
     ----------
     document : mapping
-        Keys ``data``, ``model`` and ``audits``; optional ``threshold`` (0.5), ``seed`` (0) and ``gate``.
+        Keys ``data``, ``model`` and ``audits``; optional ``threshold`` (0.5), ``seed`` (0), ``compare`` and
+        ``gate``.
     base_dir : Path
         Folder that relative paths start from.
 
@@ -202,6 +252,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
         audits=_audits(top.audits),
         base_dir=base_dir,
         gate=None if top.gate is None else read_gate(top.gate),
+        compare=None if top.compare is None else _comparing(top.compare),
     )
 
 
@@ -215,6 +266,22 @@ class _Top:
     threshold: Any = 0.5
     seed: Annotated[int, Field(strict=True, ge=0, le=_LARGEST_SEED)] = 0
     gate: Any = None
+    compare: Any = None
+
+
+def _comparing(value: Any) -> Comparing:
+    """Check the section of a second model: a mapping with the key model, and a threshold of its own."""
+    if not isinstance(value, dict) or "model" not in value:
+        advice = "write compare: {model: {train: boosting}}"
+        raise InputError("compare", "must be a mapping with the key model", value, advice)
+    unknown = sorted(set(value) - {"model", "threshold"})
+    if unknown:
+        raise InputError(f"compare.{unknown[0]}", "is no key here", advice="its keys are model and threshold")
+    threshold = value.get("threshold")
+    return Comparing(
+        model_spec(_model_section(value["model"], "compare.model"), "compare.model"),
+        None if threshold is None else _threshold(threshold, "compare.threshold"),
+    )
 
 
 def _section(value: Any, where: str) -> dict[str, Any]:
@@ -223,9 +290,9 @@ def _section(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
-def _model_section(value: Any) -> dict[str, Any]:
+def _model_section(value: Any, where: str = "model") -> dict[str, Any]:
     if not isinstance(value, str):
-        return _section(value, "model")
+        return _section(value, where)
     ours = value_line(value, get_args(Train))
     if ours or value in get_args(Train):
         line = f"{{train: {ours or value}}}"
@@ -235,7 +302,7 @@ def _model_section(value: Any) -> dict[str, Any]:
         line = f"{{path: {value}}}"
     else:
         line = f"{{predictions: {{score: {value}}}}}"
-    raise InputError("model", "must be a mapping", value, f"write model: {line}")
+    raise InputError(where, "must be a mapping", value, f"write model: {line}")
 
 
 def _data(value: Any) -> DataSpec:
@@ -247,18 +314,18 @@ def _data(value: Any) -> DataSpec:
     return data
 
 
-def _threshold(value: Any) -> float | dict[str, dict[str, float]]:
+def _threshold(value: Any, where: str = "threshold") -> float | dict[str, dict[str, float]]:
     if not isinstance(value, dict):
-        return _number(value, "threshold", "must be a number, or {column: {value: number}}")
+        return _number(value, where, "must be a number, or {column: {value: number}}")
     if not value:
-        raise InputError("threshold", "must be a number, or {column: {value: number}}", value)
+        raise InputError(where, "must be a number, or {column: {value: number}}", value)
     thresholds: dict[str, dict[str, float]] = {}
     for column, numbers in value.items():
-        where = f"threshold.{column}"
+        here = f"{where}.{column}"
         if not isinstance(numbers, dict) or not numbers:
-            raise InputError(where, "must map the column's values to numbers", numbers)
+            raise InputError(here, "must map the column's values to numbers", numbers)
         thresholds[column] = {
-            name: _number(number, f"{where}.{name}", "must be a number") for name, number in numbers.items()
+            name: _number(number, f"{here}.{name}", "must be a number") for name, number in numbers.items()
         }
     return thresholds
 

@@ -1,0 +1,522 @@
+"""What changes from one model to another on the same people, in every audit, and who is decided otherwise.
+
+Within an audit all changes that are judged are corrected for one another (Bonferroni: one interval each, on
+which its verdict rests); over the audits, Holm's procedure as for audits themselves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from audits.errors import InputError
+from audits.paired.moved import People, share_moved
+from audits.paired.pairing import Kind, Pairing, Row
+from audits.paired.words import change_words, sentence, stated_words
+from audits.records import loaded
+from audits.results import plain, shown
+from audits.runs.across import Across, counted_together
+from audits.runs.baselines import estimates_in
+from audits.runs.registry import AUDITS
+from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict, judge, wilson, worst_of
+from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
+from audits.stats.words import count, out_of, people
+
+if TYPE_CHECKING:
+    from audits.models import Subject
+
+    Subjects = tuple[Subject, Subject]
+
+__all__ = [
+    "AuditChange",
+    "ChangeRow",
+    "Changes",
+    "DecidedRow",
+    "audit_change",
+    "compare",
+    "refused",
+    "with_decisions",
+]
+
+_POWER_FACTOR = (1 + 0.8416 / 1.96) ** 2
+_REPEATED = {"interval"}  # the one interval of an audit's verdict is one of its numbers
+
+
+class OneAudit(Protocol):
+    """One audit of a run: its name in the spec, the options it ran with, and its result."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> dict[str, Any]: ...
+    @property
+    def result(self) -> Any: ...
+
+
+class OneRun(Protocol):
+    """What a comparison needs of a run."""
+
+    @property
+    def model(self) -> dict[str, Any]: ...
+    @property
+    def audits(self) -> Sequence[OneAudit]: ...
+
+
+@dataclass(frozen=True)
+class ChangeRow:
+    """One number of an audit under both models, and its change, second minus first.
+
+    Attributes
+    ----------
+    where : str
+        Its place in the audit's part of results.json.
+    name : str
+        What it is, in words.
+    kind : {"gap", "share", "number"}
+    first, second : Estimate
+        Each with its own interval, as either model's result states it.
+    change : Estimate
+        With its paired interval, corrected for all that are judged where this one is; without ends where
+        there is none, and then ``method`` says why.
+    verdict : Verdict or None
+        On the change; None where the comparison's verdict does not look at it.
+    material : bool or None
+    people_needed : int or None
+    """
+
+    where: str
+    name: str
+    kind: Kind
+    first: Estimate
+    second: Estimate
+    change: Estimate
+    verdict: Verdict | None = None
+    material: bool | None = None
+    people_needed: int | None = None
+
+    @property
+    def size(self) -> float:
+        """How large the change is beside its interval: what tables are sorted by."""
+        low, high = self.change.low, self.change.high
+        if self.change.value is None or low is None or high is None:
+            return -1.0
+        return abs(self.change.value) / max((high - low) / 2, 1e-12)
+
+
+@dataclass(frozen=True)
+class AuditChange:
+    """One audit under both models.
+
+    Attributes
+    ----------
+    audit : str
+    second : int or None
+        Place of the second model's result among its audits; None where it could not be made.
+    refused : str
+        Why it could not; empty otherwise.
+    judged : Judged
+        The verdict on the changes, by the interval of the one that it rests on.
+    headline : str
+        The change in one sentence for everybody.
+    given : str
+        What the intervals take as given; empty where they are of the people alone.
+    looked_at : int
+        Changes that judged intervals are corrected for.
+    level : float
+    rows : tuple of ChangeRow
+        Judged ones first, the surest first.
+    """
+
+    audit: str
+    second: int | None
+    refused: str
+    judged: Judged
+    headline: str
+    given: str
+    looked_at: int
+    level: float
+    rows: tuple[ChangeRow, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval of `judged`."""
+        return self.judged.verdict
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers under both models and their changes, one row a number."""
+        return pd.DataFrame(
+            [
+                {
+                    "number": row.name,
+                    **_ends("first", row.first),
+                    **_ends("second", row.second),
+                    **_ends("change", row.change),
+                    "verdict": row.verdict or "",
+                    "interval of the change": row.change.method,
+                    "where": row.where,
+                }
+                for row in self.rows
+            ],
+            columns=[
+                "number", "first", "first low", "first high", "second", "second low", "second high", "change",
+                "change low", "change high", "verdict", "interval of the change", "where",
+            ],
+        )  # fmt: skip
+
+    def worded(self) -> pd.DataFrame:
+        """Return the same as a table to read."""
+        return pd.DataFrame(
+            [
+                {
+                    "number": row.name,
+                    "first model": stated_words(row.first, row.kind),
+                    "second model": stated_words(row.second, row.kind),
+                    "change": change_words(row.change, row.kind),
+                    "verdict": row.verdict or "",
+                }
+                for row in self.rows
+            ],
+            columns=["number", "first model", "second model", "change", "verdict"],
+        )
+
+
+@dataclass(frozen=True)
+class DecidedRow:
+    """People of a group whom the second model decides otherwise: those who gain by it, and who lose."""
+
+    attribute: str
+    group: str
+    n: float
+    gained: float
+    lost: float
+    otherwise: Estimate
+
+
+@shown
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """What changes from the first model to the second.
+
+    Attributes
+    ----------
+    models : pair of str
+        Names of both.
+    audits : tuple of AuditChange
+        In the order of the spec.
+    decided : tuple of DecidedRow
+        Everyone first, then every group of every protected attribute; empty where decisions are not known.
+    accuracy : ChangeRow or None
+        Share of people decided as their label says; None without a label.
+    people : DataFrame, indexed by the user's row number
+        Those decided otherwise: groups, score and decision of both models.
+    notes : tuple of str
+        What was done so that both models are about the same people.
+    """
+
+    models: tuple[str, str]
+    audits: tuple[AuditChange, ...]
+    decided: tuple[DecidedRow, ...] = ()
+    accuracy: ChangeRow | None = None
+    people: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the audit that changes most surely, after correction for all audits."""
+        told = [each.verdict for each in self.across()]
+        return min(told, key=VERDICTS.index, default=INSUFFICIENT)
+
+    @property
+    def finding(self) -> str:
+        """Whom the second model decides otherwise, in one sentence."""
+        if not self.decided:
+            return f"{len(self.audits)} audits of the second model beside the first, on the same people."
+        whole = self.decided[0]
+        changed = whole.gained + whole.lost
+        if not changed:
+            return f"Both models decide all {people(whole.n)} alike."
+        return (
+            f"The second model decides {out_of(changed, whole.n)} people otherwise: {count(whole.gained)} "
+            f"gain the favorable decision, {count(whole.lost)} lose it."
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Notes, and the audits that the second model does not allow."""
+        return (*self.notes, *(f"{each.audit}: {each.refused}" for each in self.audits if each.refused))
+
+    def across(self) -> list[Across]:
+        """Return what correction for all audits leaves of each one's verdict."""
+        return counted_together(list(self.audits), [{"level": each.level} for each in self.audits])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return every number of every audit, one row a number."""
+        tables = [each.to_frame() for each in self.audits]
+        return pd.concat(
+            tables, keys=[each.audit for each in self.audits], names=["audit", None]
+        ).reset_index("audit")
+
+    def decided_frame(self) -> pd.DataFrame:
+        """Return who is decided otherwise, one row a group."""
+        return pd.DataFrame(
+            [
+                {
+                    "attribute": row.attribute,
+                    "group": row.group,
+                    "people": row.n,
+                    "gained": row.gained,
+                    "lost": row.lost,
+                    **_ends("decided otherwise", row.otherwise),
+                }
+                for row in self.decided
+            ]
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as plain data, without any person's values."""
+        values = plain(self)
+        told = []
+        for each, across, entry in zip(self.audits, self.across(), values["audits"], strict=True):
+            judged = entry.pop("judged")
+            head = {
+                key: judged[key]
+                for key in ("verdict", "material", "interval", "p_value", "people_needed", "reason")
+            }
+            told.append({"audit": each.audit, **head, "verdict_across": across.verdict, **entry})
+        return {**values, "finding": self.finding, "audits": told}
+
+
+def compare(first: OneRun, second: OneRun) -> Changes:
+    """Return what changes from one run to another on the same people, each with a model of its own.
+
+    Parameters
+    ----------
+    first, second : RunResult
+        Runs of the same audits on the same data: what ``audits.audit`` returned, or loaded ones.
+
+    Returns
+    -------
+    Changes
+        A change that cannot be paired has no interval, and says why not.
+
+    Raises
+    ------
+    InputError
+        If the two have no audit in common.
+    """
+    subjects = _subjects(first, second)
+    told = tuple(
+        audit_change(one, two, place, subjects) for one, two, place in _matched(first.audits, second.audits)
+    )
+    if not told:
+        raise InputError(
+            "second", "must have an audit in common with the first", advice="run the same audits"
+        )
+    names = (str(first.model["name"]), str(second.model["name"]))
+    return with_decisions(Changes(names, told), subjects)
+
+
+def _matched(
+    first: Sequence[OneAudit], second: Sequence[OneAudit]
+) -> Iterator[tuple[OneAudit, OneAudit, int]]:
+    """Yield audits of the same name: as many others of that name before either."""
+    turns: dict[str, int] = {}
+    for audit in first:
+        turn = turns[audit.name] = turns.get(audit.name, -1) + 1
+        places = [place for place, each in enumerate(second) if each.name == audit.name]
+        if turn < len(places):
+            yield audit, second[places[turn]], places[turn]
+
+
+def _subjects(first: OneRun, second: OneRun) -> Subjects | None:
+    """What both runs were about, where they still hold it and it is the same people."""
+    one, two = getattr(first, "subject", None), getattr(second, "subject", None)
+    if one is None or two is None or not one.data.frame.index.equals(two.data.frame.index):
+        return None
+    return one, two
+
+
+def audit_change(
+    first: OneAudit, second: OneAudit, place: int, subjects: Subjects | None = None
+) -> AuditChange:
+    """Return how an audit's numbers change; `place` is that of the second model's result in its run."""
+    record = AUDITS[second.name]
+    pairing = (
+        Pairing() if record.paired is None else loaded(record.paired)(first.result, second.result, subjects)
+    )
+    level = float(second.options.get("level") or DEFAULT_LEVEL)
+    judged_rows = [row for row in pairing.rows if row.judged and row.moved.ends is not None]
+    looked_at = max(pairing.looked_at, len(judged_rows), 1)
+    told = [(row, _judged(row, level, looked_at)) for row in pairing.rows]
+    rows = [_paired(row, judged, level) for row, judged in told]
+    rows.sort(key=lambda row: (row.verdict is None, -row.size))
+    rows += _unpaired(first, second, pairing)
+    known = [(row, judged) for row, judged in told if judged is not None and row.moved.ends is not None]
+    if known:
+        worst = _told_first(known)
+        row = next(row for row, judged in known if judged is worst)
+        headline = sentence(row.name, row.kind, row.first, row.second, worst)
+    else:
+        why = next((row.moved.method for row in pairing.rows if row.judged), "")
+        worst = _nothing(why.removeprefix("no interval: ") or pairing.reason(""))
+        headline = _SAME if pairing.rows and all(row.moved.value == 0 for row in pairing.rows) else _UNTOLD
+    return AuditChange(second.name, place, "", worst, headline, pairing.given, looked_at, level, tuple(rows))
+
+
+def _told_first(known: Sequence[tuple[Row, Judged]]) -> Judged:
+    """Return the change that the verdict rests on: of the sure ones a gap between groups, if there is one."""
+    worst = worst_of(judged for _, judged in known)
+    gaps = [judged for row, judged in known if row.kind == "gap" and judged.verdict == EVIDENCE]
+    sure = worst.verdict == EVIDENCE and bool(gaps)
+    return worst_of(gaps) if sure else worst
+
+
+_SAME = "Both models have the same numbers on these people."
+_UNTOLD = "These people cannot tell what the second model changes."
+
+
+def refused(name: str, why: str, level: float) -> AuditChange:
+    """Return what there is to say of an audit that the second model does not allow."""
+    headline = "The second model does not allow this audit."
+    return AuditChange(name, None, why, _nothing(why), headline, "", 0, level, ())
+
+
+def _nothing(why: str) -> Judged:
+    none = Estimate(None, None, None, 0.0, f"no interval: {why}")
+    return judge(none, immaterial=(0.0, 0.0), reason=why)
+
+
+def _judged(row: Row, level: float, looked_at: int) -> Judged | None:
+    """Judge a change by its interval, corrected for all that are looked at."""
+    if not row.judged:
+        return None
+    change, p = row.moved.interval(level / looked_at), row.moved.p_value()
+    needed = None
+    if change.low is not None and change.high is not None:
+        half = (change.high - change.low) / 2
+        needed = math.ceil(change.n * max(1.1, _POWER_FACTOR * (half / row.material) ** 2) / 10) * 10
+    return judge(
+        change,
+        immaterial=(-row.material, row.material),
+        p_value=None if p is None else min(p * looked_at, 1.0),
+        level=level,
+        people_needed=needed,
+        reason="" if needed else row.moved.method,
+    )
+
+
+def _paired(row: Row, judged: Judged | None, level: float) -> ChangeRow:
+    change = row.moved.interval(level) if judged is None else judged.interval
+    verdict = None if judged is None or change.low is None else judged.verdict
+    return ChangeRow(
+        row.where,
+        row.name,
+        row.kind,
+        row.first,
+        row.second,
+        change,
+        verdict,
+        None if judged is None else judged.material,
+        None if judged is None else judged.people_needed,
+    )
+
+
+def _unpaired(first: OneAudit, second: OneAudit, pairing: Pairing) -> Iterator[ChangeRow]:
+    """Yield all other numbers that both results state, with the reason why their change has no interval."""
+    covered = {row.where for row in pairing.rows}
+    before, after = (dict(estimates_in(_own(each))) for each in (first, second))
+    for where, now in after.items():
+        if where in covered or where in _REPEATED or where not in before:
+            continue
+        one, two = (_kept(each) for each in (before[where], now))
+        moved = None if one.value is None or two.value is None else two.value - one.value
+        change = Estimate(moved, None, None, two.n, f"no interval: {pairing.reason(where)}")
+        yield ChangeRow(where, _worded(where), "number", one, two, change)
+
+
+def _kept(ends: Sequence[float | None]) -> Estimate:
+    value, low, high, n = ends
+    return Estimate(value, low, high, float(n or 0.0), "")
+
+
+def _own(audit: OneAudit) -> dict[str, Any]:
+    found: dict[str, Any] = audit.result.to_json()
+    return {key: value for key, value in found.items() if key not in {"warnings", "finding", "rows"}}
+
+
+def _worded(where: str) -> str:
+    return where.replace("_", " ").replace("].", ": ").replace("[", ", ").replace("]", "").replace(".", ", ")
+
+
+def with_decisions(changes: Changes, subjects: Subjects | None) -> Changes:
+    """Add who is decided otherwise, and how the accuracy changes; nothing where people are not at hand."""
+    if subjects is None:
+        return changes
+    first, second = subjects
+    data = second.data
+    sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
+    if data.design is not None:
+        sizes = data.design.weights * (data.n / data.design.weights.sum())
+    whom = People.counted(sizes) if data.design is None else People.sampled(data.design)
+    gained, lost = ~first.decisions & second.decisions, first.decisions & ~second.decisions
+    everyone = np.ones(data.n, dtype=bool)
+    groups = [("", "everyone", everyone)]
+    groups += [
+        (name, str(value), (data.groups[name] == value).to_numpy())
+        for name in data.protected
+        for value in sorted(data.groups[name].unique())
+    ]
+    decided = tuple(
+        DecidedRow(
+            attribute, group, n, float(sizes[inside & gained].sum()), float(sizes[inside & lost].sum()),
+            wilson(float(sizes[inside & (gained | lost)].sum()), n, level=DEFAULT_LEVEL),
+        )
+        for attribute, group, inside in groups
+        if (n := float(sizes[inside].sum())) > 0
+    )  # fmt: skip
+    return dataclasses.replace(
+        changes,
+        decided=decided,
+        accuracy=_accuracy(subjects, whom),
+        people=_otherwise(subjects, gained | lost),
+    )
+
+
+def _accuracy(subjects: Subjects, whom: People) -> ChangeRow | None:
+    """How the share of people decided as their label says changes."""
+    y = subjects[1].data.y
+    if y is None:
+        return None
+    everyone = np.ones(len(y), dtype=bool)
+    right = [np.asarray(subject.decisions == y) for subject in subjects]
+    weight = np.bincount(whom.rows, whom.design.weights, len(y))
+    n = float(weight.sum())
+    first, second = (wilson(float(weight @ side), n, level=DEFAULT_LEVEL) for side in right)
+    moved = share_moved(whom, *((everyone, side) for side in right))
+    row = Row("accuracy", "accuracy", first, second, moved, "share", material=MATERIAL_DIFFERENCE)
+    return _paired(row, _judged(row, DEFAULT_LEVEL, 1), DEFAULT_LEVEL)
+
+
+def _otherwise(subjects: Subjects, changed: np.ndarray) -> pd.DataFrame:
+    """Those decided otherwise: groups, label, and score and decision of both models on their own scales."""
+    first, second = subjects
+    data = second.data
+    told: dict[str, Any] = {f"group: {name}": data.groups[name].to_numpy() for name in data.protected}
+    if data.y is not None:
+        told["favorable label"] = data.y
+    for name, subject in (("first", first), ("second", second)):
+        turned = -1.0 if subject.higher_is == "unfavorable" else 1.0
+        told |= {f"{name} score": turned * subject.scores, f"{name} decision": subject.decisions}
+    if data.weights is not None:
+        told["people"] = data.weights
+    return pd.DataFrame(told, index=data.frame.index)[changed]
+
+
+def _ends(name: str, estimate: Estimate) -> dict[str, float | None]:
+    return {name: estimate.value, f"{name} low": estimate.low, f"{name} high": estimate.high}

@@ -1,0 +1,78 @@
+"""A second model on the people of the first: the same rows, the same features to tell people alike by."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from audits.data import AuditData
+from audits.errors import InputError
+from audits.models import Subject
+from audits.models.remarks import remarks
+from audits.models.subject import subject_of, with_features
+from audits.stats.words import people
+
+__all__ = ["of_the_second", "on_the_same_people"]
+
+
+def of_the_second(error: InputError) -> InputError:
+    """Have an error about the second model name its key of the spec."""
+    if error.where.split(".")[0] in {"model", "threshold"}:
+        error.where, error.args = f"compare.{error.where}", (f"compare.{error}",)
+    return error
+
+
+def on_the_same_people(first: Subject, second: Subject) -> tuple[Subject, Subject, tuple[str, ...]]:
+    """Narrow both to the people whom both are about, and have both compare people by the same features.
+
+    A model that was trained here is audited on the people held out: then the other one is, too.
+
+    Returns
+    -------
+    first, second : Subject
+    notes : tuple of str
+        What was done, in sentences.
+
+    Raises
+    ------
+    InputError
+        If nobody is left.
+    """
+    a, b = first.data, second.data
+    both = a.frame.index.isin(b.frame.index), b.frame.index.isin(a.frame.index)
+    if not both[0].any():
+        raise InputError(
+            "compare.model",
+            "must be about people whom the first model is about, too, and there is nobody",
+            advice="look at data.keep and at missing predictions",
+        )
+    features = tuple(dict.fromkeys((*a.features, *b.features)))
+    notes = []
+    if not (both[0].all() and both[1].all()):
+        notes.append(f"Both models are audited on the {people(float(both[0].sum()))} whom both are about.")
+    sides = []
+    for subject, mask in zip((first, second), both, strict=True):
+        data = subject.data
+        if mask.all() and data.features == features:
+            sides.append(subject)
+            continue
+        kept = data if mask.all() else data.take(mask)
+        sides.append(_again(subject, dataclasses.replace(with_features(kept, features), features=features)))
+    return sides[0], sides[1], tuple(notes)
+
+
+def _again(subject: Subject, data: AuditData) -> Subject:
+    """Return the same model on other rows or features."""
+    known = set(remarks(subject))
+    return subject_of(
+        data,
+        subject.model,
+        threshold=subject.threshold,
+        score_kind=subject.score_kind,
+        higher_is=subject.higher_is,
+        made=subject.made,
+        notes=tuple(note for note in subject.notes if note not in known),
+        training=subject.training,
+        train=subject.train,
+        seed=subject.seed,
+        base_dir=subject.base_dir,
+    )
