@@ -15,7 +15,7 @@ from audits.errors import InputError
 from audits.models import model_spec
 from audits.models.checking import Checked
 
-__all__ = ["Problems", "problems"]
+__all__ = ["Problems", "problems", "whole_model"]
 
 _PLACES = {
     "outcome": ("data.label", "data.favorable", "data.weights", "label", "favorable", "weights", "The label"),
@@ -69,7 +69,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     except InputError as error:
         found.add(error)
     try:
-        model = model_spec(_whole(spec["model"]))
+        model = model_spec(whole_model(spec["model"]))
         if model.endpoint is not None:
             model.endpoint.check_host()
     except InputError as error:
@@ -87,7 +87,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     return found
 
 
-def _whole(model: Mapping[str, Any]) -> dict[str, Any]:
+def whole_model(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model section, or say what is still to be chosen."""
     if model.get("path") == "":
         raise InputError("model", "needs a model file", advice="choose one")

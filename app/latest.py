@@ -19,7 +19,7 @@ def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[
     found: dict[str, dict[str, Any]] = {}
     for record in space.runs():
         audits = record["spec"].get("audits") or []
-        if len(audits) != 1 or _subject(record["spec"]) != subject:
+        if len(audits) != 1 or "compare" in record["spec"] or _subject(record["spec"]) != subject:
             continue
         name = next(iter(audits[0]))
         if name not in found and _ready(space, record):

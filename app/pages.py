@@ -26,6 +26,7 @@ def navigation() -> dict[str, list[st.Page]]:
         "": [
             st.Page("views/data_model.py", title="Data & model", default=True),
             st.Page(f"views/{_FIRST}.py", title=AUDITS[_FIRST].title),
+            st.Page("views/compare.py", title="Compare models"),
         ],
         "Audits": [page for page in audits if page is not None],
         "Deployed": [st.Page("views/monitor.py", title="Monitor")],

@@ -345,7 +345,7 @@ def _files_of(spec: Mapping[str, Any]) -> set[str]:
     """Return the files that a spec names: tables and models, a second model among an audit's options too."""
     paths = spec.get("data", {}).get("path") or ()
     found = {paths} if isinstance(paths, str) else set(paths)
-    models = [spec.get("model") or {}]
+    models = [spec.get("model") or {}, (spec.get("compare") or {}).get("model") or {}]
     for each in spec.get("audits", ()):
         models += [
             options["against"] for options in each.values() if isinstance(options.get("against"), dict)

@@ -42,10 +42,13 @@ def model_section(
     names: Sequence[str],
     texts: Sequence[str] = (),
     more: bool = False,
+    *,
+    second: bool = False,
 ) -> dict[str, Any]:
     """Draw the choice of model; return the draft.
 
-    `texts` are the columns of free text; `more` tells that the label says more than favourable or not.
+    `texts` are the columns of free text; `more` tells that the label says more than favourable or not. A
+    `second` model leaves the data as they are, and an upload goes into the draft's ``compare``.
     """
     old = draft["spec"]["model"]
     way = st.segmented_control(
@@ -57,17 +60,17 @@ def model_section(
         key=f"way-{draft['id']}",
     )
     if way == "path":
-        model = _file(space, draft)
+        model = _file(space, draft, second=second)
     elif way == "predictions":
         model = _column(draft, names)
     elif way == "endpoint":
         model = _address(draft)
     else:
-        draft, model = _trained(draft, texts)
+        draft, model = _trained(draft, () if second else texts)
     if more and (way in {"path", "endpoint"} or model.get("train") in PREDICT_LABELS):
         model |= _predicts(draft)
     draft = {**draft, "spec": {**draft["spec"], "model": model}}
-    if way == "train":
+    if way == "train" and not second:
         draft = _held_out(draft)
     threshold = draft["spec"].get("threshold", 0.5)
     if isinstance(threshold, dict):
@@ -160,7 +163,7 @@ def _held_out(draft: dict[str, Any]) -> dict[str, Any]:
     return {**draft, "spec": {**draft["spec"], "seed": int(seed)}}
 
 
-def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
+def _file(space: Workspace, draft: dict[str, Any], *, second: bool) -> dict[str, Any]:
     turn = state.remember("models", lambda: 0)
     key = f"model-{turn}"
     st.file_uploader(
@@ -169,7 +172,7 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
         key=key,
         max_upload_size=MAX_FILE_MB,
         on_change=_uploaded,
-        args=(space, key, turn),
+        args=(space, key, turn, second),
         help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. Of an ONNX "
         "model whose weights lie in a file of their own, choose both at once. Pickles and other formats that "
         "can run code are refused.",
@@ -231,7 +234,7 @@ def _parts(words: str) -> list[str]:
     return [part.strip() for part in words.split(",") if part.strip()]
 
 
-def _uploaded(space: Workspace, key: str, turn: int) -> None:
+def _uploaded(space: Workspace, key: str, turn: int, second: bool) -> None:
     files = state.widget(key)
     draft = space.draft()
     if not files or draft is None:
@@ -244,7 +247,11 @@ def _uploaded(space: Workspace, key: str, turn: int) -> None:
         state.keep("model problem", str(error))
         return
     state.forget("model problem")
-    space.save_draft({**draft, "spec": {**draft["spec"], "model": {"path": str(path)}}})
+    model = {"path": str(path)}
+    if second:
+        space.save_draft({**draft, "compare": {**(draft.get("compare") or {}), "model": model}})
+    else:
+        space.save_draft({**draft, "spec": {**draft["spec"], "model": model}})
 
 
 def _model_among(names: Sequence[str]) -> int:

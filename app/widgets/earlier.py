@@ -22,6 +22,8 @@ def earlier_result(
     for record in space.runs():
         if record["spec"].get("audits", [{}])[0].keys() != {audit} or record["spec"] == spec:
             continue
+        if "compare" in record["spec"]:
+            continue  # its page is another one
         if record["spec"].get("data", {}).get("path") != spec.get("data", {}).get("path"):
             continue  # of other people
         try:

@@ -26,8 +26,12 @@ def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
     data["path"] = _own_name(paths) if isinstance(paths, str) else [_own_name(path) for path in paths]
     if "path" in model:
         model["path"] = _own_name(model["path"])
+    second = dict(spec.get("compare") or {})
+    if second and "path" in second["model"]:
+        second["model"] = {**second["model"], "path": _own_name(second["model"]["path"])}
     audits = [{name: _own_policy(options) for name, options in each.items()} for each in spec["audits"]]
-    return {**spec, "data": data, "model": model, "audits": audits}
+    more = {"compare": second} if second else {}
+    return {**spec, "data": data, "model": model, "audits": audits, **more}
 
 
 def _own_policy(options: Mapping[str, Any]) -> dict[str, Any]:

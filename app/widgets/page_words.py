@@ -36,7 +36,9 @@ _SAID = {
     "model.endpoint": "The endpoint",
     "model.train": "The model to train",
 }
-_KEY = re.compile(r"(?P<key>\b(?:data|read|model)\.[a-z_]+)(?:\[\d+\])?(?:\.(?P<of>\w+)(?=[ :,]))?")
+_KEY = re.compile(
+    r"(?P<second>\bcompare\.)?(?P<key>\b(?:data|read|model)\.[a-z_]+)(?:\[\d+\])?(?:\.(?P<of>\w+)(?=[ :,]))?"
+)
 _OPTION = re.compile(r"\baudits\[\d+\]\.[a-z_]+(?:\.(?P<option>[a-z_]+))?(?:\.\w+)*")
 
 
@@ -52,6 +54,8 @@ def page_words(sentence: str) -> str:
     'What is good for the person is missing; say it.'
     >>> page_words("'age' makes 60 groups, one a number; data.bins would cut it into fewer.")
     "'age' makes 60 groups, one a number; the cuts of a protected attribute would cut it into fewer."
+    >>> page_words("compare.model.path is missing.")
+    'Of the second model the model file is missing.'
     >>> page_words("audits[0].recourse.max_change must be above 0, got -1.")
     'The choice “max change” must be above 0, got -1.'
     """
@@ -61,6 +65,8 @@ def page_words(sentence: str) -> str:
         if words is None:
             return found[0]
         of = f" “{found['of']}”" if found["of"] else ""
+        if found["second"]:
+            words = f"Of the second model {words[0].lower()}{words[1:]}"
         return _cased(words, found) + of
 
     def option(found: re.Match[str]) -> str:

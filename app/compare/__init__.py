@@ -1,0 +1,1 @@
+"""The page that sets a second model beside the first."""

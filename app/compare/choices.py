@@ -1,0 +1,95 @@
+"""What is compared: the second model, and which audits are made of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state, work
+from app.checking import whole_model
+from app.data_model.model_choice import model_section
+from app.data_model.outcome import says_more
+from app.held import DataHeld
+from app.latest import latest_audits
+from app.summary import Summary, audited_size
+from app.widgets.subject import model_words
+from app.widgets.verdict_cards import title_of
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.checks import build
+from audits.models.spec import model_spec
+from audits.runs.registry import AUDITS
+
+__all__ = ["both_words", "checked_model", "choose_audits", "choose_model", "seconds_of"]
+
+
+def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
+    """Draw the choice of the second model; return the draft with it under ``compare``."""
+    kept = draft.get("compare") or {}
+    spec = draft["spec"]
+    first = {"model": kept.get("model") or _another(spec["model"])}
+    first["threshold"] = kept.get("threshold", spec.get("threshold", 0.5))
+    _, profiles = wait_for(work.table(space, spec["data"]), "Reading the table")
+    names = [item.name for item in profiles]
+    beside = {**draft, "id": f"{draft['id']}-second", "spec": {**spec, **first}}
+    edited = model_section(space, beside, names, (), says_more(draft, profiles), second=True)["spec"]
+    return {**draft, "compare": {"model": edited["model"], "threshold": edited.get("threshold", 0.5)}}
+
+
+def checked_model(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``compare`` of a spec, or raise what is still to be chosen.
+
+    Raises
+    ------
+    InputError
+        If no file, column or address is chosen, or it cannot be used.
+    """
+    chosen = dict(draft["compare"])
+    model = model_spec(whole_model(chosen["model"]), "compare.model")
+    if model.endpoint is not None:
+        model.endpoint.check_host()
+    return chosen
+
+
+def choose_audits(space: Workspace, draft: Mapping[str, Any], data: DataHeld) -> dict[str, dict[str, Any]]:
+    """Draw the choice of audits; return each with its options: those last run here, else the usual ones."""
+    latest = {name: record["spec"]["audits"][0][name] for name, record in latest_audits(space, draft).items()}
+    usual = data.usual_audits(draft["spec"]["model"].get("train"))
+    known = {name: (latest | usual)[name] for name in AUDITS if name in latest or name in usual}
+    known |= latest
+    stored = any("predictions" in model for model in (draft["spec"]["model"], draft["compare"]["model"]))
+    names = [
+        name
+        for name in AUDITS
+        if name in known and AUDITS[name].paired is not None and not (stored and AUDITS[name].asks_anew)
+    ]
+    chosen = st.multiselect(
+        "Audits of both models",
+        names,
+        default=[name for name in names if name == "groups" or name in latest],
+        format_func=title_of,
+        help="With the options that each was last run with here, else the usual ones.",
+        **state.choice("compared"),
+    )
+    return {name: known[name] for name in chosen}
+
+
+def seconds_of(asked: Mapping[str, dict[str, Any]], draft: Mapping[str, Any], summary: Summary) -> float:
+    """About how many seconds the audits of both models take."""
+    size = audited_size(draft, summary)
+    each = (
+        AUDITS[name].expected_seconds(build(AUDITS[name].options, o, name), size) for name, o in asked.items()
+    )
+    return 2 * sum(each)
+
+
+def both_words(draft: Mapping[str, Any]) -> str:
+    """Return both models in words, for the title of a run."""
+    return " and ".join(model_words(model) for model in (draft["spec"]["model"], draft["compare"]["model"]))
+
+
+def _another(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a model that is not the first one."""
+    return {"train": "boosting" if model.get("train") != "boosting" else "logistic"}

@@ -1,0 +1,131 @@
+"""A finished comparison: the first sentence, who is decided otherwise, what changes in each audit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.widgets import notices
+from app.widgets.exhibits import show_exhibit
+from app.widgets.export import export_section, portable
+from app.widgets.figure_card import csv_bytes, number_columns
+from app.widgets.frame import page_text
+from app.widgets.result_frame import headline
+from audits.reports.comparing import accuracy_words, change_exhibit, decided_exhibit, title_of
+from audits.runs.across import Across
+from audits.runs.changes import AuditChange, Changes
+from audits.runs.documents import dump_yaml
+from audits.runs.result import RunResult
+from audits.stats import EVIDENCE, VERDICTS
+from audits.stats.words import count
+
+__all__ = ["show_result"]
+
+_MOST_PEOPLE = 1000
+
+
+def show_result(found: RunResult, draft: Mapping[str, Any]) -> None:
+    """Draw a finished comparison, top to bottom."""
+    assert found.compared is not None  # noqa: S101  (the page asked for it)
+    changes = found.compared.changes
+    told = sorted(
+        zip(changes.audits, changes.across(), strict=True), key=lambda each: VERDICTS.index(each[1].verdict)
+    )
+    _headline(changes, *told[0])
+    notices.notes(changes.warnings)
+    if changes.decided:
+        show_exhibit(decided_exhibit(changes), name="decided")
+        _people(changes)
+    for place, (change, across) in enumerate(told):
+        _audit(found, place, change, across)
+    _downloads(found)
+    for title, text in (
+        ("How to read this", "compare_reading"),
+        ("What it cannot tell you", "compare_limits"),
+    ):
+        with st.expander(title):
+            st.markdown(page_text(text))
+    with st.expander("Export"):
+        export_section(found, draft["source"].get("sample"))
+
+
+def _headline(changes: Changes, change: AuditChange, across: Across) -> None:
+    first, second = changes.models
+    accuracy = accuracy_words(changes)
+    how = f"First model: {first}. Second model: {second}."
+    finding = " ".join(
+        filter(None, [changes.finding, f"Accuracy: {accuracy}." if accuracy else "", across.note])
+    )
+    headline(change.headline, across.verdict, finding, how)
+    st.text(changes.finding)
+
+
+def _people(changes: Changes) -> None:
+    """List those whom the second model decides otherwise."""
+    table = changes.people
+    if not len(table):
+        return
+    with st.expander(f"People decided otherwise ({count(len(table))})"):
+        shown = table.head(_MOST_PEOPLE)
+        st.dataframe(
+            shown,
+            key="otherwise",
+            column_config=number_columns(shown),
+            alt="People whom the second model decides otherwise, by row number",
+        )
+        if len(table) > len(shown):
+            st.text(f"The first {count(len(shown))} are shown; the file holds all.")
+        _download("CSV", "decided-otherwise.csv", "text/csv", lambda: csv_bytes(table))
+
+
+def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
+    """Draw one audit: how it changes, what either model's own finding is, every number."""
+    st.header(title_of(change), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
+        st.badge(across.verdict, color="primary" if across.verdict == EVIDENCE else "gray")
+    st.text(change.headline)
+    if change.refused:
+        notices.note(change.refused)
+        return
+    for words in filter(None, (across.note, change.given)):
+        st.caption(words)
+    own = (
+        found.compared.second.audits[change.second] if found.compared and change.second is not None else None
+    )
+    first = next(audit for audit in found.audits if audit.name == change.audit)
+    said = [f"First model: {first.headline}"] + ([f"Second model: {own.headline}"] if own is not None else [])
+    notices.bullets(said)
+    show_exhibit(change_exhibit(change), name=f"change-{place}")
+
+
+def _downloads(found: RunResult) -> None:
+    st.header("Report", anchor=False)
+    result = dataclasses.replace(found, spec=portable(found.spec))
+    text = dump_yaml(result.spec)
+    with st.container(horizontal=True):
+        _download("HTML", "comparison.html", "text/html", lambda: _html(result, text))
+        _download("PDF", "comparison.pdf", "application/pdf", lambda: _pdf(result, text))
+    st.caption("A report is an aid to an assessment, not legal advice.")
+
+
+def _html(result: RunResult, text: str) -> bytes:
+    from audits.reports.html import render_report
+
+    return render_report(result, template="comparison", spec_text=text).encode()
+
+
+def _pdf(result: RunResult, text: str) -> bytes:
+    from audits.reports.pdf import render_pdf
+
+    return render_pdf(result, template="comparison", spec_text=text)
+
+
+def _download(label: str, name: str, mime: str, make: Any) -> None:
+    content = state.exporting(make, name)
+    st.download_button(
+        label, data=content, file_name=name, mime=mime, on_click="ignore", key=f"compare-{name}"
+    )

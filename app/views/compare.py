@@ -1,0 +1,73 @@
+"""Compare models: what changes with a second model on the same people, in every audit."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state, work
+from app.compare.choices import both_words, checked_model, choose_audits, choose_model, seconds_of
+from app.compare.result import show_result
+from app.widgets import notices
+from app.widgets.frame import page_text, title
+from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.subject import source_name, subject_line
+from app.widgets.waiting import wait_for
+from audits.errors import InputError
+
+space = state.workspace()
+draft = space.draft()
+if draft is None:
+    title("Compare models")
+    st.markdown(page_text("compare_question"))
+    st.text("There are no data yet.")
+    query = state.address("Data & model")
+    st.page_link("views/data_model.py", label="Choose data and a model", query_params=query)
+    st.stop()
+try:
+    data, summary = wait_for(work.data(space, draft["spec"]["data"]), f"Preparing {source_name(draft)}")
+except InputError as error:
+    title("Compare models", subject_line(draft))
+    notices.problem(str(error))
+    st.stop()
+title("Compare models", subject_line(draft, summary))
+
+question = st.container()
+with st.container(border=True, key="second-model"):
+    st.subheader("The second model", anchor=False)
+    edited = choose_model(space, draft)
+if edited.get("compare") != draft.get("compare") and not space.read_only:
+    space.save_draft(edited)
+    draft = edited
+with st.sidebar:
+    asked = choose_audits(space, edited, data)
+    bar = st.container()
+if not asked:
+    notices.note("Choose at least one audit to make of both models.")
+    st.stop()
+try:
+    spec = {
+        **edited["spec"],
+        "compare": checked_model(edited),
+        "audits": [{name: options} for name, options in asked.items()],
+    }
+    seconds = seconds_of(asked, edited, summary)
+    standing = work.standing(space, spec)
+except InputError as error:
+    with question:
+        st.markdown(page_text("compare_question"))
+    notices.problem(str(error))
+    st.stop()
+name = f"{source_name(edited)} · {both_words(edited)} compared"
+with bar:
+    run_button(space, spec, name, standing, seconds, "run", label="Compare")
+if standing.finished:
+    show_result(work.result(space, spec), edited)
+    st.stop()
+with question:
+    st.markdown(page_text("compare_question"))
+with st.container(key="narrow"):
+    run_button(space, spec, name, standing, seconds, "run-narrow", label="Compare")
+if standing.going and standing.run is not None:
+    progress(standing.run)
+else:
+    ended_badly(standing.run)
