@@ -19,7 +19,7 @@ LAYERS = (
     ("data",),
     ("models", "transport"),
     ("drawing",),
-    ("mining", "paired"),
+    ("mining",),
     (
         "flipset",
         "groups",
@@ -31,6 +31,7 @@ LAYERS = (
         "rule_sets",
         "sensitivity",
     ),
+    ("paired",),
     ("runs",),
     ("reports",),
     ("cli", "notebook", "pytest_plugin"),

@@ -84,10 +84,13 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
     if judged.verdict != EVIDENCE:
         way = ", the other way round" if turned else ""
         return f"{_UNTOLD} the {name}: {sizes[0]} against {sizes[1]} points{way}{_ends(change, 'gap')}."
-    if turned:
+    if turned and _sure(first) and _sure(second):
         return (
             f"The second model turns the {name} round: {sizes[0]} points one way, then {sizes[1]} the other."
         )
+    if turned:
+        way = "narrows" if abs(after) < abs(before) else "widens"
+        return f"The second model {way} the {name} from {sizes[0]} points to {sizes[1]} the other way round."
     way = "narrows" if abs(after) < abs(before) else "widens"
     sign = -1.0 if before < 0 or (before == 0 and after < 0) else 1.0
     ends = sorted(sign * float(end or 0.0) for end in (change.low, change.high))
@@ -95,6 +98,11 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
     least, most = (sorted(-end for end in ends)) if way == "narrows" else ends
     told = f" ({_points(least, change.n)} to {_points(most, change.n)} {more})" if least >= 0 else ""
     return f"The second model {way} the {name} from {sizes[0]} to {sizes[1]} points{told}."
+
+
+def _sure(gap: Estimate) -> bool:
+    """Whether a gap's own interval leaves out 0."""
+    return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
 
 
 def _ends(change: Estimate, kind: Kind) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.groups.audit import LABEL
-from audits.groups.changing import _sorted
+from audits.groups.comparison import Sorted, sort_people
 from audits.groups.metrics import METRICS, Metric
 from audits.groups.result import GroupRow, GroupsResult
 from audits.paired.moved import Moved, People, apart, mean_moved, share_moved
@@ -38,7 +39,7 @@ def paired(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> P
     now = {(row.attribute, row.group): row for row in second.table}
     material = float(second.options["material"])
     for spread in second.spreads:
-        item = _sorted(ours, spread.attribute)
+        item = _by(ours, spread.attribute)
         inside = {name: item.group == place for place, name in enumerate(item.names)}
         moved = {
             (metric.name, name): share_moved(people, _side(theirs, metric, mask), _side(ours, metric, mask))
@@ -84,6 +85,15 @@ def _rates(
             words = f"gap in {metric.words} between {people_in(name)} and {people_in(reference)}"
             where = f"{place}.differences.{metric.name}"
             yield Row(where, words, first, second, gap, "gap", material=material)
+
+
+def _by(people: pd.DataFrame, attribute: str) -> Sorted:
+    """Sort people into the groups of an attribute, or of several joined by " × "."""
+    known = [name.removeprefix("group: ") for name in people.columns if name.startswith("group: ")]
+    orders = (order for k in range(1, len(known) + 1) for order in itertools.permutations(known, k))
+    names = next(order for order in orders if " × ".join(order) == attribute)
+    columns = people[[f"group: {name}" for name in names]]
+    return sort_people(columns, names, people, None, np.array([0.0, 1.0]))
 
 
 def _shares(labels: bool) -> list[Metric]:

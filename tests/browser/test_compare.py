@@ -1,0 +1,27 @@
+"""A second model beside the first in Chromium: chosen, run, shown at both widths, taken away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+from tests.browser.test_overview import to
+
+
+def test_a_second_model_beside_the_first(server: Server, watched: Watched, artefacts: Path) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    to(page, "Compare models")
+    expect(page.get_by_text("The second model", exact=True)).to_be_visible()
+    acts.run(page)
+    assert "second model" in acts.finding(page)
+    for name in ("decided", "change-0"):
+        expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="PDF", exact=True).click()
+    assert Path(taken.value.path()).read_bytes().startswith(b"%PDF")
+    acts.narrow_and_shoot(page, artefacts, "compare", 3600)
