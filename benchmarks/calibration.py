@@ -35,8 +35,8 @@ DEFAULT_WORLDS = 2000
 SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
 _FIRST_ROUND = 100  # worlds
 _POINT = 0.01
-# what says and draws decides no number
-_SAYS_ONLY = {"exhibits", "figures", "heat_map", "record", "words"}
+# what says, draws or tabulates what the audit found: no simulation goes through it
+_SAYS_ONLY = {"exhibits", "figures", "heat_map", "ll144", "record", "words"}
 # what is simulated beside audits, and where its code begins
 _NO_AUDITS = {
     "all": ("benchmarks/shared_calibration.py",),
