@@ -1,15 +1,14 @@
-"""What each kind of report holds, in order: the whole of it, two pages, and outlines for two laws."""
+"""What a report holds, in order: the whole of it, or two pages."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
-from audits.errors import InputError
 from audits.models.facts import accuracy_words
 from audits.records import Section
 from audits.reports.blocks import (
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AID",
+    "ASSUMPTIONS",
     "AuditOfRun",
     "RunLike",
-    "Template",
     "beside",
     "executive",
     "findings",
@@ -46,8 +45,6 @@ __all__ = [
     "reproduce",
     "sections",
 ]
-
-Template = Literal["full", "executive", "comparison", "ll144", "annex4"]
 
 AID = (
     "This report is an aid to an assessment. It is not legal advice, and it does not state that a system "
@@ -65,7 +62,7 @@ _EXECUTIVE_FINDINGS = 8
 _EXECUTIVE_LETTERS = 360
 _EXECUTIVE_QUESTIONS = 3
 _BLANK = "_" * 40
-_ASSUMPTIONS = (
+ASSUMPTIONS = (
     "Rows are taken as independent people, and the audited rows as a sample of those the model is used on; "
     "where they are not, intervals are too narrow or about someone else.",
     "Intervals state sampling error alone. They do not cover wrong labels, missing people, or features that "
@@ -120,24 +117,24 @@ def full(run: RunLike, spec_text: str = "") -> Document:
         blocks += _audit(place, audit, section, across)
     if run.compared is not None:
         blocks += comparison(run.compared)
-    blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, _ASSUMPTIONS)]
+    blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, ASSUMPTIONS)]
     blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
 
 
 def beside(run: RunLike, spec_text: str = "") -> Document:
-    """Arrange the comparison of two models by itself, and how to make it again.
-
-    Raises
-    ------
-    InputError
-        If the run has no second model.
-    """
+    """Arrange the comparison of two models by itself, and how to make it again."""
     if run.compared is None:
-        raise InputError(
-            "template", "needs a run with a second model", "comparison", "add compare to the spec and run it"
+        told = (
+            "This run has no second model. Add compare to its spec, or choose one on the page Compare models."
         )
-    blocks = [Text(AID, "quiet"), *comparison(run.compared), Text(FINDS, "quiet"), *_data_and_model(run)]
+        return Document("Two models compared", head(run), (Text(told, "warning"),))
+    blocks: list[Block] = [
+        Text(AID, "quiet"),
+        *comparison(run.compared),
+        Text(FINDS, "quiet"),
+        *_data_and_model(run),
+    ]
     blocks += [Heading("Settings"), *_settings(run, sections(run)), *reproduce(run, spec_text)]
     return Document("Two models compared", head(run), tuple(blocks))
 
@@ -172,7 +169,7 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
     blocks += [
         Heading("How to read this"),
         Text(_verdict_words(run)),
-        *(Text(text) for text in _ASSUMPTIONS[:2]),
+        *(Text(text) for text in ASSUMPTIONS[:2]),
         Text(f"{FINDS} {AID}", "quiet"),
         Heading("Sign-off"),
         Facts(tuple((name, _BLANK) for name in ("Owner of the model", "Decision", "Reviewed by", "Date"))),
