@@ -7,8 +7,11 @@ gathered by cluster, within strata), not from two intervals side by side.
 Shares: the ends of Wilson's intervals of both, joined with the correlation of the two (Newcombe's method 10,
 with his correction of the correlation), on as many people as rows are worth under the design; where rows are
 people and both shares are of the same ones it is Newcombe's interval itself. They may be of different people:
-those whom either model rejects, say. Means: Hall's skewness-corrected interval of each person's difference.
-Ratios of sums: Student's t of the linearised change. Differences of two changes: MOVER.
+those whom either model rejects, say. Means, and ratios of sums: Student's t of each person's difference, or
+of the linearised change. A correction for skewness would take noise for it, as two models' differences are
+about symmetric: of 100 people with long tails it covers .88 where t covers .95. Where the differences
+themselves have a long tail, t covers less (.93 of such 100), and the method says so. Differences of two
+changes: MOVER.
 
 Nothing is said of a change in which nobody takes part: means and ratios then have no interval, and shares
 keep the width that Wilson's have.
@@ -16,8 +19,8 @@ keep the width that Wilson's have.
 References
 ----------
 Newcombe (1998), Statistics in Medicine 17:2635-2650, method 10. Zou, Donner (2008), Statistics in Medicine
-27:1693-1702 (MOVER). Hall (1992), Journal of the Royal Statistical Society B 54:221-228. Woodruff (1971),
-Journal of the American Statistical Association 66:411-414 (linearisation).
+27:1693-1702 (MOVER). Woodruff (1971), Journal of the American Statistical Association 66:411-414
+(linearisation).
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ __all__ = ["Moved", "People", "apart", "linear_moved", "mean_moved", "ratio_move
 
 Ends = tuple[float, float]
 _LARGEST_Z = 37.0
+TAIL = ", which misses more often than it says: a few people make most of the change"
 _HALVINGS = 50
 
 
@@ -173,17 +177,15 @@ def mean_moved(people: People, members: np.ndarray, before: np.ndarray, after: n
     influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
     if not (values[inside] != 0).any():
         return Moved(0.0, n, influence, None, "no interval: nobody's number differs between the models")
-    if people.plain:
-        test = mean_test(values[inside])
-        if not test.enough:
-            return Moved(mean, n, influence, None, f"no interval below {FEWEST} people")
+    ends, how = _student(people, inside, mean, influence)
+    if ends is not None and (_long_tailed(values[inside]) or _long_tailed(-values[inside])):
+        how += TAIL
+    return Moved(mean, n, influence, ends, how)
 
-        def ends(level: float) -> Ends:
-            found = test.interval(level)
-            return float(found.low or 0.0), float(found.high or 0.0)
 
-        return Moved(mean, n, influence, ends, "each person's difference, skewness-corrected (Hall) t")
-    return Moved(mean, n, influence, *_student(people, inside, mean, influence))
+def _long_tailed(values: np.ndarray) -> bool:
+    """Whether so few people have so long a right tail that intervals of their mean miss too often."""
+    return mean_test(values).long_tailed
 
 
 def ratio_moved(
@@ -334,7 +336,7 @@ def _student(
         return value - reach, value + reach
 
     over = "" if people.plain else f" over {int(inside.sum()):,} clusters"
-    return ends, f"linearised, paired, Student t{over}"
+    return ends, f"paired Student t{over}"
 
 
 def _shrunk(r: float, first: _Side, second: _Side) -> float:

@@ -137,6 +137,16 @@ def test_a_linearised_mean_is_the_mean() -> None:
     assert (found.low, found.high) == pytest.approx((known.low, known.high), rel=1e-9)
 
 
+def test_a_mean_that_a_few_people_make_says_so() -> None:
+    before, after = np.zeros(60), np.r_[np.full(58, 0.01), 40.0, 55.0]
+    few = mean_moved(plain(60), everyone(60), before, after + np.arange(60) * 1e-4).interval(0.05)
+    assert "misses more often than it says" in few.method
+    even = mean_moved(plain(60), everyone(60), before, np.arange(60.0)).interval(0.05)
+    known = stats.ttest_rel(np.arange(60.0), before).confidence_interval()
+    assert "misses" not in even.method
+    assert (even.low, even.high) == pytest.approx((known.low, known.high), rel=1e-9)
+
+
 def test_nobody_and_too_few_have_no_interval_and_say_so() -> None:
     nobody = np.zeros(20, dtype=bool)
     found = share_moved(plain(20), (nobody, nobody), (everyone(20), nobody)).interval(0.05)
