@@ -25,6 +25,7 @@ from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
 from audits.reports.names import BY_CATEGORY, TEMPLATES
+from audits.runs.changes import paired_changes
 from audits.runs.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
@@ -215,6 +216,10 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
         return
     matters = before_and_after(other, result)
     st.table(matters.set_index("what"))
+    for each in paired_changes(other, result):
+        st.text(f"{title_of(each.audit)}, on the same people: {each.verdict}. {each.headline}")
+        with st.expander(f"{title_of(each.audit)}: every number, with paired intervals"):
+            st.dataframe(each.worded(), hide_index=True, alt=each.headline)
     table = worded_frame(changes[:_MOST_CHANGES])
     more = f" The first {_MOST_CHANGES} are shown." if len(changes) > _MOST_CHANGES else ""
     st.text(f"{count(len(changes))} differences; before is the other run, after this one.{more}")

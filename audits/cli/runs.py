@@ -7,6 +7,7 @@ import time
 
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError
+from audits.runs.changes import paired_changes
 from audits.runs.compare import Change, compare_runs
 from audits.runs.documents import dump_yaml
 from audits.runs.saved import STATUSES, SavedRun, SavedRuns
@@ -54,7 +55,8 @@ def shown(identity: str, *, as_json: bool) -> str:
 def compare(first: str, second: str, *, as_json: bool) -> str:
     """Say what changed between two saved audits."""
     saved = SavedRuns()
-    changes = compare_runs(saved.load(first), saved.load(second))
+    before, after = saved.load(first), saved.load(second)
+    changes = compare_runs(before, after)
     if as_json:
         return json.dumps([vars(change) for change in changes], indent=1, ensure_ascii=False)
     if not changes:
@@ -66,6 +68,8 @@ def compare(first: str, second: str, *, as_json: bool) -> str:
     told = [each for part in parts for each in parts[part] if _is_finding(each)]
     told += [each for part in _HEAD for each in parts.get(part, ())][:_MOST_A_PART]
     lines = [f"{counted(len(changes), 'difference')}:", *map(_worded, told)]
+    for each in paired_changes(before, after):
+        lines.append(wrapped(f"{each.audit}, on the same people: {each.verdict}. {each.headline}", "  "))
     folded = len([each for part in _HEAD for each in parts.get(part, ())]) - _MOST_A_PART
     lines += [f"  … and {folded:,} more of spec, data and model"] if folded > 0 else []
     for part in (name for name in parts if name not in _HEAD):

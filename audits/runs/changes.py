@@ -40,6 +40,7 @@ __all__ = [
     "DecidedRow",
     "audit_change",
     "compare",
+    "paired_changes",
     "refused",
     "with_decisions",
 ]
@@ -62,6 +63,8 @@ class OneAudit(Protocol):
 class OneRun(Protocol):
     """What a comparison needs of a run."""
 
+    @property
+    def data(self) -> dict[str, Any]: ...
     @property
     def model(self) -> dict[str, Any]: ...
     @property
@@ -320,6 +323,20 @@ def compare(first: OneRun, second: OneRun) -> Changes:
         )
     names = (str(first.model["name"]), str(second.model["name"]))
     return with_decisions(Changes(names, told), subjects)
+
+
+def paired_changes(first: OneRun, second: OneRun) -> tuple[AuditChange, ...]:
+    """Return what changes between two saved runs of one table, in audits with the same options.
+
+    Nothing of other tables, and no audit whose numbers are all the same or not paired.
+    """
+    if first.data["sha256"] != second.data["sha256"]:
+        return ()
+    pairs = [each for each in _matched(first.audits, second.audits) if each[0].options == each[1].options]
+    told = (audit_change(one, two, place) for one, two, place in pairs)
+    return tuple(
+        each for each in told if any(row.verdict is not None and row.change.value for row in each.rows)
+    )
 
 
 def _matched(

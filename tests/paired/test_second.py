@@ -18,6 +18,7 @@ from audits.reports.contents import full
 from audits.reports.html import render_report
 from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema
+from audits.runs.changes import paired_changes
 from audits.runs.execute import execute
 from audits.runs.gate import judge, read_gate
 from audits.runs.result import RunResult
@@ -320,6 +321,16 @@ def test_runs_of_their_own_are_compared_in_python(base: Path) -> None:
     )  # fmt: skip
     other = audits.compare(both[0], shorter).audits[0]
     assert all(row.change.low is None and "same people" in row.change.method for row in other.rows)
+
+
+def test_saved_runs_of_one_table_are_paired_as_far_as_they_keep_people(base: Path, found: RunResult) -> None:
+    alone = [run(base, spec("groups", model=model)) for model in (spec()["model"], THEN["model"])]
+    [told] = paired_changes(*alone)
+    row = next(row for row in told.rows if row.where == "table[sex: f].differences.selection_rate")
+    assert row.change == change(found, "groups", row.where).change
+    assert paired_changes(alone[0], alone[0]) == ()
+    other = run(base, spec("groups", {"rule_sets": {"protected": ["sex"], "support": 0.2}}))
+    assert not [each for each in paired_changes(found, other) if each.audit == "rule_sets"], "other options"
 
 
 def test_its_keys_are_explained() -> None:
