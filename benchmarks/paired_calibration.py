@@ -46,13 +46,14 @@ def simulations() -> list[Simulation]:
         for tail in (1.0, 1.2):
             setting = f"{n:,} people, lognormal, {'the same tails' if tail == 1 else 'a longer tail then'}"
             worlds.append((setting, "change of a mean", partial(_mean, n, tail)))
-        worlds.append((f"{n:,} people", "change of a ratio of sums", partial(_ratio, n)))
-        worlds.append((f"{n:,} people", "change of a group's multiple", partial(_multiple, n)))
+        worlds.append((f"{n:,} people, long-tailed sums", "change of a ratio of sums", partial(_ratio, n)))
+        group = f"{n:,} people, two in five in the group"
+        worlds.append((group, "change of a mean as a multiple of others'", partial(_multiple, n)))
     for k in (30, 200):
         worlds.append((f"{k} persons of 1 to 5 rows", "change of a share", partial(_clusters, k)))
         worlds.append((f"{2 * k} people, {k} counterparts", "change of a share of flips", partial(_flips, k)))
     found = [
-        Simulation("paired", f"{shown}: {setting}", partial(_covers, world, shown, setting))
+        Simulation("paired", setting, partial(_covers, world, shown, setting))
         for setting, shown, world in worlds
     ]
     return found + [

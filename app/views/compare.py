@@ -7,6 +7,7 @@ import streamlit as st
 from app import state, work
 from app.compare.choices import both_words, checked_model, choose_audits, choose_model, seconds_of
 from app.compare.result import show_result
+from app.summary import audited_size
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.run_bar import ended_badly, progress, run_button
@@ -52,6 +53,9 @@ try:
     }
     seconds = seconds_of(asked, edited, summary)
     standing = work.standing(space, spec)
+    if not (standing.going or standing.finished):
+        for each, options in asked.items():
+            work.check_fits(each, options, audited_size(edited, summary), seconds)
 except InputError as error:
     with question:
         st.markdown(page_text("compare_question"))
