@@ -1,4 +1,10 @@
-"""How a table lies in a text: its separator, header, and the lines before it."""
+"""How a table lies in a text: its separator, header, and the lines before it.
+
+Not DuckDB's sniffer (2.0): of the 86 tables that the tests write by hand and both read, it reads 12 as
+something else. It splits ``1,234;0,5`` at its decimal commas, takes ``White,Male`` over people for a header
+and ``0,1,2`` over measurements for a row, and a table with one line too short or too long for a single
+column, where a sentence that names the line is wanted.
+"""
 
 from __future__ import annotations
 
