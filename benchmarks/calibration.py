@@ -57,7 +57,8 @@ def _modules(node: ast.AST) -> Iterable[str]:
 @functools.cache
 def code_of(audit: str) -> str:
     """Return a digest of the code behind the numbers of `audit`: its room and what that imports of the
-    shared rooms, comments and docstrings apart."""
+    shared rooms. Of definitions, without comments and docstrings: which module one stands in, and how it
+    comes there, decides no number."""
     if audit in {"all", "monitor"}:
         script = "shared" if audit == "all" else audit
         found = [ROOT / "benchmarks" / f"{script}_calibration.py"]
@@ -68,23 +69,29 @@ def code_of(audit: str) -> str:
             for path in (ROOT / "audits" / audit).rglob("*.py")
             if not _SAYS_ONLY & {path.stem, path.parent.name}
         ]
-    parts: dict[Path, str] = {}
+    seen: set[Path] = set()
+    definitions: set[str] = set()
     while found:
         path = found.pop()
-        if path in parts or not path.is_file():
+        if path in seen or not path.is_file():
             continue
+        seen.add(path)
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in list(ast.walk(tree)):
             found += [ROOT / f"{module.replace('.', '/')}.py" for module in _modules(node)]
             body = getattr(node, "body", None)
             if isinstance(body, list):
-                node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
-        parts[path] = ast.dump(tree)
-    return hashlib.sha256("".join(parts[path] for path in sorted(parts)).encode()).hexdigest()[:12]
+                node.body = [each for each in body if not _is_wiring(each)]  # type: ignore[attr-defined]
+        definitions |= {ast.dump(each) for each in tree.body}
+    return hashlib.sha256("".join(sorted(definitions)).encode()).hexdigest()[:12]
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+def _is_wiring(node: ast.AST) -> bool:
+    """Whether a statement is an import, a list of names or a docstring."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(each, ast.Name) and each.id == "__all__" for each in node.targets)
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return text or isinstance(node, (ast.Import, ast.ImportFrom))
 
 
 @dataclass(frozen=True)
