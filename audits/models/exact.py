@@ -15,6 +15,7 @@ import numpy as np
 
 from audits.errors import InputError
 from audits.models.gradients import logits_over
+from audits.models.labels import number_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,14 +24,23 @@ if TYPE_CHECKING:
     from audits.data.space import FeatureSpace
     from audits.models.protocol import Model
 
-__all__ = ["TOLERANCE", "Exact", "ExactNumber", "differentiable", "regression_of", "sklearn_networks"]
+__all__ = [
+    "FAILURES",
+    "TOLERANCE",
+    "Exact",
+    "ExactNumber",
+    "differentiable",
+    "estimator_networks",
+    "log_odds",
+    "regression_of",
+]
 
 TOLERANCE = 1e-5
 """Largest difference between a network's score and the model's own: float32 keeps seven digits."""
 
 _ROWS_AT_ONCE = 8192
-_FAILURES = (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError)
-"""What a graph that is no network of standard layers fails with: it is then asked for scores only."""
+FAILURES = (InputError, ValueError, RuntimeError, TypeError, KeyError, IndexError, AttributeError)
+"""What a model that is no network of standard layers fails with: it is then asked for scores only."""
 
 _Network = tuple[Callable[["pd.DataFrame"], np.ndarray], Callable[[], "torch.nn.Module"]]
 """What encodes rows, and what makes the network that reads that."""
@@ -94,7 +104,7 @@ class Exact:
     def network(self) -> torch.nn.Module:
         """Return a float64 copy of the network."""
         network = self.made()
-        return _favorable_odds(network, self.favorable) if self.classes is None else network
+        return log_odds(network, 1.0 if self.favorable[1] else -1.0) if self.classes is None else network
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +157,7 @@ def _number_readings(model: Any) -> Iterator[ExactNumber]:
                 yield ExactNumber(model, encode, made)
     elif opened is not None or owner is not None:
         given = model.given if opened is not None else model.reader
-        for encode, made in _sklearn_parts(opened.model if opened is not None else owner, given):
+        for encode, made in estimator_networks(opened.model if opened is not None else owner, given):
             yield ExactNumber(model, encode, made)
 
 
@@ -160,7 +170,7 @@ def _gives(
         network = logits_over(exact, space, frame)  # type: ignore[arg-type]
         with torch.inference_mode():
             own = network(torch.from_numpy(space.encode(frame))).numpy()
-    except _FAILURES:
+    except FAILURES:
         return False
     return own.shape == (len(numbers), 1) and bool(np.abs(own[:, 0] - numbers).max() <= TOLERANCE * unit)
 
@@ -194,7 +204,8 @@ def _readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
         yield from _onnx_readings(model, favorable)
     opened = getattr(model, "opened", None)
     if opened is not None and opened.model is not None and model.labels is None:
-        yield from sklearn_networks(model, opened.model, model.given, favorable)
+        for encode, made in estimator_networks(opened.model, model.given):
+            yield Exact(model, encode, made, favorable)
 
 
 def _onnx_readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
@@ -232,29 +243,19 @@ def _tensor_behind(proto: Any, output: str) -> str:
     return output
 
 
-def sklearn_networks(
-    model: Any, estimator: Any, given: Callable[[pd.DataFrame], Any], favorable: np.ndarray
-) -> Iterator[Exact]:
-    """Yield the network that a fitted scikit-learn estimator is, if it is one.
+def estimator_networks(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iterator[_Network]:
+    """Yield what encodes rows for a fitted scikit-learn estimator and the network behind it, if it is one.
 
     Parameters
     ----------
-    model : Model
-        What scores people by it.
     estimator : object
-        A logistic regression or MLP classifier, or a pipeline that ends in one.
+        A linear model or network of scikit-learn, or a pipeline that ends in one.
     given : callable
         From raw rows to what the estimator takes.
-    favorable : (k,) bool
-        Which of its classes are favourable.
     """
-    for encode, made in _sklearn_parts(estimator, given):
-        yield Exact(model, encode, made, favorable)
-
-
-def _sklearn_parts(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iterator[_Network]:
-    steps = estimator[:-1] if hasattr(estimator, "steps") and len(estimator.steps) > 1 else None
-    last = estimator[-1] if hasattr(estimator, "steps") else estimator
+    parts = getattr(estimator, "steps", None)
+    whole = not isinstance(parts, list)  # any object may have an attribute of this name
+    steps, last = (None, estimator) if whole else (estimator[:-1] if len(parts) > 1 else None, estimator[-1])
     made = _sklearn_layers(last)
     if made is None:
         return
@@ -262,22 +263,21 @@ def _sklearn_parts(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iter
     def encode(frame: pd.DataFrame) -> np.ndarray:
         x = given(frame)
         x = x if steps is None else steps.transform(x)
-        x = x.toarray() if hasattr(x, "toarray") else x
-        return np.asarray(x, dtype=np.float64)
+        return number_matrix(x.toarray() if hasattr(x, "toarray") else x)
 
     yield encode, made
 
 
 def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
     """Return what makes the network of logits of a fitted estimator, told by its name and arrays."""
-    kind = type(last).__name__
-    if kind in {"LogisticRegression", "LogisticRegressionCV", "SGDClassifier"} and hasattr(last, "coef_"):
-        if kind == "SGDClassifier" and getattr(last, "loss", "") != "log_loss":
+    kinds = {kind.__name__ for kind in type(last).__mro__}
+    if kinds & {"LogisticRegression", "SGDClassifier"} and hasattr(last, "coef_"):
+        if "SGDClassifier" in kinds and getattr(last, "loss", "") != "log_loss":
             return None
         return lambda: _sequence([last.coef_.T], [last.intercept_], "identity")
-    if kind == "MLPClassifier" and last.out_activation_ in {"logistic", "softmax"}:
+    if "MLPClassifier" in kinds and last.out_activation_ in {"logistic", "softmax"}:
         return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
-    if kind == "MLPRegressor" and last.out_activation_ == "identity":
+    if "MLPRegressor" in kinds and last.out_activation_ == "identity":
         return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
     coefficients = getattr(last, "coef_", None)
     if not hasattr(last, "classes_") and coefficients is not None and np.ndim(coefficients) in {1, 2}:
@@ -303,16 +303,20 @@ def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Module:
     return nn.Sequential(*kept)
 
 
-def _favorable_odds(network: torch.nn.Module, favorable: np.ndarray) -> torch.nn.Module:
-    """Return the log-odds (m, 1) of the favourable of two classes, from logits or the second's log-odds."""
+def log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Module:
+    """Return the log-odds (m, 1) of the favourable of two classes.
+
+    `sign` is -1 where that is the first class. The network gives logits (m, 2), or log-odds (m, 1) or (m,)
+    of the second.
+    """
     import torch
     from torch import nn
 
-    sign = 1.0 if favorable[1] else -1.0
     layers = list(network) if isinstance(network, nn.Sequential) else [network]
     last = layers[-1]
     if isinstance(last, nn.Linear):
-        weight, bias = last.weight.data.double(), last.bias.data.double()
+        weight = last.weight.data.double()
+        bias = weight.new_zeros(len(weight)) if last.bias is None else last.bias.data.double()
         if len(bias) == 2:
             weight, bias = weight[1:] - weight[:1], bias[1:] - bias[:1]
         made = nn.Linear(last.in_features, len(bias), dtype=torch.float64)
@@ -320,9 +324,10 @@ def _favorable_odds(network: torch.nn.Module, favorable: np.ndarray) -> torch.nn
         return nn.Sequential(*layers[:-1], made)
 
     class Odds(nn.Module):
-        """Logits (m, 2), or log-odds (m, 1) of the second class, to those of the favourable one, (m, 1)."""
+        """Logits (m, 2), or log-odds of the second class, to those of the favourable one, (m, 1)."""
 
-        def forward(self, z: torch.Tensor) -> torch.Tensor:
+        def forward(self, given: torch.Tensor) -> torch.Tensor:
+            z = given.reshape(len(given), -1)
             return sign * (z if z.shape[1] == 1 else z[:, 1:] - z[:, :1])
 
     return nn.Sequential(*layers, Odds())
@@ -342,7 +347,7 @@ def _holds(exact: Exact, scores: np.ndarray, frame: pd.DataFrame, space: Feature
                 two = exact.classes is None
                 found.append((torch.sigmoid(logits) if two else torch.softmax(logits, dim=1)).numpy())
         chances = np.concatenate(found)
-    except _FAILURES:
+    except FAILURES:
         return False
     if chances.shape[1] != (1 if exact.classes is None else len(exact.favorable)):
         return False

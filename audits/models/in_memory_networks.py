@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import expit, softmax
 
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
+from audits.models.exact import FAILURES, TOLERANCE, estimator_networks, log_odds
 from audits.models.in_memory_models import InMemoryModel, InMemoryNetwork
-from audits.models.labels import number_column
+from audits.models.labels import number_matrix
 from audits.models.protocol import favorable_columns, label_values
 
 if TYPE_CHECKING:
@@ -24,20 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["is_network", "network_call", "with_gradient"]
 
 _TRIED_FIRST = 1000
-_AGREES = 1e-5
 
 
 def is_network(model: Any) -> bool:
     """Whether an object is a torch module, told without torch."""
     return any(kind.__module__.startswith("torch.nn") for kind in type(model).__mro__)
-
-
-def _matrix(rows: Any) -> np.ndarray:
-    """Return a table of numbers, in whatever form, as a matrix of float64."""
-    if isinstance(rows, np.ndarray):
-        return rows.astype(np.float64)
-    frame = rows if isinstance(rows, pd.DataFrame) else rows.to_pandas()
-    return np.column_stack([number_column(frame.iloc[:, place]) for place in range(frame.shape[1])])
 
 
 def network_call(network: Any) -> Callable[[Any], np.ndarray]:
@@ -51,7 +43,7 @@ def network_call(network: Any) -> Callable[[Any], np.ndarray]:
         network.eval()
         try:
             with torch.inference_mode():
-                given = torch.from_numpy(_matrix(rows)).to(dtype=like.dtype, device=like.device)
+                given = torch.from_numpy(number_matrix(rows)).to(dtype=like.dtype, device=like.device)
                 return np.asarray(network(given).cpu().numpy())
         finally:
             network.train(training)
@@ -85,7 +77,7 @@ def with_gradient(model: Any, asked: InMemoryModel, data: AuditData) -> InMemory
             return None
         favorable, kept["classes"] = int(np.flatnonzero(chosen)[0]), None
     if kept["classes"] is None:
-        layers = _one_logit(layers, favorable)
+        layers = log_odds(torch.nn.Sequential(*layers), -1.0 if favorable == 0 else 1.0)
     found = InMemoryNetwork(
         **kept, asked=asked, favorable=favorable, made=made, layers=torch.nn.Sequential(*layers)
     )
@@ -107,7 +99,7 @@ def _agrees(model: InMemoryNetwork, data: AuditData) -> bool:
     except Exception:  # noqa: BLE001  (steps that cannot be taken apart: the black box remains)
         return False
     own = softmax(logits, axis=1) if said.ndim == 2 else expit(logits).reshape(len(logits), -1)[:, 0]
-    return own.shape == said.shape and bool(np.allclose(own, said, rtol=0, atol=_AGREES))
+    return own.shape == said.shape and bool(np.allclose(own, said, rtol=0, atol=TOLERANCE))
 
 
 def _torch_layers(network: Any, asked: InMemoryModel) -> tuple[Callable[[Any], np.ndarray], list[Any]]:
@@ -116,9 +108,9 @@ def _torch_layers(network: Any, asked: InMemoryModel) -> tuple[Callable[[Any], n
 
     layers = _flat(copy.deepcopy(network).eval().cpu().double())
     if asked.output == "logits":
-        return _matrix, layers
+        return number_matrix, layers
     if isinstance(layers[-1], (torch.nn.Sigmoid, torch.nn.Softmax)):
-        return _matrix, layers[:-1]
+        return number_matrix, layers[:-1]
 
     class Logits(torch.nn.Module):
         """Probabilities, one or of each class, as logits."""
@@ -127,7 +119,7 @@ def _torch_layers(network: Any, asked: InMemoryModel) -> tuple[Callable[[Any], n
             given = given.reshape(len(given), -1)
             return torch.logit(given) if given.shape[1] == 1 else torch.log(given)
 
-    return _matrix, [*layers, Logits()]
+    return number_matrix, [*layers, Logits()]
 
 
 def _flat(network: Any) -> list[Any]:
@@ -139,70 +131,8 @@ def _flat(network: Any) -> list[Any]:
 
 
 def _sklearn_layers(model: Any) -> tuple[Callable[[Any], np.ndarray], list[Any]] | None:
-    """Return steps and layers of a logistic regression or network of scikit-learn; None for other models."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import Pipeline
-
-    last = model[-1] if isinstance(model, Pipeline) else model
-    if not isinstance(last, (LogisticRegression, MLPClassifier)):
-        return None
-    steps = model[:-1].transform if isinstance(model, Pipeline) and len(model) > 1 else None
-
-    def made(rows: Any) -> np.ndarray:
-        found = rows if steps is None else steps(rows)
-        found = found.toarray() if hasattr(found, "toarray") else found
-        return found.astype(np.float64) if isinstance(found, np.ndarray) else _matrix(found)
-
-    if isinstance(last, LogisticRegression):
-        return made, _layers([last.coef_.T], [last.intercept_], "identity")
-    return made, _layers(last.coefs_, last.intercepts_, last.activation)
-
-
-def _layers(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], activation: str) -> list[Any]:
-    import torch
-
-    between = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "logistic": torch.nn.Sigmoid}.get(
-        activation, torch.nn.Identity
-    )
-    layers: list[Any] = []
-    for weight, bias in zip(weights, biases, strict=True):
-        layers += [_linear(np.asarray(weight).T, np.asarray(bias)), between()]
-    return layers[:-1]
-
-
-def _one_logit(layers: Sequence[Any], favorable: int | None) -> list[Any]:
-    """Return layers that end in the log-odds (n, 1) of the favourable outcome.
-
-    `favorable` is its place among two classes; None where the last output speaks for it. What the layers
-    give is one number for the second class, or one for each.
-    """
-    import torch
-
-    *before, last = layers
-    sign = -1.0 if favorable == 0 else 1.0
-    if not isinstance(last, torch.nn.Linear):
-
-        class Favorable(torch.nn.Module):
-            """One logit of what may be two."""
-
-            def forward(self, given: torch.Tensor) -> torch.Tensor:
-                z = given.reshape(len(given), -1)
-                return sign * (z[:, -1:] - (z[:, :1] if z.shape[1] > 1 else 0.0))
-
-        return [*layers, Favorable()]
-    weight = last.weight.detach().double().numpy()
-    bias = np.zeros(len(weight)) if last.bias is None else last.bias.detach().double().numpy()
-    if len(weight) == 2:
-        weight, bias = weight[1:] - weight[:1], bias[1:] - bias[:1]
-    return [*before, _linear(sign * weight, sign * bias)]
-
-
-def _linear(weight: np.ndarray, bias: np.ndarray) -> Any:
-    """Return a float64 layer with these weights (outputs, inputs)."""
-    import torch
-
-    layer = torch.nn.Linear(weight.shape[1], weight.shape[0], dtype=torch.float64)
-    layer.weight.data = torch.from_numpy(np.array(weight, dtype=np.float64))
-    layer.bias.data = torch.from_numpy(np.array(bias, dtype=np.float64))
-    return layer
+    """Return steps and layers of a linear model or network of scikit-learn; None for other models."""
+    for steps, made in estimator_networks(model, lambda rows: rows):
+        with suppress(*FAILURES):
+            return steps, list(made())
+    return None
