@@ -243,7 +243,9 @@ def _tensor_behind(proto: Any, output: str) -> str:
     return output
 
 
-def estimator_networks(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> Iterator[_Network]:
+def estimator_networks(
+    estimator: Any, given: Callable[[pd.DataFrame], Any]
+) -> Iterator[tuple[Callable[[pd.DataFrame], np.ndarray], Callable[[], torch.nn.Sequential]]]:
     """Yield what encodes rows for a fitted scikit-learn estimator and the network behind it, if it is one.
 
     Parameters
@@ -254,8 +256,9 @@ def estimator_networks(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> 
         From raw rows to what the estimator takes.
     """
     parts = getattr(estimator, "steps", None)
-    whole = not isinstance(parts, list)  # any object may have an attribute of this name
-    steps, last = (None, estimator) if whole else (estimator[:-1] if len(parts) > 1 else None, estimator[-1])
+    steps, last = None, estimator
+    if isinstance(parts, list):  # any object may have an attribute of this name
+        steps, last = estimator[:-1] if len(parts) > 1 else None, estimator[-1]
     made = _sklearn_layers(last)
     if made is None:
         return
@@ -268,7 +271,7 @@ def estimator_networks(estimator: Any, given: Callable[[pd.DataFrame], Any]) -> 
     yield encode, made
 
 
-def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
+def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Sequential] | None:
     """Return what makes the network of logits of a fitted estimator, told by its name and arrays."""
     kinds = {kind.__name__ for kind in type(last).__mro__}
     if kinds & {"LogisticRegression", "SGDClassifier"} and hasattr(last, "coef_"):
@@ -286,7 +289,7 @@ def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Module] | None:
     return None
 
 
-def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Module:
+def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Sequential:
     import torch
     from torch import nn
 
@@ -303,7 +306,7 @@ def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Module:
     return nn.Sequential(*kept)
 
 
-def log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Module:
+def log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
     """Return the log-odds (m, 1) of the favourable of two classes.
 
     `sign` is -1 where that is the first class. The network gives logits (m, 2), or log-odds (m, 1) or (m,)

@@ -24,10 +24,9 @@ from audits.checks import choices
 from audits.data.frames import with_columns
 from audits.data.given import Given, Reader
 from audits.errors import InputError
+from audits.models.heads import name_classes, named_by_data, number_sign
 from audits.models.in_memory_models import InMemoryModel, InMemoryNumber, Output, answers_of
 from audits.models.in_memory_networks import is_network, network_call, with_gradient
-from audits.models.labels import cut_rule
-from audits.models.onnx_outputs import name_classes, named_by_data
 from audits.models.protocol import class_text, label_values
 
 if TYPE_CHECKING:
@@ -184,9 +183,8 @@ def in_memory_model(
 
 
 def _number(model: Any, name: str, reader: Reader, data: AuditData) -> InMemoryNumber:
-    assert data.cut is not None  # noqa: S101  (the caller looked)
     ask = model.predict if hasattr(model, "predict") else _way_to_ask(model, name, "scores")[0]
-    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0
+    sign = number_sign(data)
     made = InMemoryNumber(name, reader.columns, None, ask, reader, "scores", sign=sign)
     digest = _digest(model, made.score(data.frame))
     return replace(made, sha256=digest, notes=tuple(_steadiness(made, data)))

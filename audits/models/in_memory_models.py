@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, softmax
 
 from audits.data.given import Reader
 from audits.errors import InputError
-from audits.models.onnx_outputs import one_hot, read_probabilities
+from audits.models.heads import class_scores
 from audits.models.protocol import check_scores, class_text, need_columns
 
 if TYPE_CHECKING:
@@ -107,26 +106,16 @@ class InMemoryNumber(InMemoryModel):
 
 def scores_of(answers: np.ndarray, frame: pd.DataFrame, model: InMemoryModel) -> np.ndarray:
     """Return answers as `Model.score` does."""
-    width = 1 if model.classes is None else len(model.classes)
-    if model.output == "labels":
-        places = {class_text(value): place for place, value in enumerate(model.classes or ())}
-        return one_hot(answers, places, width, model.name)
-    if answers.ndim == 2 and answers.shape[1] == 1:
-        answers = answers[:, 0]
     if model.output == "scores":
         return model.sign * check_scores(answers.astype(np.float64), frame, model.name)
-    if model.output == "logits":
+    single = model.classes is None
+    width = (answers.shape[1] if answers.ndim == 2 else 1) if single else len(model.classes or ())
+    places = {class_text(value): place for place, value in enumerate(model.classes or ())}
+    labels, logits = places if model.output == "labels" else None, model.output == "logits"
+    if logits:
         check_scores(answers, frame, model.name)
-        answers = answers.astype(np.float64)
-        answers = expit(answers) if answers.ndim == 1 else softmax(answers, axis=1)
-    scores = read_probabilities(answers, frame, model.name)
-    if width == 1:
-        return scores if scores.ndim == 1 else scores[:, -1]
-    if scores.ndim == 1:
-        scores = np.column_stack([1.0 - scores, scores])
-    if scores.shape[1] != width:
-        raise InputError(model.name, f"must give {width} probabilities a person", scores.shape[1])
-    return scores
+    scores = class_scores(answers, frame, model.name, width=width, labels=labels, logits=logits)
+    return scores[:, -1] if single and scores.ndim == 2 else scores
 
 
 def answers_of(ask: Callable[[Any], Any], rows: Any, n: int, name: str) -> np.ndarray:

@@ -77,7 +77,7 @@ def with_gradient(model: Any, asked: InMemoryModel, data: AuditData) -> InMemory
             return None
         favorable, kept["classes"] = int(np.flatnonzero(chosen)[0]), None
     if kept["classes"] is None:
-        layers = log_odds(torch.nn.Sequential(*layers), -1.0 if favorable == 0 else 1.0)
+        layers = list(log_odds(torch.nn.Sequential(*layers), -1.0 if favorable == 0 else 1.0))
     found = InMemoryNetwork(
         **kept, asked=asked, favorable=favorable, made=made, layers=torch.nn.Sequential(*layers)
     )

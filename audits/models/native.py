@@ -19,17 +19,18 @@ from audits.checks import choices
 from audits.data.values import as_text
 from audits.data.written import Written
 from audits.errors import InputError
-from audits.models.labels import cut_rule, label_numbers
-from audits.models.onnx_file import check_size
-from audits.models.onnx_inputs import check_columns, column_for
-from audits.models.onnx_outputs import (
+from audits.models.heads import (
+    Numbers,
+    class_scores,
     name_classes,
     named_by_data,
-    one_hot,
+    number_sign,
     probabilities_of,
     read_probabilities,
 )
-from audits.models.protocol import check_scores, class_text, need_columns
+from audits.models.onnx_file import check_size
+from audits.models.onnx_inputs import check_columns, column_for
+from audits.models.protocol import class_text, need_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,34 +175,19 @@ class NativeModel(_Fed):
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        values = self.opened.predict(self.given(frame))
-        if self.labels is not None:
-            return one_hot(values, self.labels, len(self.classes), self.name)
-        scores = _probabilities(values, frame, self.name, logits=self.logits)
-        return np.column_stack([1.0 - scores, scores]) if scores.ndim == 1 else scores
+        values, width = self.opened.predict(self.given(frame)), len(self.classes)
+        return class_scores(values, frame, self.name, width=width, labels=self.labels, logits=self.logits)
 
 
 @dataclass(frozen=True, eq=False)
-class NativeNumbers(_Fed):
-    """A regression; its score is the number, its sign turned where lower is better for the person."""
+class NativeNumbers(Numbers, _Fed):
+    """A regression."""
 
     sign: float
 
-    classes = None
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        need_columns(frame, self.columns, self.name)
-        if frame.empty:
-            return np.empty(0)
-        values = np.asarray(self.opened.predict(self.given(frame)), dtype=np.float64)
-        if values.size != len(frame):
-            raise InputError(self.name, "must give one number a person", values.shape)
-        return check_scores(values.reshape(-1), frame, self.name)
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number, its sign turned where lower is better for the person, (n,) float64."""
-        return self.sign * self.number(frame)
+    def answers(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return what the file gives for rows, at least one."""
+        return np.asarray(self.opened.predict(self.given(frame)), dtype=np.float64)
 
 
 def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
@@ -216,10 +202,9 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
     notes = list(_notes(opened, columns, data))
     fed = (opened, columns, data.written)
     if number:
-        label_numbers(data)
+        sign = number_sign(data)
         if opened.gives == "labels":
             raise InputError(opened.name, "must predict numbers, but it gives labels only")
-        sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
         return NativeNumbers(*fed, tuple(notes), sign)
     if opened.gives == "numbers" and spec.output is None:
         raise InputError(
@@ -236,7 +221,9 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
         return NativeModel(*fed, tuple(notes), found, codes, False)
     sample = data.frame.iloc[:1000]
     values = opened.predict(_Fed(*fed, ()).given(sample))
-    scores = _probabilities(values, sample, opened.name, logits=logits)
+    scores = read_probabilities(
+        probabilities_of(values, opened.name) if logits else values, sample, opened.name
+    )
     width = 2 if scores.ndim == 1 else scores.shape[1]
     found = name_classes(width, spec.classes, opened.classes, data, opened.name)
     if spec.classes is None and found is not opened.classes:
@@ -244,13 +231,6 @@ def match(opened: Opened, data: AuditData, spec: ModelSpec, *, number: bool) -> 
             f"The file does not name its classes: they were taken to be {choices(found)}, in this order."
         )
     return NativeModel(*fed, tuple(notes), found, None, logits)
-
-
-def _probabilities(values: Any, frame: pd.DataFrame, name: str, *, logits: bool) -> np.ndarray:
-    values = np.asarray(values)
-    if logits:
-        values = probabilities_of(values, name)
-    return read_probabilities(values, frame, name)
 
 
 def _columns(opened: Opened, data: AuditData, spec: ModelSpec) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Models that predict a number: trained here by least squares, or asked over HTTP.
+"""Models that predict a number, trained here by least squares.
 
 The label of the data is a cut of that number (``{column: gpa, at_least: 3}``): a person's decision is
 favourable where the number predicted lies on the favourable side of the same cut. The score is the number,
@@ -8,7 +8,6 @@ its sign turned where lower is better for the person.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,10 @@ import sklearn
 from audits.data import FeatureSpace
 from audits.errors import InputError
 from audits.models.baselines import NAMES, fit_pipeline, prepare
-from audits.models.labels import cut_rule, label_numbers
+from audits.models.heads import Numbers, number_sign
+from audits.models.labels import label_numbers
 from audits.models.mlp import HIDDEN, network_outputs, train_layers
-from audits.models.protocol import check_scores, need_columns
+from audits.models.protocol import need_columns
 from audits.models.training import training_digest
 from audits.progress import Progress, silent
 from audits.threads import one_thread
@@ -31,34 +31,24 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from audits.data import AuditData
-    from audits.models.spec import Endpoint
 
-__all__ = ["load_endpoint_number", "train_number"]
+__all__ = ["train_number"]
 
 
 @dataclass(frozen=True, eq=False)
-class _Numbers:
-    """What all of them share: `sign` turns the number into a score, higher better for the person."""
+class _Trained(Numbers):
+    """What all of them share."""
 
     name: str
     columns: tuple[str, ...]
     sha256: str
     sign: float
 
-    classes = None
     invents = True
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        raise NotImplementedError
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number, its sign turned where lower is better for the person, (n,) float64."""
-        return self.sign * self.number(frame)
 
 
 @dataclass(frozen=True, eq=False)
-class PipelineNumbers(_Numbers):
+class PipelineNumbers(_Trained):
     """A pipeline of scikit-learn's regressors."""
 
     pipeline: Pipeline
@@ -95,7 +85,7 @@ class LinearNumbers(PipelineNumbers):
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkNumbers(_Numbers):
+class NetworkNumbers(_Trained):
     """A network that predicts (number - `centre`) / `unit`."""
 
     space: FeatureSpace
@@ -123,18 +113,6 @@ class NetworkNumbers(_Numbers):
         return torch.nn.Sequential(*layers)
 
 
-@dataclass(frozen=True, eq=False)
-class EndpointNumbers(_Numbers):
-    """A service with one number a person as its answer."""
-
-    service: Any  # an audits.models.endpoint.Service
-    notes: tuple[str, ...]
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        return _answered(self.service.ask(frame), frame, self.name) if len(frame) else np.empty(0)
-
-
 def train_number(
     data: AuditData, kind: str, *, seed: int = 0, progress: Progress = silent
 ) -> PipelineNumbers | NetworkNumbers:
@@ -157,7 +135,7 @@ def train_number(
     unit = float(np.sqrt(np.average(np.square(target - centre), weights=counts)))
     if unit == 0:
         raise InputError("data.label", f"must vary, but everyone trained on has {centre:g}")
-    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
+    sign = number_sign(data)
     if kind == "mlp":
         import torch
 
@@ -172,30 +150,3 @@ def train_number(
     made = LinearNumbers if kind == "logistic" else PipelineNumbers
     name = "linear regression" if kind == "logistic" else NAMES[kind]
     return made(name, tuple(data.features), digest, sign, pipeline, numbers, levels)
-
-
-def load_endpoint_number(
-    options: Endpoint, data: AuditData, *, columns: Sequence[str] | None = None
-) -> EndpointNumbers:
-    """Ask a service that gives one number a person, as `load_endpoint` asks a classifier.
-
-    Raises
-    ------
-    InputError
-        If the label is no cut of a number, the service cannot be asked, or it gives anything else.
-    """
-    from audits.models.endpoint import open_service, service_digest
-
-    label_numbers(data)
-    service, answers, notes = open_service(options, data, columns)
-    sample = data.frame.iloc[: len(answers)]
-    digest = service_digest(options, _answered(answers, sample, service.name))
-    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
-    return EndpointNumbers(service.name, service.columns, digest, sign, service, tuple(notes))
-
-
-def _answered(answers: Any, frame: pd.DataFrame, name: str) -> np.ndarray:
-    """Return the answers of a service as numbers (n,)."""
-    if isinstance(answers, list) or answers.dtype == object or answers.size != len(frame):
-        raise InputError(name, "must give one number a person", answers[0])
-    return check_scores(answers.reshape(-1), frame, name)

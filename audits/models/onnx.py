@@ -17,21 +17,21 @@ import pandas as pd
 from audits.checks import choices
 from audits.data.written import Written
 from audits.errors import InputError
-from audits.models.labels import cut_rule, label_numbers
-from audits.models.onnx_file import class_labels, parse_onnx
-from audits.models.onnx_graph import ROWS_AT_ONCE, Graph, open_graph, open_session
-from audits.models.onnx_inputs import Input, input_notes
-from audits.models.onnx_outputs import (
+from audits.models.heads import (
+    Numbers,
     check_labels,
-    find_outputs,
+    class_scores,
     name_classes,
     named_by_data,
-    one_hot,
+    number_sign,
     probabilities_of,
     read_probabilities,
     zipmap_keys,
 )
-from audits.models.protocol import check_scores, class_text, need_columns
+from audits.models.onnx_file import class_labels, parse_onnx
+from audits.models.onnx_graph import ROWS_AT_ONCE, Graph, find_outputs, open_graph, open_session
+from audits.models.onnx_inputs import Input, input_notes
+from audits.models.protocol import class_text, need_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,50 +113,28 @@ class OnnxModel(_Opened):
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty((0, len(self.classes)))
-        values = self.graph.run(frame, self.outputs)
-        if self.labels is not None:
-            return one_hot(values, self.labels, len(self.classes), self.name)
-        if self.logits:
-            values = probabilities_of(values, self.name)
-        scores = read_probabilities(values, frame, self.name)
-        if scores.ndim == 1:
-            return np.column_stack([1.0 - scores, scores])
-        if scores.shape[1] != len(self.classes):
-            raise InputError(
-                self.name, f"must give {len(self.classes)} probabilities a person", scores.shape[1]
-            )
-        return scores
+        values, width = self.graph.run(frame, self.outputs), len(self.classes)
+        return class_scores(values, frame, self.name, width=width, labels=self.labels, logits=self.logits)
 
 
 @dataclass(frozen=True, eq=False)
-class OnnxNumbers(_Opened):
-    """A file with one number a person as its output; `sign` turns it into a score, higher better."""
+class OnnxNumbers(Numbers, _Opened):
+    """A file with one number a person as its output."""
 
     outputs: tuple[str, ...]
     notes: tuple[str, ...]
     sign: float
 
-    classes = None
-
-    def number(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number predicted for each row of `frame`, (n,) float64."""
-        need_columns(frame, self.columns, self.name)
-        if frame.empty:
-            return np.empty(0)
-        values = np.asarray(self.graph.run(frame, self.outputs))
-        if values.size != len(frame):
-            raise InputError(self.name, "must give one number a person", values.shape)
-        return check_scores(values.reshape(-1), frame, self.name)
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the number, its sign turned where lower is better for the person, (n,) float64."""
-        return self.sign * self.number(frame)
+    def answers(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return what the file gives for rows, at least one."""
+        return np.asarray(self.graph.run(frame, self.outputs))
 
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> OnnxModel | OnnxNumbers:
     """Load an ONNX file as `load_file` asks for it."""
     if number:
-        return load_onnx_number(path, data, columns=spec.columns)
+        graph, _ = open_graph(path, data, spec.columns)
+        return _numbers(graph, data)
     return load_onnx(path, data, classes=spec.classes, columns=spec.columns, logits=spec.output == "logits")
 
 
@@ -223,24 +201,13 @@ def load_onnx(
     return OnnxModel(graph, found, scores or (labels or "",), codes, logits and bool(scores), tuple(notes))
 
 
-def load_onnx_number(
-    path: Path, data: AuditData, *, columns: Sequence[str] | Mapping[str, Sequence[str]] | None = None
-) -> OnnxNumbers:
-    """Load an ONNX file that gives one number a person, as `load_onnx` loads a classifier.
-
-    Raises
-    ------
-    InputError
-        If the file is refused, its inputs cannot be fed, or it gives anything but one number a person.
-    """
-    label_numbers(data)
-    graph, _ = open_graph(path, data, columns)
+def _numbers(graph: Graph, data: AuditData) -> OnnxNumbers:
+    """Return an opened file as a model of the number that the label of `data` cuts."""
+    sign = number_sign(data)
     scores, _ = find_outputs(graph.session.get_outputs(), graph.name)
     if not scores:
         raise InputError(graph.name, "must have an output of numbers, but it gives labels only")
-    sign = 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
-    notes = tuple(input_notes(graph.inputs, data))
-    return OnnxNumbers(graph, scores, notes, sign)
+    return OnnxNumbers(graph, scores, tuple(input_notes(graph.inputs, data)), sign)
 
 
 def reopen_onnx(content: bytes, feeding: Mapping[str, Any]) -> OnnxModel:

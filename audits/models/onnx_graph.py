@@ -17,6 +17,7 @@ import onnxruntime
 import pandas as pd
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 
+from audits.checks import choices
 from audits.data.written import Written
 from audits.errors import InputError
 from audits.models.onnx_file import matrix_columns, read_onnx, takes_gaps
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["ROWS_AT_ONCE", "Front", "Graph", "open_graph", "open_session", "run_session"]
+__all__ = ["ROWS_AT_ONCE", "Front", "Graph", "find_outputs", "open_graph", "open_session", "run_session"]
 
 ROWS_AT_ONCE = 8192
+_LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
+_SCORES = ("tensor(float)", "tensor(double)", "tensor(float16)")
 # what a damaged or unfit graph raises: the runtime's own errors, and Python's where texts in it are broken
 _FAILURES: tuple[type[Exception], ...] = (
     ValueError,
@@ -256,3 +259,26 @@ def run_session(
     if isinstance(parts[0], list):
         return [row for part in parts for row in part]
     return np.concatenate(parts)
+
+
+def find_outputs(outputs: Sequence[Any], name: str) -> tuple[tuple[str, ...], str | None]:
+    """Return the names of the probability outputs (none, one, or one a class) and of the label output."""
+    scores = [each.name for each in outputs if each.type in _SCORES or each.type.startswith("seq(map(")]
+    labels = [each.name for each in outputs if each.type in _LABELS]
+    if len(scores) > 1:
+        likely = [each for each in scores if "prob" in each.lower()]
+        scores = likely if len(likely) == 1 else scores
+    if len(scores) > 1 and len(labels) == 1 and all(_is_column(each) for each in outputs):
+        return tuple(scores), labels[0]  # a ZipMap by columns
+    if len(scores) > 1 or (not scores and len(labels) != 1):
+        found = [f"{each.name}: {each.type}" for each in outputs]
+        raise InputError(
+            name,
+            f"must have one output with probabilities or one with labels, but has {choices(found)}",
+            advice="export it with a single probability output",
+        )
+    return tuple(scores), (labels[0] if len(labels) == 1 else None)
+
+
+def _is_column(output: Any) -> bool:
+    return len(output.shape) == 1 or (len(output.shape) == 2 and output.shape[1] == 1)

@@ -272,7 +272,7 @@ def make_subject(
         notes += [*getattr(model, "notes", ()), *added]
         kind = "probability" if getattr(model, "labels", None) is None else "label"
     elif model_spec.endpoint is not None and learns == "number":
-        from audits.models.numbers import load_endpoint_number
+        from audits.models.endpoint import load_endpoint_number
 
         model = load_endpoint_number(model_spec.endpoint, data, columns=_sent(model_spec))
         data, added = _with_what_it_reads(data, model)

@@ -1,4 +1,7 @@
-"""How the outputs of an ONNX model are read: probabilities, or labels, and which class is which."""
+"""What a model's answers mean, whatever gives them: probabilities, labels, or a number.
+
+A source (a file, an address, an object) gives answers; a head reads them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from scipy.special import expit, softmax
 
 from audits.checks import choices
 from audits.errors import InputError
-from audits.models.protocol import check_scores, class_text, label_values, row_words
+from audits.models.labels import cut_rule, label_numbers
+from audits.models.protocol import check_scores, class_text, label_values, need_columns, row_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,43 +22,100 @@ if TYPE_CHECKING:
     from audits.data import AuditData
 
 __all__ = [
+    "Numbers",
     "check_labels",
-    "find_outputs",
+    "class_scores",
     "name_classes",
     "named_by_data",
+    "number_sign",
     "one_hot",
+    "one_number",
     "probabilities_of",
     "read_probabilities",
     "zipmap_keys",
 ]
 
-_LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
-_SCORES = ("tensor(float)", "tensor(double)", "tensor(float16)")
 _SUM_TOLERANCE = 1e-3  # float32 softmax over many classes
 _RANGE_TOLERANCE = 1e-5  # float32 rounding of a probability
 
 
-def find_outputs(outputs: Sequence[Any], name: str) -> tuple[tuple[str, ...], str | None]:
-    """Return the names of the probability outputs (none, one, or one a class) and of the label output."""
-    scores = [each.name for each in outputs if each.type in _SCORES or each.type.startswith("seq(map(")]
-    labels = [each.name for each in outputs if each.type in _LABELS]
-    if len(scores) > 1:
-        likely = [each for each in scores if "prob" in each.lower()]
-        scores = likely if len(likely) == 1 else scores
-    if len(scores) > 1 and len(labels) == 1 and all(_is_column(each) for each in outputs):
-        return tuple(scores), labels[0]  # a ZipMap by columns
-    if len(scores) > 1 or (not scores and len(labels) != 1):
-        found = [f"{each.name}: {each.type}" for each in outputs]
-        raise InputError(
-            name,
-            f"must have one output with probabilities or one with labels, but has {choices(found)}",
-            advice="export it with a single probability output",
-        )
-    return tuple(scores), (labels[0] if len(labels) == 1 else None)
+class Numbers:
+    """The head of a model of one number a person: `sign` turns it into a score, higher better."""
+
+    name: str
+    columns: tuple[str, ...]
+    sign: float
+
+    classes = None
+
+    def answers(self, frame: pd.DataFrame) -> Any:
+        """Return what the source gives for rows, at least one."""
+        raise NotImplementedError
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64."""
+        need_columns(frame, self.columns, self.name)
+        return one_number(self.answers(frame), frame, self.name) if len(frame) else np.empty(0)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number, its sign turned where lower is better for the person, (n,) float64."""
+        return self.sign * self.number(frame)
 
 
-def _is_column(output: Any) -> bool:
-    return len(output.shape) == 1 or (len(output.shape) == 2 and output.shape[1] == 1)
+def number_sign(data: AuditData) -> float:
+    """Return 1.0 where a higher number is better for the person, -1.0 where a lower one is.
+
+    Raises
+    ------
+    InputError
+        If the label is no cut of a number.
+    """
+    label_numbers(data)
+    return 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
+
+
+def one_number(answers: Any, frame: pd.DataFrame, name: str) -> np.ndarray:
+    """Return answers as one number a person, (n,); raise `InputError` if they are anything else."""
+    if isinstance(answers, list) or answers.dtype == object or answers.size != len(frame):
+        raise InputError(name, "must give one number a person", answers[0] if len(answers) else "nothing")
+    return check_scores(answers.reshape(-1), frame, name)
+
+
+def class_scores(
+    answers: Any,
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    width: int,
+    labels: Mapping[str, int] | None,
+    logits: bool,
+) -> np.ndarray:
+    """Return the probability of each of `width` classes, (n, width); (n,) of a single one.
+
+    Parameters
+    ----------
+    answers : array (n,), (n, 1), (n, k), or list of n dictionaries
+        What the source gave for the rows of `frame`.
+    labels : mapping, optional
+        The column of each label, where it gives labels.
+    logits : bool
+        Whether it gives log-odds.
+
+    Raises
+    ------
+    InputError
+        If they are no probabilities, not of so many classes, or no known label.
+    """
+    if labels is not None:
+        return one_hot(answers, labels, width, name)
+    if logits:
+        answers = probabilities_of(answers, name)
+    scores = read_probabilities(answers, frame, name)
+    if scores.ndim == 1:
+        return scores if width == 1 else np.column_stack([1.0 - scores, scores])
+    if scores.shape[1] != width:
+        raise InputError(name, f"must give {width} probabilities a person", scores.shape[1])
+    return scores
 
 
 def probabilities_of(values: np.ndarray | list[dict[Any, float]], name: str) -> np.ndarray:
