@@ -26,12 +26,20 @@ from app.who import Identified
 from app.workspace import issue_token
 from audits.errors import InputError, RunFailed
 from audits.runs.database import database
+from audits.runs.registry import AUDITS
 from audits.runs.store import home
 from audits.runs.version import VERSION
 
 __all__ = ["MIDDLEWARE", "ROUTES"]
 
 _PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent / "views").glob("[a-z]*.py")}
+_FORMER = {
+    "overview": "groups",
+    "flipsets": "flipset",
+    "individual": "loss_ratio",
+    "transport_flows": "outcome_transport",
+}
+"""Names of pages in links of earlier versions, and what they are called now; their choices keep theirs."""
 
 
 async def health(_: Request) -> JSONResponse:
@@ -73,8 +81,8 @@ async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
     await JSONResponse({"error": sentence}, status_code=404)(scope, receive, send)
 
 
-class WorkspaceInAddress:
-    """Sends a visitor without a workspace in the address to a fresh one.
+class WholeAddress:
+    """Sends a visitor without a workspace in the address to a fresh one, and an old link to its page.
 
     Done before the page loads: an address changed by the page would leave an entry in the browser's
     history that the back button cannot pass.
@@ -85,11 +93,15 @@ class WorkspaceInAddress:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on but the first request of a visit."""
-        first = scope["type"] == "http" and scope["method"] == "GET" and _page(scope) in _PAGES
+        asked = scope["type"] == "http" and scope["method"] == "GET"
+        page = _page(scope)
+        moved = "" if page.strip("/") in AUDITS else _FORMER.get(page.strip("/"), "")
         query = scope.get("query_string", b"").decode("latin-1")
-        if first and not {"w", "share"} & parse_qs(query).keys():
-            address = "&".join(part for part in (query, f"w={issue_token()}") if part)
-            response = RedirectResponse(f"?{address}", status_code=307, headers={"Cache-Control": "no-store"})
+        whole = bool({"w", "share"} & parse_qs(query).keys())
+        if asked and (moved or (page in _PAGES and not whole)):
+            address = "&".join(part for part in (query, "" if whole else f"w={issue_token()}") if part)
+            there = f"{'../' * (page.count('/') - 1)}{moved}?{address}"
+            response = RedirectResponse(there, status_code=307, headers={"Cache-Control": "no-store"})
             await response(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -112,6 +124,6 @@ MIDDLEWARE = [
     Middleware(Hardened),
     Middleware(Identified),
     Middleware(Bounded),
-    Middleware(WorkspaceInAddress),
+    Middleware(WholeAddress),
     Middleware(Recent),
 ]
