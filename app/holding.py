@@ -27,7 +27,7 @@ from audits.checks import build
 from audits.data import AuditData, Table, build_data, data_spec, read_table
 from audits.data.values import is_missing
 from audits.errors import InputError
-from audits.runs.arrivals import Arrival, read_arrow, read_file, read_json
+from audits.runs.monitoring.arrivals import Arrival, read_arrow, read_file, read_json
 from audits.runs.registry import AUDITS, usual_others
 from audits.threads import one_thread
 

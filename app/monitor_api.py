@@ -18,10 +18,10 @@ from app.ingest import Busy, Ingest
 from app.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
 from app.openapi import document
 from audits.errors import InputError, RunFailed
-from audits.runs.arrivals import read_outcomes
 from audits.runs.database import is_full
-from audits.runs.monitor_handling import SCOPES
-from audits.runs.monitors import Monitor
+from audits.runs.monitoring.arrivals import read_outcomes
+from audits.runs.monitoring.handling import SCOPES
+from audits.runs.monitoring.monitors import Monitor
 
 __all__ = ["INGEST", "ROUTES"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from app.webhooks import webhook_hosts
 from audits.errors import InputError
-from audits.runs.arrivals import read_object
-from audits.runs.monitors import Monitor, Monitors
+from audits.runs.monitoring.arrivals import read_object
+from audits.runs.monitoring.monitors import Monitor, Monitors
 from audits.sensitivity.monitor.streams import SHARES
 
 __all__ = ["QUESTIONS", "Asked", "Question", "as_csv", "described"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.monitor_reading import QUESTIONS
-from audits.runs.monitors import MOST_PEOPLE
+from audits.runs.monitoring.monitors import MOST_PEOPLE
 from audits.runs.version import VERSION
 
 __all__ = ["document"]

@@ -17,7 +17,7 @@ from typing import Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs import sandbox
-from audits.runs.arrivals import Arrival
+from audits.runs.monitoring.arrivals import Arrival
 from audits.runs.nursery import Child, LimitReached, Nursery
 from audits.sensitivity.monitor.profile import Sent
 

@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from audits.errors import InputError, RunFailed
-from audits.runs.monitor_messages import Message, rendered
-from audits.runs.monitors import Monitors, check_webhook
+from audits.runs.monitoring.messages import Message, rendered
+from audits.runs.monitoring.monitors import Monitors, check_webhook
 
 __all__ = ["Teller", "mail_is_set", "webhook_hosts"]
 

@@ -130,7 +130,7 @@ def reference() -> str:
     lines += [
         "::: audits.notebook.audit",
         "",
-        "::: audits.runs.checking.check",
+        "::: audits.runs.gates.checking.check",
         "",
         "::: audits.notebook.Findings",
         "",

@@ -19,7 +19,7 @@ from app.monitor_api import INGEST
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.monitors import Monitor
+from audits.runs.monitoring.monitors import Monitor
 from audits.stats.words import count
 
 __all__ = ["give_file", "remove_or_export", "send"]

@@ -15,7 +15,7 @@ from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.monitors import Monitor
+from audits.runs.monitoring.monitors import Monitor
 from audits.sensitivity.figures import monitors as figures
 from audits.sensitivity.monitor.watching import Alarm, Drift, GroupRates
 from audits.sensitivity.monitor.words import SEVERITIES

@@ -18,8 +18,8 @@ from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors import InlineExecutor, ProcessExecutor
 from audits.runs.fetching import fetched
-from audits.runs.gate import STRICT, Gate, Judgement, gate_of, judge
-from audits.runs.gate_reports import annotated, junit_xml, markdown
+from audits.runs.gates.gate import STRICT, Gate, Judgement, gate_of, judge
+from audits.runs.gates.reports import annotated, junit_xml, markdown
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:

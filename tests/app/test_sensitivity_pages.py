@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app import drafts, monitor_api, work
 from app.ingest import Ingest
 from app.workspace import Workspace
-from audits.runs.monitors import Batch
+from audits.runs.monitoring.monitors import Batch
 from tests.sensitivity.conftest import people
 
 ROOT = Path(__file__).resolve().parents[2]

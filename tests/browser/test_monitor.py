@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from audits.runs.database import Database
-from audits.runs.monitors import Monitors
+from audits.runs.monitoring.monitors import Monitors
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 

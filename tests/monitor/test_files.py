@@ -12,9 +12,9 @@ import pytest
 
 from app.ingest import Ingest, Taken
 from audits.errors import InputError, RunFailed
-from audits.runs.inboxes import inbox, take_files
-from audits.runs.monitors import Batch, Monitor, Monitors
-from audits.runs.scoring import Scorer
+from audits.runs.monitoring.inboxes import inbox, take_files
+from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.scoring import Scorer
 from tests.monitor.conftest import ROW, store_of
 from tests.sensitivity.conftest import people
 

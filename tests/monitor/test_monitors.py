@@ -14,8 +14,8 @@ import pytest
 
 from app import ingest, webhooks
 from audits.errors import InputError, RunFailed
-from audits.runs.arrivals import read_arrow, read_json
-from audits.runs.monitors import Batch, Monitors, check_webhook
+from audits.runs.monitoring.arrivals import read_arrow, read_json
+from audits.runs.monitoring.monitors import Batch, Monitors, check_webhook
 from audits.sensitivity import MonitorBundle, Scored
 from tests.monitor.conftest import ROW
 

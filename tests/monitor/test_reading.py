@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audits.runs.monitors import Monitors
+from audits.runs.monitoring.monitors import Monitors
 from tests.monitor.conftest import ROW, Server, start, store_of
 
 SECRET = "let prometheus in"

@@ -8,7 +8,7 @@ import pytest
 
 from app.ingest import _SMALL
 from audits.errors import InputError
-from audits.runs.arrivals import read_json
+from audits.runs.monitoring.arrivals import read_json
 
 _WORST = {
     "objects": b'{"rows":[' + b",".join([b"{}"] * 5400) + b"]}",

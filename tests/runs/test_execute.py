@@ -14,7 +14,7 @@ from audits.models import make_subject
 from audits.runs import execute as execute_module
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.gate import STRICT, judge
+from audits.runs.gates.gate import STRICT, judge
 from audits.runs.recent import Recent
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.sizes import frame_bytes

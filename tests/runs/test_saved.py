@@ -17,9 +17,9 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs import processes
-from audits.runs.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.database import MIGRATIONS, Database, database
 from audits.runs.executors import ProcessExecutor
+from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.inline import InlineExecutor
 from audits.runs.result import RunResult
 from audits.runs.saved import SavedRuns

@@ -22,7 +22,7 @@ import pandas as pd
 
 from audits.runs.database import database
 from audits.runs.inline import InlineExecutor
-from audits.runs.monitors import Batch, Monitors
+from audits.runs.monitoring.monitors import Batch, Monitors
 from audits.runs.saved import SavedRuns
 from audits.runs.spec import parse_spec
 from audits.runs.version import VERSION

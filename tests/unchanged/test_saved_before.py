@@ -19,7 +19,7 @@ import pytest
 from audits.errors import InputError
 from audits.results import verdict_as_now as as_now
 from audits.runs.database import database
-from audits.runs.monitors import Monitors
+from audits.runs.monitoring.monitors import Monitors
 from audits.runs.registry import AUDITS
 from audits.runs.saved import SavedRuns
 from audits.runs.spec import parse_spec

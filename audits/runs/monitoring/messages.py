@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from audits.runs.monitor_tables import MESSAGES
+from audits.runs.monitoring.tables import MESSAGES
 
 __all__ = ["HOOKS", "RETRIES", "Message", "claim", "note", "queue", "rendered", "ways_of"]
 

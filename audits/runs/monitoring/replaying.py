@@ -10,7 +10,7 @@ from typing import Any
 
 from audits.errors import InputError
 from audits.runs.database import Database
-from audits.runs.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.watching import Alarm
 from audits.stats.words import count

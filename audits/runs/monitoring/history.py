@@ -14,7 +14,7 @@ from scipy.stats import ks_2samp
 
 from audits.errors import InputError
 from audits.runs.database import Database
-from audits.runs.monitor_tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
+from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.groups import Tally
 from audits.sensitivity.monitor.streams import read_head

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 from audits.errors import InputError
-from audits.runs.arrivals import FileReader, file_batches, read_file_here
-from audits.runs.monitors import Batch, Monitor, Monitors
-from audits.runs.scoring import Scorer
+from audits.runs.monitoring.arrivals import FileReader, file_batches, read_file_here
+from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.scoring import Scorer
 
 __all__ = ["SUFFIXES", "inbox", "take_files"]
 

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from audits.checks import allowed_address, one_of
 from audits.errors import InputError
 from audits.runs.database import Database
-from audits.runs.monitor_messages import HOOKS, Message, claim, note
-from audits.runs.monitor_tables import CASES, MESSAGES, MONITORS, TOKENS
+from audits.runs.monitoring.messages import HOOKS, Message, claim, note
+from audits.runs.monitoring.tables import CASES, MESSAGES, MONITORS, TOKENS
 from audits.sensitivity.monitor.words import SEVERITIES
 
 __all__ = ["SCOPES", "Handling", "Token", "check_webhook", "digest", "tokens_of"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from audits.runs.documents import load_document
 from audits.runs.fetching import fetched
-from audits.runs.gate import GateFailed, gate_of, judge
+from audits.runs.gates.gate import GateFailed, gate_of, judge
 from audits.runs.inline import InlineExecutor
 from audits.runs.result import RunResult
 
@@ -30,7 +30,7 @@ def check(
     base_dir : path, optional
         Folder that paths in a spec given as data start from; the current one by default.
     fail_on : {"evidence", "material", "gate"} or mapping, optional
-        As in `audits.runs.gate.gate_of`.
+        As in `audits.runs.gates.gate.gate_of`.
 
     Returns
     -------

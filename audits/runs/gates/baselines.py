@@ -20,7 +20,7 @@ import numpy as np
 
 from audits.errors import InputError
 from audits.records import loaded
-from audits.runs.places import place_names
+from audits.runs.gates.places import place_names
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate
 from audits.stats.intervals import weighted_sum

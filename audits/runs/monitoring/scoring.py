@@ -2,8 +2,8 @@
 
 A stranger's file is never opened, and trees of many people never hold up pages, where pages are served.
 
-`Scorer` is the parent's side; ``python -m audits.runs.scoring`` is the worker, with limits on memory and on
-files. They speak JSON, one message a line, so that nothing the worker says can run in the parent.
+`Scorer` is the parent's side; ``python -m audits.runs.monitoring.scoring`` is the worker, with limits on
+memory and on files. They speak JSON, one message a line, so that nothing it says can run in the parent.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from audits.errors import InputError
-from audits.runs.places import place_names
+from audits.runs.gates.places import place_names
 from audits.stats.words import number
 
 __all__ = ["BaselineRule", "Number", "Rule", "Waiver", "numbers"]

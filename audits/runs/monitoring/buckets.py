@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from audits.runs.monitor_tables import BUCKETS
+from audits.runs.monitoring.tables import BUCKETS
 
 __all__ = ["MOST", "Buckets"]
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from audits.runs.gate import Check, Judgement, Stated, Statement
+from audits.runs.gates.gate import Check, Judgement, Stated, Statement
 from audits.stats import INSUFFICIENT
 
 __all__ = ["annotated", "junit_xml", "markdown"]

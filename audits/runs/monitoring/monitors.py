@@ -24,10 +24,10 @@ import sqlalchemy as sa
 
 from audits.errors import InputError
 from audits.runs.database import Database
-from audits.runs.monitor_handling import Handling, Token, check_webhook, digest, tokens_of
-from audits.runs.monitor_history import History
-from audits.runs.monitor_storing import Batch, Known, State, Stored
-from audits.runs.monitor_tables import (
+from audits.runs.monitoring.handling import Handling, Token, check_webhook, digest, tokens_of
+from audits.runs.monitoring.history import History
+from audits.runs.monitoring.storing import Batch, Known, State, Stored
+from audits.runs.monitoring.tables import (
     BATCHES,
     BUCKETS,
     CASES,

@@ -12,9 +12,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from audits.errors import InputError
-from audits.runs.monitor_buckets import Buckets
-from audits.runs.monitor_messages import queue, ways_of
-from audits.runs.monitor_tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
+from audits.runs.monitoring.buckets import Buckets
+from audits.runs.monitoring.messages import queue, ways_of
+from audits.runs.monitoring.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.sensitivity import Scored
 from audits.sensitivity.monitor.groups import Tally
 from audits.sensitivity.monitor.profile import Look, Sent

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from audits.checks import adapter, build
 from audits.errors import InputError
-from audits.runs.baselines import Baseline, growth, read_baseline
-from audits.runs.places import place_names
-from audits.runs.rules import BaselineRule, Number, Rule, Waiver, numbers
+from audits.runs.gates.baselines import Baseline, growth, read_baseline
+from audits.runs.gates.places import place_names
+from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, numbers
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.verdicts import DEFAULT_LEVEL
 from audits.stats.words import number, people
