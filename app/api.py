@@ -25,9 +25,9 @@ from app.recent import Recent
 from app.who import Identified
 from app.workspace import issue_token
 from audits.errors import InputError, RunFailed
-from audits.runs.database import database
+from audits.runs.keeping.database import database
+from audits.runs.keeping.store import home
 from audits.runs.registry import AUDITS
-from audits.runs.store import home
 from audits.runs.version import VERSION
 
 __all__ = ["MIDDLEWARE", "ROUTES"]

@@ -1,7 +1,7 @@
 """What the process that holds a workspace's tables answers: numbers of people, and slices that pages show.
 
-It runs in a child of `audits.runs.nursery`, never where pages are served. A question carries all that its
-answer depends on, so that a fresh process answers as well as one that has the tables already.
+It runs in a child of `audits.runs.executing.nursery`, never where pages are served. A question carries all
+that its answer depends on, so that a fresh process answers as well as one that has the tables already.
 """
 
 from __future__ import annotations

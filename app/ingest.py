@@ -25,12 +25,12 @@ from typing import Any
 from app.readers import READERS
 from app.webhooks import Teller, webhook_hosts
 from audits.errors import InputError, RunFailed
-from audits.runs.database import database, is_unreachable
+from audits.runs.keeping.database import database, is_unreachable
+from audits.runs.keeping.store import home
 from audits.runs.monitoring.arrivals import Arrival, file_batches, read_json
 from audits.runs.monitoring.inboxes import inbox, take_files
 from audits.runs.monitoring.monitors import Batch, Known, Monitor, Monitors, Stored
 from audits.runs.monitoring.scoring import Scorer
-from audits.runs.store import home
 
 __all__ = ["Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhook_hosts"]
 

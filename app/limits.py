@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.who import name_of
-from audits.runs.sandbox import number_from
+from audits.runs.executing.sandbox import number_from
 
 __all__ = ["Bounded"]
 

@@ -18,7 +18,7 @@ from app.ingest import Busy, Ingest
 from app.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
 from app.openapi import document
 from audits.errors import InputError, RunFailed
-from audits.runs.database import is_full
+from audits.runs.keeping.database import is_full
 from audits.runs.monitoring.arrivals import read_outcomes
 from audits.runs.monitoring.handling import SCOPES
 from audits.runs.monitoring.monitors import Monitor

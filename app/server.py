@@ -25,7 +25,7 @@ from app.promptness import answer_at_once, take_turns
 from app.readers import READERS
 from app.tending import Tending
 from audits.errors import InputError
-from audits.runs.store import home, make_private
+from audits.runs.keeping.store import home, make_private
 
 
 @asynccontextmanager

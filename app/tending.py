@@ -18,11 +18,11 @@ from app.readers import READERS
 from app.shares import Shares
 from app.workspace import Workspace, is_token
 from audits.errors import InputError, RunFailed
-from audits.runs import watching
-from audits.runs.sandbox import number_from, resident_memory
-from audits.runs.saved import SavedRuns
-from audits.runs.store import home
-from audits.runs.trail import Trail, short
+from audits.runs.executing.sandbox import number_from, resident_memory
+from audits.runs.keeping import watching
+from audits.runs.keeping.saved import SavedRuns
+from audits.runs.keeping.store import home
+from audits.runs.keeping.trail import Trail, short
 
 __all__ = ["Tending", "snapshot"]
 

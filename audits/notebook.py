@@ -42,10 +42,10 @@ from audits.progress import Progress, part, silent
 from audits.reports.names import TEMPLATES, Template
 from audits.runs.documents import plain_data
 from audits.runs.execute import carry_out
+from audits.runs.executing.threads import fixed_threads
 from audits.runs.registry import AUDITS, usual_audits
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import audit_request
-from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
 __all__ = ["Findings", "audit"]

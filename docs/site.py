@@ -155,7 +155,7 @@ def reference() -> str:
 def gallery() -> tuple[str, dict[str, str]]:
     """Return the gallery's page and its scripts: the figures of the bundled hiring example, live."""
     from audits.data.samples import write_samples
-    from audits.runs.inline import InlineExecutor
+    from audits.runs.executing.inline import InlineExecutor
 
     folder = Path(tempfile.mkdtemp(prefix="evenhand-gallery-"))
     try:

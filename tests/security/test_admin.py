@@ -20,8 +20,8 @@ from app import logs, who, work
 from app.tending import Tending, snapshot
 from app.workspace import Workspace, issue_token
 from audits.cli.main import main
-from audits.runs import watching
-from audits.runs.trail import Trail, short
+from audits.runs.keeping import watching
+from audits.runs.keeping.trail import Trail, short
 
 ROOT = Path(__file__).resolve().parents[2]
 

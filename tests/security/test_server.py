@@ -15,8 +15,8 @@ from app import api
 from app.headers import HEADERS
 from app.listening import check_address
 from audits.errors import InputError
-from audits.runs.database import Database
-from audits.runs.store import RunStore
+from audits.runs.keeping.database import Database
+from audits.runs.keeping.store import RunStore
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from app.limits import Bounded
 from app.shares import Shares
 from app.workspace import Workspace, issue_token, new_token, workspaces_of
 from audits.errors import InputError, RunFailed
-from audits.runs.trail import Trail
+from audits.runs.keeping.trail import Trail
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from audits.checks import allowed_address, one_of
 from audits.errors import InputError
-from audits.runs.database import Database
+from audits.runs.keeping.database import Database
 from audits.runs.monitoring.messages import HOOKS, Message, claim, note
 from audits.runs.monitoring.tables import CASES, MESSAGES, MONITORS, TOKENS
 from audits.sensitivity.monitor.words import SEVERITIES

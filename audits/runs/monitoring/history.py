@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from scipy.stats import ks_2samp
 
 from audits.errors import InputError
-from audits.runs.database import Database
+from audits.runs.keeping.database import Database
 from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.groups import Tally

@@ -23,7 +23,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError
-from audits.runs.database import Database
+from audits.runs.keeping.database import Database
 from audits.runs.monitoring.handling import Handling, Token, check_webhook, digest, tokens_of
 from audits.runs.monitoring.history import History
 from audits.runs.monitoring.storing import Batch, Known, State, Stored

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError
-from audits.runs.database import Database
+from audits.runs.keeping.database import Database
 from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.watching import Alarm

@@ -19,7 +19,7 @@ import numpy as np
 
 from audits.data.values import is_missing, text_of
 from audits.errors import InputError, RunFailed
-from audits.runs.process import WorkerProcess
+from audits.runs.executing.process import WorkerProcess
 from audits.sensitivity import MonitorBundle, Scored
 from audits.sensitivity.monitor.models import Carried
 
@@ -132,8 +132,8 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 def _serve() -> None:
     """Answer until the input closes: the worker's life."""
-    from audits.runs.sandbox import Bounds, die_with_parent, enter
-    from audits.runs.worker import private_pipes
+    from audits.runs.executing.sandbox import Bounds, die_with_parent, enter
+    from audits.runs.executing.worker import private_pipes
 
     commands, answers = private_pipes()
     die_with_parent()

@@ -7,7 +7,7 @@ gives up after 30 seconds, or as the address says (``?timeout=5`` for SQLite;
 
 The schema grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that
 SQLite and PostgreSQL both understand. A database of an older version is brought up to date when it is opened
-(`audits.runs.migrating`); a copy of its rows, which ``evenhand restore`` reads, lies in ``backups`` then.
+(`audits.runs.keeping.migrating`); a copy of its rows, for ``evenhand restore``, lies in ``backups`` then.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from audits.errors import InputError, RunFailed
-from audits.runs.store import home
+from audits.runs.keeping.store import home
 
 __all__ = ["MIGRATIONS", "Database", "database", "database_url", "is_full", "is_unreachable"]
 
@@ -314,7 +314,9 @@ class Database:
             if 0 < found < upto:
                 _copy_aside(connection, found)
             if found < upto:
-                from audits.runs.migrating import upgrade  # late: the schema is nearly always as it should be
+                from audits.runs.keeping.migrating import (
+                    upgrade,  # late: the schema is nearly always as it should be
+                )
 
                 upgrade(connection, MIGRATIONS, found, upto)
 
@@ -327,7 +329,7 @@ def _version(connection: sa.Connection) -> int:
 
 def _copy_aside(connection: sa.Connection, found: int) -> None:
     """Keep all rows as they were before the schema changes."""
-    from audits.runs.packs import write_rows
+    from audits.runs.keeping.packs import write_rows
 
     folder = home() / "backups"
     try:

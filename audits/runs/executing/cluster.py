@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.executors import ProcessExecutor, RunLimits
-from audits.runs.handle import Run, RunError
-from audits.runs.store import RunStore, commit, home
+from audits.runs.executing.executors import ProcessExecutor, RunLimits
+from audits.runs.executing.handle import Run, RunError
+from audits.runs.keeping.store import RunStore, commit, home
 from audits.runs.version import stamp
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs.artefacts import Artefacts, KeptFile
-from audits.runs.database import Database, database, is_unreachable
-from audits.runs.entry import (
+from audits.runs.executing.processes import goes_on, this_process
+from audits.runs.keeping.artefacts import Artefacts, KeptFile
+from audits.runs.keeping.database import Database, database, is_unreachable
+from audits.runs.keeping.entry import (
     LONGEST_NOTE,
     STATUSES,
     SavedRun,
@@ -34,12 +35,11 @@ from audits.runs.entry import (
     title_of,
     worst,
 )
-from audits.runs.pending import Pending
-from audits.runs.processes import goes_on, this_process
-from audits.runs.store import RunStore, home
+from audits.runs.keeping.pending import Pending
+from audits.runs.keeping.store import RunStore, home
 
 if TYPE_CHECKING:
-    from audits.runs.handle import Run
+    from audits.runs.executing.handle import Run
     from audits.runs.result import RunResult
 
 __all__ = ["STATUSES", "SavedRun", "SavedRuns", "keep_run"]

@@ -38,7 +38,7 @@ __all__ = [
     "resident_memory",
 ]
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
 _EACCES = 13

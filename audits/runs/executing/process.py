@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from audits.runs import worker
-from audits.runs.sandbox import environment
-from audits.runs.threads import THREAD_VARIABLES, thread_count
+from audits.runs.executing import worker
+from audits.runs.executing.sandbox import environment
+from audits.runs.executing.threads import THREAD_VARIABLES, thread_count
 
 __all__ = ["WorkerProcess", "can_fork"]
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _LAST_WORDS = 200  # lines of stderr kept
 _LONGEST_LINE = 2_000
 # their own threads are missing from a copy of the process, which waits for them
@@ -40,7 +40,7 @@ _FOR_SERVICES = (
 
 
 class WorkerProcess:
-    """A warm ``python -m audits.runs.worker`` (or another module), in a process group of its own.
+    """A warm ``python -m audits.runs.executing.worker`` (or another module), in a process group of its own.
 
     Messages are JSON, one a line, over the worker's standard input and output. The worker ends when
     its input closes, and so with its parent.
@@ -65,7 +65,7 @@ class WorkerProcess:
         self,
         plugin: str | None = None,
         *,
-        module: str = "audits.runs.worker",
+        module: str = "audits.runs.executing.worker",
         memory: int | None = None,
         network: bool = False,
         warm: bool = True,

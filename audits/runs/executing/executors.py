@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs.digests import digest_of
-from audits.runs.handle import Run, RunError
-from audits.runs.inline import InlineExecutor
-from audits.runs.process import WorkerProcess, can_fork
-from audits.runs.sandbox import machine_memory, number_from
-from audits.runs.store import RunStore, home
-from audits.runs.threads import thread_count
+from audits.runs.executing.handle import Run, RunError
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executing.process import WorkerProcess, can_fork
+from audits.runs.executing.sandbox import machine_memory, number_from
+from audits.runs.executing.threads import thread_count
+from audits.runs.keeping.store import RunStore, home
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult

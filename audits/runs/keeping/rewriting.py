@@ -1,6 +1,6 @@
 """Taking one person's rows out of a file, in a process that can do nothing else.
 
-``python -m audits.runs.rewriting`` is that process: it is told a folder, which is all it sees, then files.
+``python -m audits.runs.keeping.rewriting`` is that process: told a folder, which is all it sees, then files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.process import WorkerProcess
+from audits.runs.executing.process import WorkerProcess
 
 __all__ = ["Found", "Rewriter"]
 
@@ -185,8 +185,8 @@ def _same(cell: str, value: str) -> bool:
 
 
 def _serve() -> None:
-    from audits.runs.sandbox import Bounds, die_with_parent, enter
-    from audits.runs.worker import private_pipes
+    from audits.runs.executing.sandbox import Bounds, die_with_parent, enter
+    from audits.runs.executing.worker import private_pipes
 
     commands, answers = private_pipes()
     die_with_parent()

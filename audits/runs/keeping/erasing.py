@@ -17,11 +17,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs.database import database
-from audits.runs.rewriting import Rewriter
-from audits.runs.saved import SavedRun, SavedRuns
-from audits.runs.store import RunStore, home
-from audits.runs.trail import Trail
+from audits.runs.keeping.database import database
+from audits.runs.keeping.rewriting import Rewriter
+from audits.runs.keeping.saved import SavedRun, SavedRuns
+from audits.runs.keeping.store import RunStore, home
+from audits.runs.keeping.trail import Trail
 
 __all__ = ["Erased", "erase_person"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.processes import goes_on, this_process
+from audits.runs.executing.processes import goes_on, this_process
 
 __all__ = ["ask_to_cancel", "asked_to_cancel", "disk_by_workspace", "servers", "tell"]
 

@@ -1,8 +1,9 @@
 """Processes that open strangers' files, made in milliseconds: forks of one that has loaded the libraries.
 
-`Nursery` is the server's side. ``python -m audits.runs.nursery`` is the process that forks: it never opens
-anything itself, watches the memory of its children, and tells how each of them ended. A child answers
-questions, JSON one a line, with the function that the nursery was given; nothing that it says can run here.
+`Nursery` is the server's side. ``python -m audits.runs.executing.nursery`` is the process that forks: it
+never opens anything itself, watches the memory of its children, and tells how each of them ended. A child
+answers questions, JSON one a line, with the function that the nursery was given; nothing that it says can run
+here.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs import sandbox
+from audits.runs.executing import sandbox
 
 __all__ = ["Child", "LimitReached", "Nursery", "serve_questions"]
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _LONGEST_ANSWER = 512_000_000
 _CHUNK = 1 << 20
 _LOOK_SECONDS = 0.05
@@ -249,7 +250,7 @@ class Nursery:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audits.runs.nursery", self._function, str(theirs.fileno())],
+                [sys.executable, "-m", "audits.runs.executing.nursery", self._function, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 cwd=_ROOT,

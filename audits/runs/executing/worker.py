@@ -1,4 +1,4 @@
-"""The worker process: ``python -m audits.runs.worker``, started and spoken to by `ProcessExecutor`.
+"""The worker process: ``python -m audits.runs.executing.worker``, started and spoken to by `ProcessExecutor`.
 
 It reads one JSON message a line from its standard input (``{"run": id, "spec", "base_dir", "digests",
 "partial", "folder"}`` or ``{"cancel": id}``) and answers with one a line (``ready``, ``progress``, and
@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from audits.errors import RunCancelled
 from audits.progress import CurvePoint, Progress
-from audits.runs.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score
+from audits.runs.executing.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score
 
 __all__ = ["die_with_parent", "main", "private_pipes"]
 
@@ -90,7 +90,7 @@ class Worker:
         except RunCancelled:
             return {"event": "cancelled"}
         except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
-            from audits.runs.handle import RunError
+            from audits.runs.executing.handle import RunError
 
             return {"event": "error", "error": asdict(RunError.of(error))}
         return {"event": "done"}
@@ -122,9 +122,9 @@ class _Reporter:
 
 def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     from audits.runs.execute import execute
+    from audits.runs.executing.threads import thread_count
+    from audits.runs.keeping.store import commit
     from audits.runs.spec import parse_spec
-    from audits.runs.store import commit
-    from audits.runs.threads import thread_count
 
     if job.get("seconds"):
         allow_seconds(int(job["seconds"] * thread_count()) + 1)
@@ -138,9 +138,9 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
 
 
 def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    from audits.runs.executing.threads import fixed_threads, thread_count
     from audits.runs.planning import plan
     from audits.runs.spec import parse_spec
-    from audits.runs.threads import fixed_threads, thread_count
 
     if job.get("seconds"):
         allow_seconds(int(job["seconds"] * thread_count()) + 1)
