@@ -35,8 +35,14 @@ DEFAULT_WORLDS = 2000
 SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
 _FIRST_ROUND = 100  # worlds
 _POINT = 0.01
-# what says and draws decides no number
-_SAYS_ONLY = {"exhibits", "figures", "heat_map", "record", "words"}
+# what says, draws or tabulates what the audit found: no simulation goes through it
+_SAYS_ONLY = {"exhibits", "figures", "heat_map", "ll144", "record", "words"}
+# what is simulated beside audits, and where its code begins
+_NO_AUDITS = {
+    "all": ("benchmarks/shared_calibration.py",),
+    "monitor": ("benchmarks/monitor_calibration.py", "audits/sensitivity/monitor/*.py"),
+    "quality": ("benchmarks/quality_calibration.py", "audits/models/quality.py"),
+}
 _FOLLOWED = ("audits.stats", "audits.transport")
 
 
@@ -59,10 +65,8 @@ def code_of(audit: str) -> str:
     """Return a digest of the code behind the numbers of `audit`: its room and what that imports of the
     shared rooms. Of definitions, without comments and docstrings: which module one stands in, and how it
     comes there, decides no number."""
-    if audit in {"all", "monitor"}:
-        script = "shared" if audit == "all" else audit
-        found = [ROOT / "benchmarks" / f"{script}_calibration.py"]
-        found += (ROOT / "audits/sensitivity/monitor").glob("*.py") if audit == "monitor" else []
+    if audit in _NO_AUDITS:
+        found = [path for pattern in _NO_AUDITS[audit] for path in ROOT.glob(pattern)]
     else:
         found = [
             path
