@@ -25,14 +25,14 @@ from audits.data.given import Given, column_of, given_table
 from audits.errors import InputError
 from audits.foreign import audit_line, key_line
 from audits.models import Subject, model_facts
-from audits.models.in_memory import (
+from audits.models.in_memory.answers import InMemoryModel, Output
+from audits.models.in_memory.objects import (
     ignored_columns,
     in_memory_model,
     model_columns,
     name_of,
     says_what_it_reads,
 )
-from audits.models.in_memory_models import InMemoryModel, Output
 from audits.models.labels import cut_threshold
 from audits.models.predictions import HigherIs, Made
 from audits.models.spec import ModelSpec, Predictions

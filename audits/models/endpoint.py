@@ -26,7 +26,7 @@ from audits.models.heads import (
     read_probabilities,
     zipmap_keys,
 )
-from audits.models.onnx_inputs import check_columns
+from audits.models.onnx.inputs import check_columns
 from audits.models.protocol import class_text, label_values
 from audits.models.service import Service
 

@@ -23,7 +23,7 @@ from audits.checks import choices
 from audits.data import AuditData, FeatureSpace
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.models.gradients import Differentiable
+from audits.models.networks.gradients import Differentiable
 from audits.models.predictions import (
     HigherIs,
     Made,
@@ -42,7 +42,7 @@ from audits.models.protocol import (
 from audits.models.remarks import remarks
 from audits.models.spec import ModelSpec, Predictions, Train, model_path
 from audits.models.thresholds import Threshold, check_threshold, cuts, threshold_words
-from audits.models.training import check_class_parts, check_parts, check_trainable, what_to_learn
+from audits.models.trained.training import check_class_parts, check_parts, check_trainable, what_to_learn
 from audits.progress import Progress, part, silent
 
 __all__ = ["Subject", "make_subject", "subject_of", "train_model"]
@@ -146,7 +146,7 @@ class Subject:
             return self.model
         if not self.model.classes or not self.model.invents:
             return None
-        from audits.models.exact import differentiable
+        from audits.models.networks.exact import differentiable
 
         return differentiable(self.model, self.favorable_classes, self.scores, self.data.frame, self.space)
 
@@ -156,7 +156,7 @@ class Subject:
         if not hasattr(self.model, "number") or hasattr(self.model, "regression"):
             return self.model if hasattr(self.model, "regression") else None
         try:
-            from audits.models.exact import regression_of
+            from audits.models.networks.exact import regression_of
 
             return regression_of(self.model, self.data.frame, self.space)
         except ModuleNotFoundError:  # without torch nothing has a gradient
@@ -165,7 +165,7 @@ class Subject:
     @cached_property
     def splits(self) -> dict[str, np.ndarray] | None:
         """The numbers at which a model of trees splits each column, sorted; None for what is no trees."""
-        from audits.models.split_points import split_points
+        from audits.models.trees.split_points import split_points
 
         return split_points(self.model, self.data.frame, self.space) if self.model.invents else None
 
@@ -252,22 +252,22 @@ def make_subject(
             model = train_model(training, model_spec.train, seed, share)
             retrained = model_spec.train
         elif learns == "classes":
-            from audits.models.classes import train_classes
+            from audits.models.trained.classes import train_classes
 
             check_class_parts(training, data)
             model = train_classes(training, model_spec.train, seed=seed, progress=share)
         else:
-            from audits.models.numbers import train_number
+            from audits.models.trained.numbers import train_number
 
             model = train_number(training, model_spec.train, seed=seed, progress=share)
         notes.append(
             f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
         )
     elif model_spec.path is not None:
-        from audits.models.files import load_file
+        from audits.models.formats import reader_of
 
         path = model_path(model_spec.path, base_dir)
-        model = load_file(path, data, model_spec, number=learns == "number")
+        model = reader_of(path)(path, data, model_spec, number=learns == "number")
         data, added = _with_what_it_reads(data, model)
         notes += [*getattr(model, "notes", ()), *added]
         kind = "probability" if getattr(model, "labels", None) is None else "label"
@@ -346,23 +346,23 @@ def subject_of(
 def train_model(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:
     """Train a model of one of the kinds that `ModelSpec.train` names on all rows of `training`."""
     if kind == "mlp":
-        from audits.models.mlp import train_mlp
+        from audits.models.trained.mlp import train_mlp
 
         return train_mlp(training, seed=seed, progress=progress)
     if kind == "project" or kind == "sensr":
-        from audits.models.fair import train_fair_network
+        from audits.models.trained.fair import train_fair_network
 
         return train_fair_network(training, kind, seed=seed, progress=progress)
     if kind == "reductions":
-        from audits.models.reductions import train_reductions
+        from audits.models.trained.reductions import train_reductions
 
         return train_reductions(training, seed=seed, progress=progress)
     progress(0.0, "training the model")
     if kind == "text":
-        from audits.models.text import train_text
+        from audits.models.trained.text import train_text
 
         return train_text(training, seed=seed)
-    from audits.models.baselines import train_baseline
+    from audits.models.trained.baselines import train_baseline
 
     return train_baseline(training, kind, seed=seed)
 

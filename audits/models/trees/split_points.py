@@ -77,7 +77,7 @@ def _reads(model: Any) -> Iterator[Read]:
     elif opened is not None:
         yield from _sklearn_reads(opened.model, model.given)
     elif hasattr(model, "pipeline"):
-        from audits.models.baselines import prepare
+        from audits.models.trained.baselines import prepare
 
         yield from _sklearn_reads(model.pipeline, lambda rows: prepare(rows, model.numbers, model.levels))
     else:
@@ -90,18 +90,18 @@ def _boosted(estimator: Any) -> tuple[list[str], Mapping[str, np.ndarray]] | Non
     """Return the features of a fitted booster, and its splits by feature; None for another estimator."""
     splits: Mapping[str, np.ndarray] | None
     if hasattr(estimator, "get_booster") or type(estimator).__module__ == "xgboost.core":
-        from audits.models import xgboost_file
+        from audits.models.native import xgboost_file
 
         booster = estimator.get_booster() if hasattr(estimator, "get_booster") else estimator
         names = booster.feature_names or [f"f{k}" for k in range(booster.num_features())]
         splits = xgboost_file.splits_of(booster)
     elif hasattr(estimator, "booster_") or type(estimator).__module__ == "lightgbm.basic":
-        from audits.models import lightgbm_file
+        from audits.models.native import lightgbm_file
 
         booster = getattr(estimator, "booster_", estimator)
         names, splits = booster.feature_name(), lightgbm_file.splits_of(booster)
     elif hasattr(estimator, "get_borders"):
-        from audits.models import catboost_file
+        from audits.models.native import catboost_file
 
         names, splits = list(estimator.feature_names_), catboost_file.splits_of(estimator)
     else:
@@ -186,7 +186,7 @@ def _array(rows: Any) -> np.ndarray:
 def _onnx_reads(graph: Any) -> Iterator[Read]:
     from onnx import helper, numpy_helper
 
-    from audits.models.onnx_file import parse_onnx
+    from audits.models.onnx.file import parse_onnx
 
     proto = parse_onnx(graph.content, graph.name)
     for node in proto.graph.node:

@@ -12,7 +12,7 @@ from audits.checks import choices
 from audits.data import Limits
 from audits.data.values import as_text
 from audits.errors import InputError
-from audits.models.native import (
+from audits.models.native.opened import (
     Feature,
     Gives,
     NativeModel,
@@ -53,7 +53,7 @@ The list is fixed: no file, spec or setting adds to it.
 
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
-    """Load a file as `load_file` asks for it."""
+    """Load a file: see `audits.models.formats.reader_of`."""
     return match(open_skops(path, takes_log_odds=spec.output == "logits"), data, spec, number=number)
 
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from audits.errors import InputError
 from audits.models.protocol import need_columns
-from audits.models.training import training_digest
+from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from scipy.special import expit
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
 from audits.models.protocol import need_columns
-from audits.models.training import training_digest
+from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
 from audits.threads import one_thread
 

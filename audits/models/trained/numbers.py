@@ -16,12 +16,12 @@ import sklearn
 
 from audits.data import FeatureSpace
 from audits.errors import InputError
-from audits.models.baselines import NAMES, fit_pipeline, prepare
 from audits.models.heads import Numbers, number_sign
 from audits.models.labels import label_numbers
-from audits.models.mlp import HIDDEN, network_outputs, train_layers
 from audits.models.protocol import need_columns
-from audits.models.training import training_digest
+from audits.models.trained.baselines import NAMES, fit_pipeline, prepare
+from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
+from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
 from audits.threads import one_thread
 

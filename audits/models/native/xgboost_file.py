@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.errors import InputError
-from audits.models.native import (
+from audits.models.native.opened import (
     Feature,
     Gives,
     NativeModel,
@@ -42,7 +42,7 @@ _GIVES: dict[str, Gives] = {
 
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
-    """Load a file as `load_file` asks for it."""
+    """Load a file: see `audits.models.formats.reader_of`."""
     return match(open_xgboost(path), data, spec, number=number)
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.errors import InputError
-from audits.models.gradients import logits_over
 from audits.models.labels import number_matrix
+from audits.models.networks.gradients import logits_over
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,8 +215,8 @@ def _onnx_readings(model: Any, favorable: np.ndarray) -> Iterator[Exact]:
 
 def _onnx_networks(graph: Any, output: str, *, number: bool = False) -> Iterator[_Network]:
     """Yield what encodes rows for a graph, and its network behind that."""
-    from audits.models.onnx_file import parse_onnx
-    from audits.models.onnx_torch import layers_of
+    from audits.models.onnx.file import parse_onnx
+    from audits.models.onnx.layers import layers_of
 
     proto = parse_onnx(graph.content, graph.name)
     for layers in layers_of(proto, _tensor_behind(proto, output), number=number):

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from audits.models.dense import Dense
+from audits.models.networks.dense import Dense
 from audits.progress import Progress, silent
 
 __all__ = ["Training", "cross_entropy", "fit_dense"]

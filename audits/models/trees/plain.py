@@ -15,7 +15,7 @@ import pandas as pd
 from audits.data.values import MISSING, text_of
 from audits.errors import InputError
 from audits.models.labels import number_column
-from audits.models.trees import MOST_LEVELS, Trees
+from audits.models.trees.arrays import MOST_LEVELS, Trees
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

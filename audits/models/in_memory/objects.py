@@ -25,8 +25,8 @@ from audits.data.frames import with_columns
 from audits.data.given import Given, Reader
 from audits.errors import InputError
 from audits.models.heads import name_classes, named_by_data, number_sign
-from audits.models.in_memory_models import InMemoryModel, InMemoryNumber, Output, answers_of
-from audits.models.in_memory_networks import is_network, network_call, with_gradient
+from audits.models.in_memory.answers import InMemoryModel, InMemoryNumber, Output, answers_of
+from audits.models.in_memory.networks import is_network, network_call, with_gradient
 from audits.models.protocol import class_text, label_values
 
 if TYPE_CHECKING:

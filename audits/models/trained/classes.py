@@ -11,11 +11,11 @@ import sklearn
 from scipy.special import softmax
 
 from audits.data import FeatureSpace
-from audits.models.baselines import NAMES, fit_pipeline, prepare
 from audits.models.labels import class_codes
-from audits.models.mlp import HIDDEN, network_outputs, train_layers
 from audits.models.protocol import label_values, need_columns
-from audits.models.training import training_digest
+from audits.models.trained.baselines import NAMES, fit_pipeline, prepare
+from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
+from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
 from audits.threads import one_thread
 

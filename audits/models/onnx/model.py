@@ -28,9 +28,9 @@ from audits.models.heads import (
     read_probabilities,
     zipmap_keys,
 )
-from audits.models.onnx_file import class_labels, parse_onnx
-from audits.models.onnx_graph import ROWS_AT_ONCE, Graph, find_outputs, open_graph, open_session
-from audits.models.onnx_inputs import Input, input_notes
+from audits.models.onnx.file import class_labels, parse_onnx
+from audits.models.onnx.graph import ROWS_AT_ONCE, Graph, find_outputs, open_graph, open_session
+from audits.models.onnx.inputs import Input, input_notes
 from audits.models.protocol import class_text, need_columns
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class OnnxNumbers(Numbers, _Opened):
 
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> OnnxModel | OnnxNumbers:
-    """Load an ONNX file as `load_file` asks for it."""
+    """Load an ONNX file: see `audits.models.formats.reader_of`."""
     if number:
         graph, _ = open_graph(path, data, spec.columns)
         return _numbers(graph, data)

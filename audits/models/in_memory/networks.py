@@ -12,9 +12,9 @@ from scipy.special import expit, softmax
 
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.models.exact import FAILURES, TOLERANCE, estimator_networks, log_odds
-from audits.models.in_memory_models import InMemoryModel, InMemoryNetwork
+from audits.models.in_memory.answers import InMemoryModel, InMemoryNetwork
 from audits.models.labels import number_matrix
+from audits.models.networks.exact import FAILURES, TOLERANCE, estimator_networks, log_odds
 from audits.models.protocol import favorable_columns, label_values
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _agrees(model: InMemoryNetwork, data: AuditData) -> bool:
     """Whether the network says what the model says of the first people of `data`."""
     import torch
 
-    from audits.models.gradients import logits_over
+    from audits.models.networks.gradients import logits_over
 
     tried = data.frame.iloc[:_TRIED_FIRST]
     said = model.score(tried)

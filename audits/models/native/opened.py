@@ -28,8 +28,8 @@ from audits.models.heads import (
     probabilities_of,
     read_probabilities,
 )
-from audits.models.onnx_file import check_size
-from audits.models.onnx_inputs import check_columns, column_for
+from audits.models.onnx.file import check_size
+from audits.models.onnx.inputs import check_columns, column_for
 from audits.models.protocol import class_text, need_columns
 
 if TYPE_CHECKING:

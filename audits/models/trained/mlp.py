@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from audits.data import FeatureSpace
 from audits.models.protocol import need_columns
-from audits.models.training import training_digest
+from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
 
 if TYPE_CHECKING:

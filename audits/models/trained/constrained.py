@@ -17,8 +17,8 @@ from scipy.linalg import null_space
 
 from audits.data import AuditData
 from audits.errors import InputError
-from audits.models.baselines import LogisticBaseline, fit_pipeline
-from audits.models.training import training_digest
+from audits.models.trained.baselines import LogisticBaseline, fit_pipeline
+from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
 __all__ = ["train_equal_opportunity"]

@@ -4,7 +4,7 @@ Steps that turn a cell into numbers and have no slope (a one-hot encoding, a fil
 onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. Where the
 network is linear layers with ReLU, tanh or sigmoid units between them it becomes exactly that, whatever steps
 the exporter made of it; otherwise a module that carries out the same steps in float64. Nothing here is
-trusted by itself: see `audits.models.exact`, which holds scores against the runtime's.
+trusted by itself: see `audits.models.networks.exact`, which holds scores against the runtime's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from audits.models.onnx_steps import STEPS, Unfit, linear, transformed
+from audits.models.onnx.steps import STEPS, Unfit, linear, transformed
 
 if TYPE_CHECKING:
     import torch

@@ -29,7 +29,7 @@ from audits.data.values import MISSING, as_text
 from audits.errors import InputError
 from audits.models.labels import number_column
 from audits.models.protocol import need_columns
-from audits.models.training import training_digest
+from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
 if TYPE_CHECKING:

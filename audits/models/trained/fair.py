@@ -17,9 +17,9 @@ import numpy as np
 
 from audits.data.space import FeatureSpace
 from audits.errors import InputError
-from audits.models.mlp import HIDDEN, Network, one_torch_thread, train_layers, untrained_layers
 from audits.models.subspaces import category_units, orthonormal, protected_directions
-from audits.models.training import training_digest
+from audits.models.trained.mlp import HIDDEN, Network, one_torch_thread, train_layers, untrained_layers
+from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
 
 if TYPE_CHECKING:
