@@ -136,7 +136,7 @@ def reference() -> str:
         "",
     ]
     lines += ["## Data and models", ""]
-    for name in ("audits.data.reading.read_table", "audits.data.building.build_data",
+    for name in ("audits.data.files.reading.read_table", "audits.data.building.building.build_data",
                  "audits.data.spec.DataSpec",
                  "audits.models.spec.ModelSpec", "audits.models.subject.make_subject"):  # fmt: skip
         lines += [f"::: {name}", ""]

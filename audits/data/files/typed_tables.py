@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from audits.data.columns import Converted, Markers, convert_text, convert_texts
-from audits.data.tables import Limits
+from audits.data.files.columns import Converted, Markers, convert_text, convert_texts
+from audits.data.files.tables import Limits
 from audits.data.values import text_of
 from audits.errors import InputError
 

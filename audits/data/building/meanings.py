@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audits.data.filters import known_column
+from audits.data.building.filters import known_column
 from audits.data.frames import with_columns
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import match_level, near, text_of

@@ -2,7 +2,7 @@
 
 `open_batches` opens Parquet and Arrow files, and folders of Parquet; `held_batches` does the same for a
 table in memory. What comes out is Arrow in the types that the format has; turning it into what an audit
-sees is the one conversion of `audits.data.typed_tables`, whatever the rows came from.
+sees is the one conversion of `audits.data.files.typed_tables`, whatever the rows came from.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from audits.data.larger import format_of, parquet_files
-from audits.data.tables import FileReport
-from audits.data.typed_tables import coded_columns
+from audits.data.files.larger import format_of, parquet_files
+from audits.data.files.tables import FileReport
+from audits.data.files.typed_tables import coded_columns
 from audits.errors import InputError
 
 __all__ = ["BATCH_ROWS", "Batches", "held_batches", "open_batches"]

@@ -10,21 +10,21 @@ import numpy as np
 import pandas as pd
 
 from audits.data.audit_data import AuditData
-from audits.data.columns import Markers
+from audits.data.building.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
+from audits.data.building.gaps import drop_incomplete, fill_gaps
+from audits.data.building.groups import protected_groups
+from audits.data.building.leaks import leak_notes
+from audits.data.building.meanings import named_values
+from audits.data.building.naming import stored
+from audits.data.building.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.digests import frame_digest, plain_digest
-from audits.data.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
+from audits.data.files.columns import Markers
+from audits.data.files.tables import Table
 from audits.data.frames import from_pandas, with_columns
-from audits.data.gaps import drop_incomplete, fill_gaps
 from audits.data.given import given_table
-from audits.data.groups import protected_groups
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
-from audits.data.leaks import leak_notes
-from audits.data.meanings import named_values
-from audits.data.naming import stored
-from audits.data.outcomes import Outcome, drop_unlabelled, favorable_rows
 from audits.data.space import MOST_LEVELS
 from audits.data.spec import DataSpec, LabelCut, check_spec
-from audits.data.tables import Table
 from audits.data.values import text_of
 from audits.data.written import Written
 from audits.errors import InputError

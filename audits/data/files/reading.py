@@ -20,10 +20,10 @@ import pandas as pd
 import pyarrow as pa
 
 from audits.checks import one_of
-from audits.data.columns import Converted, convert_texts
-from audits.data.tables import FileReport, Limits, ReadOptions, ReadReport, Table
-from audits.data.text_tables import TextFile, name_columns, read_delimited, read_json_lines
-from audits.data.typed_tables import (
+from audits.data.files.columns import Converted, convert_texts
+from audits.data.files.tables import FileReport, Limits, ReadOptions, ReadReport, Table
+from audits.data.files.text_tables import TextFile, name_columns, read_delimited, read_json_lines
+from audits.data.files.typed_tables import (
     arrow_from_values,
     convert_typed,
     read_arrow,
@@ -174,7 +174,7 @@ def _read(
         about |= {"encoding": found.encoding, "separator": found.layout.separator or None}
         return _text_part(found, about, options)
     if kind == "xlsx":
-        from audits.data.sheets import read_sheet
+        from audits.data.files.sheets import read_sheet
 
         return _text_part(read_sheet(data, name, options, limits, skip=skip, like=like), about, options)
     texts: tuple[str, ...] = ()

@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audits.data.columns import is_number
-from audits.data.tables import ReadOptions
+from audits.data.files.columns import is_number
+from audits.data.files.tables import ReadOptions
 from audits.errors import InputError
 
 __all__ = ["Layout", "find_layout", "has_header"]

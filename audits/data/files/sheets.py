@@ -13,9 +13,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from audits.data.detection import Layout, has_header
-from audits.data.tables import Limits, ReadOptions
-from audits.data.text_tables import TextFile, name_columns
+from audits.data.files.detection import Layout, has_header
+from audits.data.files.tables import Limits, ReadOptions
+from audits.data.files.text_tables import TextFile, name_columns
 from audits.data.values import near, text_of
 from audits.errors import InputError
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data.filters import known_column, rows_of
+from audits.data.building.filters import known_column, rows_of
 from audits.data.frames import with_columns
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import as_text, find_level, near

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from audits.data.tables import Limits
+from audits.data.files.tables import Limits
 
 __all__ = ["COUNTED_FROM", "beyond_limits", "format_of", "parquet_files", "parquet_rows"]
 

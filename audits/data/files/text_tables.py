@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from audits.checks import whole_text
-from audits.data.detection import Layout, find_layout
-from audits.data.encodings import to_utf8
-from audits.data.tables import Limits, ReadOptions
+from audits.data.files.detection import Layout, find_layout
+from audits.data.files.encodings import to_utf8
+from audits.data.files.tables import Limits, ReadOptions
 from audits.errors import InputError
 
 __all__ = ["TextFile", "name_columns", "read_delimited", "read_json_lines"]
@@ -82,9 +82,8 @@ def read_delimited(
     if not quoted:
         limits.check(name, rows=lines - body.count(b"\n\n"), columns=layout.width)
     plain = body
-    if quoted and re.search(
-        rb'[,;|\t] +"', body
-    ):  # quotes open only right after a separator in Arrow's reader
+    # quotes open only right after a separator in Arrow's reader; a file of one column has none
+    if quoted and layout.separator and re.search(rb'[,;|\t] +"', body):
         plain = _normalised(body, layout)
     columns, blanks = _parse(plain, name, layout)
     limits.check(name, rows=len(columns), columns=layout.width)

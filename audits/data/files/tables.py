@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.data.columns import Markers
+from audits.data.files.columns import Markers
 from audits.errors import InputError
 
 __all__ = ["FileReport", "Limits", "ReadOptions", "ReadReport", "Table"]
