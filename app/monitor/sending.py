@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from app import state
-from app.ingest import Taken, drop_folder
-from app.monitor_api import INGEST
+from app.serving.ingest import Taken, drop_folder
+from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed

@@ -11,8 +11,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app import api
 from app.pages import view_of
+from app.serving import api
 
 
 @pytest.fixture

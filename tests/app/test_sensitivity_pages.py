@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import drafts, monitor_api, work
-from app.ingest import Ingest
+from app import drafts, work
+from app.serving import monitor_api
+from app.serving.ingest import Ingest
 from app.workspace import Workspace
 from audits.runs.monitoring.monitors import Batch
 from tests.sensitivity.conftest import people

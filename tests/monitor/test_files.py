@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from app.ingest import Ingest, Taken
+from app.serving.ingest import Ingest, Taken
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring.inboxes import inbox, take_files
 from audits.runs.monitoring.monitors import Batch, Monitor, Monitors

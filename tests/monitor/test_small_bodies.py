@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from app.ingest import _SMALL
+from app.serving.ingest import _SMALL
 from audits.errors import InputError
 from audits.runs.monitoring.arrivals import read_json
 

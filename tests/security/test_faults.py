@@ -16,7 +16,7 @@ import time
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app import api
+from app.serving import api
 from app.workspace import Workspace, new_token
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import processes
@@ -250,7 +250,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 head = (ctypes.c_uint32 * 2)(0x20080522, 0)
 libc.capset(head, (ctypes.c_uint32 * 6)())  # root may write anywhere; without its privileges, no more
 import io
-from app import api
+from app.serving import api
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.inline import InlineExecutor

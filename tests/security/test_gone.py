@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app import drafts, work
+from app.serving.tending import Tending
 from app.shares import Shares
-from app.tending import Tending
 from app.workspace import Workspace, issue_token
 from audits.errors import InputError
 from audits.runs.keeping.saved import SavedRuns

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.webhooks import webhook_hosts
+from app.serving.webhooks import webhook_hosts
 from audits.errors import InputError
 from audits.runs.monitoring.arrivals import read_object
 from audits.runs.monitoring.monitors import Monitor, Monitors

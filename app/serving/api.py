@@ -14,14 +14,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app import monitor_api, work
-from app.documentation import SITE
-from app.headers import Hardened
-from app.limits import Bounded
-from app.logs import Traced
-from app.metrics import metrics
+from app import work
 from app.readers import READERS
 from app.recent import Recent
+from app.serving import monitor_api
+from app.serving.documentation import SITE
+from app.serving.headers import Hardened
+from app.serving.limits import Bounded
+from app.serving.logs import Traced
+from app.serving.metrics import metrics
 from app.who import Identified
 from app.workspace import issue_token
 from audits.errors import InputError, RunFailed
@@ -32,7 +33,7 @@ from audits.runs.version import VERSION
 
 __all__ = ["MIDDLEWARE", "ROUTES"]
 
-_PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent / "views").glob("[a-z]*.py")}
+_PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent.parent / "views").glob("[a-z]*.py")}
 _FORMER = {
     "overview": "groups",
     "flipsets": "flipset",

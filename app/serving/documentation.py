@@ -6,7 +6,7 @@ from pathlib import Path
 
 __all__ = ["SITE", "page_about"]
 
-SITE = Path(__file__).resolve().parents[1] / "site"
+SITE = Path(__file__).resolve().parents[2] / "site"
 """Built by ``make docs``; in the wheel it lies beside the pages."""
 
 

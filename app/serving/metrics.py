@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.monitor_api import INGEST
+from app.serving.monitor_api import INGEST
 from audits.errors import RunFailed
 from audits.runs.version import VERSION
 

@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from app.ingest import Busy, Ingest
-from app.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
-from app.openapi import document
+from app.serving.ingest import Busy, Ingest
+from app.serving.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
+from app.serving.openapi import document
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.database import is_full
 from audits.runs.monitoring.arrivals import read_outcomes

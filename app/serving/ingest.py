@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from app.readers import READERS
-from app.webhooks import Teller, webhook_hosts
+from app.serving.webhooks import Teller, webhook_hosts
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.database import database, is_unreachable
 from audits.runs.keeping.store import home

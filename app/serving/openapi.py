@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.monitor_reading import QUESTIONS
+from app.serving.monitor_reading import QUESTIONS
 from audits.runs.monitoring.monitors import MOST_PEOPLE
 from audits.runs.version import VERSION
 
