@@ -34,9 +34,10 @@ from audits.models.in_memory.objects import (
     says_what_it_reads,
 )
 from audits.models.labels import cut_threshold
+from audits.models.making import make_subject
 from audits.models.predictions import HigherIs, Made
 from audits.models.spec import ModelSpec, Predictions
-from audits.models.subject import make_subject, subject_of
+from audits.models.subject import subject_of
 from audits.models.thresholds import check_threshold
 from audits.progress import Progress, part, silent
 from audits.reports.names import TEMPLATES, Template

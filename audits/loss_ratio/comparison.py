@@ -16,7 +16,7 @@ from audits.loss_ratio.moving import Moved, move_people, target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.testing import run_tests
 from audits.models import Model, Subject
-from audits.models.subject import train_model
+from audits.models.making import train_model
 from audits.models.subspaces import category_units
 from audits.models.trained.fair import balanced
 from audits.models.trained.reductions import train_reductions

@@ -69,15 +69,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     check_spec(spec)
     if not isinstance(table, (Table, pd.DataFrame)):  # polars, Arrow and others
         table = given_table(table, "table").frame
-    orders: dict[str, tuple[str, ...]] = {}
-    if isinstance(table, Table):
-        frame, sha256, notes = table.frame, table.report.sha256, list(table.report.notes)
-        markers: Mapping[str, Markers] = table.markers
-    else:
-        frame, orders, notes, markers = from_pandas(table, spec.read.missing)
-        sha256 = frame_digest(frame)
-        if any(markers.values()):  # a file's bytes tell ? from NA, a frame of missing values does not
-            sha256 = plain_digest(sha256, {name: each.plain() for name, each in markers.items()})
+    frame, sha256, orders, notes, markers = _begun(table, spec)
     gathered = table.gathered if isinstance(table, Table) else None
     times = None if gathered is None else gathered["rows"]
     rows_read = len(frame) if times is None else int(times.sum())
@@ -135,6 +127,19 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         },
     )
     return dataclasses.replace(data, digest=_digest(data))
+
+
+def _begun(
+    table: Table | pd.DataFrame, spec: DataSpec
+) -> tuple[pd.DataFrame, str, dict[str, tuple[str, ...]], list[str], Mapping[str, Markers]]:
+    """Return the rows, their digest, orders of categories, notes, and what marks missing cells."""
+    if isinstance(table, Table):
+        return table.frame, table.report.sha256, {}, list(table.report.notes), table.markers
+    frame, orders, notes, markers = from_pandas(table, spec.read.missing)
+    sha256 = frame_digest(frame)
+    if any(markers.values()):  # a file's bytes tell ? from NA, a frame of missing values does not
+        sha256 = plain_digest(sha256, {name: each.plain() for name, each in markers.items()})
+    return frame, sha256, orders, notes, markers
 
 
 def _selected(
