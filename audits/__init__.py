@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from audits.client import Monitor
     from audits.notebook import Findings, audit
     from audits.runs.changes import compare
-    from audits.runs.checking import check
-    from audits.runs.gate import GateFailed
+    from audits.runs.gates.checking import check
+    from audits.runs.gates.gate import GateFailed
 
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.notebook",
     "Monitor": "audits.client",
-    "check": "audits.runs.checking",
+    "check": "audits.runs.gates.checking",
     "compare": "audits.runs.changes",
-    "GateFailed": "audits.runs.gate",
+    "GateFailed": "audits.runs.gates.gate",
 }
 
 __all__ = ["Findings", "GateFailed", "Monitor", "audit", "check", "compare"]

@@ -22,7 +22,7 @@ from audits.paired.words import change_words, sentence, stated_words
 from audits.records import loaded
 from audits.results import plain, shown
 from audits.runs.across import Across, counted_together
-from audits.runs.baselines import estimates_in
+from audits.runs.gates.baselines import estimates_in
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judged, Verdict, judge, wilson, worst_of
 from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE

@@ -17,19 +17,18 @@ from audits.checks import choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
-from audits.models.subject import without_feature
+from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
 from audits.runs.across import levels_of
 from audits.runs.changes import AuditChange, Changes, audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
-from audits.runs.fitting import check_subject
-from audits.runs.recent import Recent
+from audits.runs.executing.fitting import check_subject
+from audits.runs.executing.threads import fixed_threads
+from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, Compared, RunResult
 from audits.runs.second import of_the_second, on_the_same_people
-from audits.runs.sizes import frame_bytes
 from audits.runs.spec import AuditRequest, Spec
-from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
 __all__ = ["carry_out", "execute", "prepared_subject"]

@@ -7,8 +7,9 @@ import dataclasses
 from audits.data import AuditData
 from audits.errors import InputError
 from audits.models import Subject
+from audits.models.making import with_features
 from audits.models.remarks import remarks
-from audits.models.subject import subject_of, with_features
+from audits.models.subject import subject_of
 from audits.stats.words import people
 
 __all__ = ["of_the_second", "on_the_same_people"]

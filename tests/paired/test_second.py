@@ -20,7 +20,7 @@ from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema
 from audits.runs.changes import paired_changes
 from audits.runs.execute import execute
-from audits.runs.gate import judge, read_gate
+from audits.runs.gates.gate import judge, read_gate
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.stats.paired_shares import paired_difference
