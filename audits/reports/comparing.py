@@ -70,7 +70,8 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, *, hollow
         y=[place for place, _ in part],
         mode="markers",
         marker={
-            "color": "white" if hollow else colour,
+            "color": colour,
+            "symbol": "circle-open" if hollow else "circle",
             "size": 10,
             "line": {"color": colour, "width": 2},
         },
