@@ -27,6 +27,7 @@ LAYERS = (
         "mitigation",
         "outcome_transport",
         "explain",
+        "barycentre",
         "recourse",
         "rule_sets",
         "sensitivity",
