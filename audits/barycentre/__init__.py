@@ -16,15 +16,16 @@ Choices, and why:
   rate less the (weighted) rate of the others, whatever the matching.
 * The iteration begins at the largest group, whose exact matchings with the others are glued to points at
   which one person, or people alike, of every group meet. For two groups, and for a single feature, that is
-  the exact barycentre, and flips are those of a flipset with the cost ``l2_squared``; with more the iteration stops
-  after some rounds. How far it can lie above the least possible is stated: no barycentre is nearer to groups than
-  their exact distances from each other allow.
+  the exact barycentre, and flips are those of a flipset by squared Euclidean cost; with more, the iteration
+  stops after some rounds. How far it can lie above the least possible is stated: no barycentre is nearer to
+  the groups than their exact distances from each other allow.
 * The cost is the squared Euclidean distance, for which a barycentre is a mean; numbers in standard
   deviations, another category 0.5. The attributes that make the groups are not matched on.
+* A verdict looks at two things, which share the level: at a group's net flips, and at the larger of both ways
+  above chance, which shows flips that cancel. That one needs, for evidence, rates or a feature that decisions
+  go with to differ among the groups: flips can also come from features that only hang together differently.
 * The level of chance comes from permuting membership among all people and finding the barycentre anew;
-  p-values are corrected for all groups by the largest of them (Westfall, Young 1993). A group's verdict needs
-  flips above it, and rates, or a feature that decisions go with, that differ among the groups: flips can also
-  come from features that only hang together differently.
+  p-values are corrected for all groups by the largest of them (Westfall, Young 1993).
 * Intervals of flips above chance come from halves of every group, drawn without replacement (Politis, Romano,
   Wolf 1999): people drawn twice would be their own counterparts.
 """

@@ -148,7 +148,8 @@ def _most_people(compared: Compared, n: int) -> int:
     options, width = compared.options, compared.points.shape[1]
 
     def fits(people: float, times: float) -> bool:
-        return times * options.permutations * once(int(people), width) <= options.seconds
+        each = once(int(people), width, len(compared.names), options.rounds)
+        return times * options.permutations * each <= options.seconds
 
     if fits(n, 1.2) or n <= _FEWEST:
         return n

@@ -54,7 +54,7 @@ def section(result: BarycentreResult) -> Section:
         title=f"All groups of {' and '.join(result.by)} at once",
         exhibits=tuple(exhibits),
         facts={
-            "Verdict": f"{result.verdict}: {interval_words(result.judged, result.rests_on)}",
+            "Verdict": f"{result.verdict}: {interval_words(result.judged, result.group(result.rests_on))}",
             "Favorable where all groups meet": percent(result.reference_rate, result.n),
             "Equal rates and features": "not tested"
             if result.differ_p is None

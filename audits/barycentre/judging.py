@@ -20,8 +20,9 @@ from audits.stats import (
     p_value,
     weighted_sum,
     wilson,
+    worst_of,
 )
-from audits.stats.intervals import percent_level
+from audits.stats.intervals import cautious_difference, percent_level
 
 __all__ = ["Differing", "differing", "judge_groups", "net_differences", "rates"]
 
@@ -95,59 +96,89 @@ def rates(compared: Compared, level: float) -> list[Estimate]:
 
 
 def net_differences(compared: Compared) -> list[Estimate]:
-    """Each group's rate less the others' by their shares, intervals together at the level.
+    """Each group's rate less the others' by their shares, intervals of all groups together.
 
-    Those favoured only as themselves less those favoured only as counterparts (Proposition 2).
+    Those favoured only as themselves less those favoured only as counterparts (Proposition 2). Where groups
+    count by their people the others are one group, whose interval is more cautious.
     """
-    k = len(compared.names)
-    level = compared.options.level / k
-    told = rates(compared, level)
-    found = []
-    for own in range(k):
-        rest = -compared.shares / (1 - compared.shares[own])
-        rest[own] = 1.0
-        found.append(replace(weighted_sum(told, rest.tolist()), n=told[own].n))
+    level, n = _each(compared), compared.n
+    favored = np.bincount(compared.group, compared.sizes * compared.decisions, len(n))
+    told, found = rates(compared, level), []
+    for k in range(len(n)):
+        if np.allclose(compared.shares, n / n.sum(), rtol=1e-9):
+            rest, others = float(favored.sum() - favored[k]), float(n.sum() - n[k])
+            net = cautious_difference(float(favored[k]), float(n[k]), rest, others, level=level)
+        else:
+            weights = -compared.shares / (1 - compared.shares[k])
+            weights[k] = 1.0
+            net = weighted_sum(told, weights.tolist())
+        found.append(replace(net, n=told[k].n))
     return found
+
+
+def _each(compared: Compared) -> float:
+    """The level of one interval: two for every group, of net flips and of flips above chance, share it."""
+    return compared.options.level / (2 * len(compared.names))
 
 
 def judge_groups(
     compared: Compared, chance: Chance | None, apart: Differing | None, nets: list[Estimate]
 ) -> list[tuple[Estimate, Judged]]:
-    """Hold each group's flips above chance against none: the excess, and its verdict."""
-    options, k = compared.options, len(compared.names)
+    """Hold each group's net flips, and its flips above chance, against none: the excess, and the verdict.
+
+    Evidence is either: more flips one way than the other, which is a difference of rates, or more than chance
+    gives, both ways taken together with groups that differ in what decisions go with.
+    """
+    options, number = compared.options, len(compared.names)
     bounds = (-options.material, options.material)
-    if chance is None or apart is None:
-        missing = Estimate(None, None, None, float(compared.n.sum()), "not measured without permutations")
-        reason = "the level of chance was not measured: ask for permutations"
-        return [(missing, judge(missing, immaterial=bounds, reason=reason)) for _ in range(k)]
     found = []
-    for own in range(k):
-        n = float(compared.n[own])
-        excess = _excess(chance, own, n, options.level / k)
-        p = max(float(chance.p_values[own]), apart.p_value)
-        reach = float(min(options.material, max(chance.planted[own], 1e-9)))
-        reason = _reason(chance, own, excess, apart, options.level, options.material)
-        judged = judge(
-            excess,
-            immaterial=(-reach, reach),
-            p_value=p,
+    for k, net in enumerate(nets):
+        by_net = judge(
+            net,
+            immaterial=bounds,
+            p_value=_p_of(net, _each(compared), 2 * number),
             level=options.level,
-            people_needed=None if reason else _people(excess, reach),
-            reason=reason,
+            people_needed=_people(net, options.material),
         )
-        net = nets[own]
-        if judged.verdict == NO_MATERIAL and reason:
-            judged = replace(judged, verdict=INSUFFICIENT, reason=reason)
-        elif judged.verdict == NO_MATERIAL and not _within(net, options.material):
-            judged = replace(
-                judged, verdict=INSUFFICIENT, reason="the rates themselves may lie further apart"
-            )
-        found.append((excess, judged))
+        n = float(compared.n[k])
+        if chance is None or apart is None:
+            excess = Estimate(None, None, None, n, "not measured without permutations")
+            reason = "the level of chance was not measured: ask for permutations"
+            above = judge(excess, immaterial=bounds, reason=reason)
+        else:
+            excess = _excess(chance, k, n, _each(compared))
+            above = _above(compared, chance, apart, k, excess)
+        found.append((excess, worst_of([by_net, above])))
     return found
 
 
-def _within(value: Estimate, material: float) -> bool:
-    return value.low is not None and value.high is not None and max(-value.low, value.high) <= material
+def _p_of(net: Estimate, level: float, looks: int) -> float:
+    """P-value of no difference, corrected: at most the level where the interval excludes 0."""
+    if net.value is None or net.low is None or net.high is None:
+        return 1.0
+    reach = net.value - net.low if net.value > 0 else net.high - net.value
+    if reach <= 0:
+        return 1.0
+    return float(min(1.0, looks * 2 * norm.sf(abs(net.value) / reach * norm.isf(level / 2))))
+
+
+def _above(compared: Compared, chance: Chance, apart: Differing, k: int, excess: Estimate) -> Judged:
+    """Judge the flips of one group above chance."""
+    options = compared.options
+    p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
+    reach = float(min(options.material, max(chance.planted[k], 1e-9)))
+    reason = _reason(chance, k, excess, apart, options.level, options.material)
+    judged = judge(
+        excess,
+        immaterial=(-reach, reach),
+        p_value=p,
+        level=options.level,
+        people_needed=None if reason else _people(excess, reach),
+        reason=reason,
+    )
+    if judged.verdict == NO_MATERIAL and reason:
+        judged = replace(judged, verdict=INSUFFICIENT, reason=reason)
+    return judged
 
 
 def _excess(chance: Chance, k: int, n: float, level: float) -> Estimate:
@@ -163,9 +194,9 @@ def _reason(chance: Chance, k: int, excess: Estimate, apart: Differing, level: f
     """Why more people would not settle it, where that is so."""
     if excess.low is None:
         return "so few people of a group give no interval"
-    if 1 / (len(chance.null) + 1) > level:
+    if 2 / (len(chance.null) + 1) > level:
         return "so few permutations can never show a difference: ask for 199 or more"
-    if excess.low > 0 and chance.p_values[k] <= level < apart.p_value:
+    if excess.low > 0 and 2 * chance.p_values[k] <= level < 2 * apart.p_value:
         return _OTHER_FEATURES
     if chance.planted[k] <= _NOTHING * material:
         return "a difference planted in these people hardly comes out above chance, however many they are"

@@ -63,9 +63,11 @@ def in_all(n: int, width: int, rounds: int) -> float:
     return (_ONCE + _ROUND * min(rounds, 4)) * estimated_seconds(n, n, width)
 
 
-def once(n: int, width: int) -> float:
+def once(n: int, width: int, groups: int, rounds: int) -> float:
     """About how many seconds it takes once more for `n` people, for the level of chance."""
-    return 2e-3 + 2e-5 * n if width <= 1 else 6e-3 + 4e-7 * n * n
+    if width <= 1:
+        return 1.5e-3 * groups + 2e-5 * n
+    return 1.5e-3 * groups + 1e-7 * n * n * (0.3 + rounds) * (1 + n / 1000)
 
 
 def seconds(options: BarycentreOptions, size: Size) -> float:
@@ -75,7 +77,9 @@ def seconds(options: BarycentreOptions, size: Size) -> float:
     matching = in_all(most, size.width, options.rounds)
     if options.max_people is None:
         matching = min(matching, MOST_SECONDS)
-    return start + matching + min(options.permutations * once(most, size.width), options.seconds)
+    groups = max([2, *(len(size.groups.get(name, ())) for name in options.by or list(size.groups)[:1])])
+    chance = options.permutations * once(most, size.width, groups, options.rounds)
+    return start + matching + min(chance, options.seconds)
 
 
 def memory(options: BarycentreOptions, size: Size) -> float:

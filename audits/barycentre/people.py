@@ -145,21 +145,22 @@ def _groups(
     data: AuditData, by: Sequence[str], sizes: np.ndarray, options: BarycentreOptions
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int], list[str]]:
     """Names of the groups, the largest first, and the group of each row; -1 for those left out."""
-    codes, combined = np.unique(
-        data.groups[list(by)].astype(str).agg("\x1f".join, axis=1).to_numpy(dtype=str), return_inverse=True
-    )[0:2]
+    combinations = data.groups.groupby(list(by), sort=True, observed=True)
+    combined = combinations.ngroup().to_numpy()
+    values = [key if isinstance(key, tuple) else (key,) for key in combinations.size().index]
+    every = [group_name(dict(zip(by, each, strict=True))) for each in values]
     people = np.bincount(combined, sizes)
     order = np.argsort(-people, kind="stable")
     kept = [int(k) for k in order if people[k] >= options.fewest]
-    names = [group_name(dict(zip(by, codes[k].split("\x1f"), strict=True))) for k in kept]
+    names = [every[k] for k in kept]
     if len(kept) < 2:
         raise InputError(
             "barycentre.fewest",
-            f"must leave at least 2 groups of {', '.join(by)}, but leaves {len(kept)} of {len(codes)}",
+            f"must leave at least 2 groups of {', '.join(by)}, but leaves {len(kept)} of {len(every)}",
             options.fewest,
             "lower it, or choose another attribute",
         )
-    places = np.full(len(codes), -1)
+    places = np.full(len(every), -1)
     places[kept] = np.arange(len(kept))
     group = places[combined]
     few = [int(k) for k in order if people[k] < options.fewest]
@@ -167,7 +168,7 @@ def _groups(
     warnings = []
     if few:
         left_out[f"in a group of fewer than {options.fewest:,} people"] = int((group < 0).sum())
-        named = [group_name(dict(zip(by, codes[k].split("\x1f"), strict=True))) for k in few]
+        named = [every[k] for k in few]
         more = f" and {len(named) - 5} more" if len(named) > 5 else ""
         warnings.append(
             f"Left out, with fewer than {options.fewest:,} people: {', '.join(named[:5])}{more}. "

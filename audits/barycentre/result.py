@@ -39,7 +39,7 @@ class GroupFlips:
         Root mean square distance of the group's people from where they meet the others, in standard
         deviations, and that of as many people drawn from everybody.
     judged : Judged
-        Follows from `excess`.
+        Follows from `net` or from `excess`, whichever tells more; both share the level.
     """
 
     group: str

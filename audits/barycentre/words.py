@@ -69,7 +69,7 @@ def finding(
         )
     others = [each.group for each in groups if each.judged.verdict == EVIDENCE and each is not worst]
     if judged.verdict == EVIDENCE and others:
-        said.append(f"Flips lie above chance for {_listed(others)}, too.")
+        said.append(f"There is evidence for {_listed(others)}, too.")
     if judged.verdict == NO_MATERIAL:
         said.append(f"A {100 * material:.3g}-point difference is ruled out for every group.")
     elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
@@ -79,12 +79,15 @@ def finding(
     return " ".join(said)
 
 
-def interval_words(judged: Judged, group: str) -> str:
+def interval_words(judged: Judged, each: GroupFlips) -> str:
     """Word the one interval that the verdict follows from."""
     value = judged.interval
+    who = people_in(each.group)
     if value.value is None or value.low is None:
-        return f"flips of {people_in(group)} above chance: no interval"
-    return f"{points(value.value)} of {people_in(group)} above chance, {_ends(value)}"
+        return f"flips of {who} above chance: no interval"
+    if value == each.net:
+        return f"{points(value.value)} between both ways of flipping, {_ends(value)}, of {who}"
+    return f"{points(value.value)} of flips above chance, {_ends(value)}, of {who}"
 
 
 def points(share: float | None) -> str:
