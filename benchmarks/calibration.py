@@ -35,8 +35,14 @@ DEFAULT_WORLDS = 2000
 SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
 _FIRST_ROUND = 100  # worlds
 _POINT = 0.01
-# what says and draws decides no number
-_SAYS_ONLY = {"exhibits", "figures", "heat_map", "record", "words"}
+# what says, draws or tabulates what the audit found: no simulation goes through it
+_SAYS_ONLY = {"exhibits", "figures", "heat_map", "ll144", "record", "words"}
+# what is simulated beside audits, and where its code begins
+_NO_AUDITS = {
+    "all": ("benchmarks/shared_calibration.py",),
+    "monitor": ("benchmarks/monitor_calibration.py", "audits/sensitivity/monitor/*.py"),
+    "quality": ("benchmarks/quality_calibration.py", "audits/models/quality.py"),
+}
 _FOLLOWED = ("audits.stats", "audits.transport")
 
 
@@ -57,34 +63,39 @@ def _modules(node: ast.AST) -> Iterable[str]:
 @functools.cache
 def code_of(audit: str) -> str:
     """Return a digest of the code behind the numbers of `audit`: its room and what that imports of the
-    shared rooms, comments and docstrings apart."""
-    if audit in {"all", "monitor"}:
-        script = "shared" if audit == "all" else audit
-        found = [ROOT / "benchmarks" / f"{script}_calibration.py"]
-        found += (ROOT / "audits/sensitivity/monitor").glob("*.py") if audit == "monitor" else []
+    shared rooms. Of definitions, without comments and docstrings: which module one stands in, and how it
+    comes there, decides no number."""
+    if audit in _NO_AUDITS:
+        found = [path for pattern in _NO_AUDITS[audit] for path in ROOT.glob(pattern)]
     else:
         found = [
             path
             for path in (ROOT / "audits" / audit).rglob("*.py")
             if not _SAYS_ONLY & {path.stem, path.parent.name}
         ]
-    parts: dict[Path, str] = {}
+    seen: set[Path] = set()
+    definitions: set[str] = set()
     while found:
         path = found.pop()
-        if path in parts or not path.is_file():
+        if path in seen or not path.is_file():
             continue
+        seen.add(path)
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in list(ast.walk(tree)):
             found += [ROOT / f"{module.replace('.', '/')}.py" for module in _modules(node)]
             body = getattr(node, "body", None)
             if isinstance(body, list):
-                node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
-        parts[path] = ast.dump(tree)
-    return hashlib.sha256("".join(parts[path] for path in sorted(parts)).encode()).hexdigest()[:12]
+                node.body = [each for each in body if not _is_wiring(each)]  # type: ignore[attr-defined]
+        definitions |= {ast.dump(each) for each in tree.body}
+    return hashlib.sha256("".join(sorted(definitions)).encode()).hexdigest()[:12]
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+def _is_wiring(node: ast.AST) -> bool:
+    """Whether a statement is an import, a list of names or a docstring."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(each, ast.Name) and each.id == "__all__" for each in node.targets)
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return text or isinstance(node, (ast.Import, ast.ImportFrom))
 
 
 @dataclass(frozen=True)
