@@ -27,11 +27,11 @@ def section(result: BarycentreResult) -> Section:
             result.to_frame,
         ),
         Exhibit(
-            "above_chance",
-            "Above chance, group by group",
-            "What the larger of both bars holds above chance, with intervals for all groups together. The "
-            "verdict follows from them.",
-            lambda: figures.above_chance(result),
+            "judged",
+            "Group by group: one way more than the other, and more than chance",
+            "Left, those favored only as themselves less those favored only as counterparts; right, what the "
+            "larger holds above chance. Intervals hold for all groups together: one without 0 tells.",
+            lambda: figures.judged(result),
             result.to_frame,
         ),
     ]

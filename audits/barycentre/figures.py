@@ -18,9 +18,9 @@ from audits.drawing.style import (
     finish,
     rows_named,
 )
-from audits.stats import EVIDENCE
+from audits.stats import EVIDENCE, Estimate
 
-__all__ = ["above_chance", "distances", "flips", "marginals"]
+__all__ = ["distances", "flips", "judged", "marginals"]
 
 _MOST = 20
 
@@ -72,46 +72,56 @@ def flips(result: BarycentreResult) -> go.Figure:
     return figure
 
 
-def above_chance(result: BarycentreResult) -> go.Figure:
-    """Draw what the larger flips of each group hold above chance, with intervals of all groups together."""
+def judged(result: BarycentreResult) -> go.Figure:
+    """Draw what verdicts rest on, intervals of all groups together: net flips, and those above chance."""
     groups, labels = _shown(result)
-    known = [k for k, each in enumerate(groups) if each.excess.value is not None]
-    if not known:
-        return empty("The level of chance was not measured.")
-    figure = go.Figure()
-    for evident, colour, name in ((True, CONTRAST, "evidence of a difference"), (False, ACCENT, "none")):
-        here = [k for k in known if (groups[k].judged.verdict == EVIDENCE) == evident]
-        if not here:
-            continue
-        figure.add_trace(
-            go.Scatter(
-                x=[100 * (groups[k].excess.value or 0.0) for k in here],
-                y=here,
-                mode="markers",
-                marker={"color": colour, "size": 11, "symbol": "diamond" if evident else "circle"},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [_reach(groups[k], "high") for k in here],
-                    "arrayminus": [_reach(groups[k], "low") for k in here],
-                    "color": INK,
-                    "thickness": 1.4,
-                },
-                customdata=[labels[k] for k in here],
-                hovertemplate="%{customdata}: %{x:.1f} points above chance<extra></extra>",
-                name=name if evident else "no evidence",
+    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.08)
+    for column, told in enumerate(([each.net for each in groups], [each.excess for each in groups]), start=1):
+        for evident, colour, symbol in ((True, CONTRAST, "diamond"), (False, ACCENT, "circle")):
+            here = [
+                k
+                for k, each in enumerate(groups)
+                if told[k].value is not None and (each.judged.verdict == EVIDENCE) == evident
+            ]
+            if not here:
+                continue
+            figure.add_trace(
+                go.Scatter(
+                    x=[100 * (told[k].value or 0.0) for k in here],
+                    y=here,
+                    mode="markers",
+                    marker={"color": colour, "size": 10, "symbol": symbol},
+                    error_x={
+                        "type": "data",
+                        "symmetric": False,
+                        "array": [_reach(told[k], "high") for k in here],
+                        "arrayminus": [_reach(told[k], "low") for k in here],
+                        "color": INK,
+                        "thickness": 1.4,
+                    },
+                    customdata=[labels[k] for k in here],
+                    hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
+                    name="evidence of a difference" if evident else "no evidence",
+                    legendgroup=str(evident),
+                    showlegend=column == 1,
+                ),
+                row=1,
+                col=column,
             )
-        )
-    figure.add_vline(x=0, line={"color": INK, "width": 1})
-    figure.update_xaxes(title="flips above chance (percentage points)")
+        figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=column)
+    figure.update_xaxes(title="net flips (points)", nticks=4, row=1, col=1)
+    figure.update_xaxes(title="above chance (points)", nticks=4, row=1, col=2)
     row = rows_named(figure, labels)
     worst = result.group(result.rests_on)
-    alt = f"{worst.group}: {points(worst.excess.value)} of flips above chance."
-    return finish(figure, height=130 + row * len(groups), alt=alt)
+    alt = (
+        f"{worst.group}: {points(worst.net.value)} of net flips, {points(worst.excess.value)} of flips above "
+        f"chance; {result.verdict}."
+    )
+    return finish(figure, height=140 + row * len(groups), alt=alt)
 
 
-def _reach(item: GroupFlips, end: str) -> float:
-    value, found = item.excess.value, getattr(item.excess, end)
+def _reach(told: Estimate, end: str) -> float:
+    value, found = told.value, getattr(told, end)
     return 0.0 if value is None or found is None else 100 * abs(found - value)
 
 

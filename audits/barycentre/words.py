@@ -23,7 +23,8 @@ def headline(result: BarycentreResult) -> str:
     worst = result.group(result.rests_on)
     who = people_in(worst.group)
     if result.verdict == NO_MATERIAL:
-        return "Every group is decided about as its counterparts in all the other groups are."
+        return "Every group is decided about as its counterparts among all the others are."
+    theirs = f"their counterparts in the other group{'s' if len(result.groups) > 2 else ''}"
     share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
     told = out_of(share * worst.people, worst.people)
     if result.verdict != EVIDENCE:
@@ -32,14 +33,8 @@ def headline(result: BarycentreResult) -> str:
             "counterparts are."
         )
     if worst.mostly == "only self":
-        return (
-            f"{_start(told)} {who} are decided favorably while their counterparts in the other groups are "
-            "not."
-        )
-    return (
-        f"{_start(told)} {who} are decided unfavorably while their counterparts in the other groups are "
-        "favored."
-    )
+        return f"{_start(told)} {who} are decided favorably while {theirs} are not."
+    return f"{_start(told)} {who} are decided unfavorably while {theirs} are favored."
 
 
 def finding(

@@ -212,7 +212,7 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
         assert key in told
     assert told["interval"]["value"] in {lower.group("c").excess.value, lower.group("c").net.value}
     section = AUDIT.section(lower)
-    assert [each.key for each in section.exhibits] == ["flips", "above_chance", "marginals", "distances"]
+    assert [each.key for each in section.exhibits] == ["flips", "judged", "marginals", "distances"]
     for each in section.exhibits:
         assert alt_text(each.figure())
         assert len(each.table())
