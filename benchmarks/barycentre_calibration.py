@@ -3,8 +3,7 @@
     python -m benchmarks.calibration --only barycentre
 
 The last of three groups, the smallest, is like the others or decided less favourably. Without a difference
-the flips above chance are 0, and every group's at once must be covered; a net difference is that of the rates,
-which is known.
+flips above chance are 0, and every group's at once must be covered; a net difference is that of the rates.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def simulations() -> list[Simulation]:
 
 
 def world(n: int, lower: float, number: int) -> pd.DataFrame:
-    """Three groups, two features, one of which decisions follow; the last group's rate is lower by `lower`."""
+    """Two features, one of which decisions follow; the last group is favoured less often by `lower`."""
     rng = np.random.default_rng([number, n, 16])
     group = np.repeat([0, 1, 2], np.round(np.array(_SIZES) * n).astype(int))
     x = rng.normal(size=(len(group), 2))

@@ -61,6 +61,7 @@ def flips(result: BarycentreResult) -> go.Figure:
     )
     figure.update_layout(barmode="relative")
     row = rows_named(figure, labels)
+    figure.update_yaxes(zeroline=False)
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     worst = result.group(result.rests_on)
     alt = (
@@ -68,7 +69,7 @@ def flips(result: BarycentreResult) -> go.Figure:
         f"{100 * worst.only_counterpart:.1f} % only as counterparts; {len(groups)} groups."
     )
     finish(figure, height=150 + (row + 6) * len(groups), alt=alt)
-    figure.layout.margin.t = 78
+    figure.layout.margin.t = 64
     return figure
 
 
@@ -112,6 +113,7 @@ def judged(result: BarycentreResult) -> go.Figure:
     figure.update_xaxes(title="net flips (points)", nticks=4, row=1, col=1)
     figure.update_xaxes(title="above chance (points)", nticks=4, row=1, col=2)
     row = rows_named(figure, labels)
+    figure.update_yaxes(zeroline=False)
     worst = result.group(result.rests_on)
     alt = (
         f"{worst.group}: {points(worst.net.value)} of net flips, {points(worst.excess.value)} of flips above "
@@ -146,6 +148,7 @@ def distances(result: BarycentreResult) -> go.Figure:
         )
     figure.update_xaxes(title="distance (standard deviations)", rangemode="tozero")
     row = rows_named(figure, labels)
+    figure.update_yaxes(zeroline=False)
     far = max(result.groups, key=lambda each: each.distance)
     alt = f"{far.group} lies farthest from where all groups meet: {far.distance:.2f} standard deviations."
     return finish(figure, height=130 + row * len(groups), alt=alt)
