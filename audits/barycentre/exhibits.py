@@ -28,7 +28,7 @@ def section(result: BarycentreResult) -> Section:
         ),
         Exhibit(
             "judged",
-            "Group by group: one way more than the other, and more than chance",
+            "One way more than the other, and more than chance",
             "Left, those favored only as themselves less those favored only as counterparts; right, what the "
             "larger holds above chance. Intervals hold for all groups together: one without 0 tells.",
             lambda: figures.judged(result),

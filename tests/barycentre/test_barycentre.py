@@ -21,6 +21,7 @@ from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.results import load_result, save_result
+from audits.runs.planning import _groups
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
 
@@ -333,3 +334,10 @@ def test_many_people_are_sampled_by_group_and_decision():
     asked = compare(subject, BarycentreOptions(max_people=600), np.random.default_rng(0), silent)
     assert len(asked.rows) == 600
     assert asked.totals.sum() == 100_000
+
+
+def test_plans_plant_their_difference_in_the_groups_asked_for():
+    frame = crowd(60, 3).assign(sex=["f", "m"] * 30)
+    data = subject_of(frame, protected=("sex", "group"), features=("x", "z")).data
+    assert {name for group in _groups(data, {"by": ("group",)}) for name in group} == {"group"}
+    assert {name for group in _groups(data, {"by": None}) for name in group} == {"sex"}

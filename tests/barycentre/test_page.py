@@ -51,7 +51,7 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
     headers = [header.value for header in at.subheader]
     assert headers[:3] == [
         "Favored only as themselves, or only as counterparts",
-        "Group by group: one way more than the other, and more than chance",
+        "One way more than the other, and more than chance",
         "Who flips among people in “c”",
     ]
     assert at.selectbox(key="all-group").value == "c"
