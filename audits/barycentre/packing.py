@@ -151,6 +151,7 @@ def _values(column: pd.Series, scaled: bool) -> tuple[np.ndarray, list[str]]:
     """Code of each person's value or bin, and their names; the missing one of their own."""
     missing = column.isna().to_numpy()
     distinct = column.dropna().nunique()
+    codes: np.ndarray
     if scaled and distinct > _MOST_VALUES and pd.api.types.is_numeric_dtype(column.dtype):
         numbers = column.to_numpy(dtype=float, na_value=np.nan)
         cuts = np.unique(np.quantile(numbers[~missing], np.linspace(0, 1, _MOST_BINS + 1)[1:-1]))
