@@ -195,7 +195,7 @@ def _reason(chance: Chance, k: int, excess: Estimate, apart: Differing, level: f
     if excess.low is None:
         return "so few people of a group give no interval"
     if 2 / (len(chance.null) + 1) > level:
-        return "so few permutations can never show a difference: ask for 199 or more"
+        return "so few permutations can never show a difference: ask for 399 or more"
     if excess.low > 0 and 2 * chance.p_values[k] <= level < 2 * apart.p_value:
         return _OTHER_FEATURES
     if chance.planted[k] <= _NOTHING * material:

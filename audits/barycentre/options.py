@@ -43,7 +43,7 @@ class BarycentreOptions:
     ] = 1
     level: Level = 0.05
     material: Material = 0.10
-    permutations: Permutations = 199
+    permutations: Permutations = 399
     seconds: Annotated[
         float,
         option("Time that the level of chance may take, as estimated beforehand.", unit="s", gt=0, le=86_400),
