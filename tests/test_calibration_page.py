@@ -247,3 +247,25 @@ def test_code_is_its_definitions_not_where_they_stand(tmp_path, monkeypatch):
     assert moved == before
     assert digest(body.replace("mean", "median"), "WORLDS = 20\n") != before
     assert digest(body, "WORLDS = 21\n") != before
+
+
+@pytest.mark.parametrize(
+    ("kind", "nominal", "hits", "worlds", "settled"),
+    [
+        ("false alarms", 0.05, 0, 100, True),  # .99^(1/100): at most .045
+        ("false alarms", 0.05, 0, 90, False),
+        ("false alarms", 0.05, 1, 100, False),
+        ("false alarms", 0.05, 5, 2000, True),
+        ("coverage", 0.95, 100, 100, True),
+        ("coverage", 0.95, 98, 100, False),
+        ("coverage", 0.95, 485, 500, True),
+        ("power", 0.8, 10, 100, True),
+    ],
+)
+def test_a_row_holds_beyond_doubt(kind, nominal, hits, worlds, settled):
+    row = Row("groups", "shown", "setting", kind, nominal, hits, worlds)
+    assert row.settled is settled
+    if settled and kind == "false alarms":
+        assert binom.cdf(hits, worlds, nominal) <= 0.01
+    if settled and kind == "coverage":
+        assert binom.sf(hits - 1, worlds, nominal - 0.015) <= 0.01
