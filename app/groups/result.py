@@ -16,9 +16,13 @@ from app.groups.strip import survival_strip
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
+from app.widgets.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.selected import only_selected, select
 from app.widgets.subject import model_words
 from app.widgets.verdict_cards import verdict_cards
+from app.widgets.what_if import person_card
 from app.workspace import Workspace
+from audits.drawing.selected import of_group
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
 from audits.groups import figures as figures
@@ -31,6 +35,7 @@ from audits.stats.words import count, number
 __all__ = ["show_result"]
 
 _MOST_THRESHOLDS, _FEW_GROUPS = 12, 5
+_DECIDED = {True: "favorable", False: "unfavorable"}
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -81,6 +86,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             drawn(figures.calibration, result, attribute),
             lambda: result.calibration_frame(attribute),
         )
+    _people(found, space, result)
     _second_model(space, found, stored, attribute)
     fine_print(found, draft, "groups")
 
@@ -209,7 +215,15 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
         [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
         columns=["group", "people", "verdict", "people needed in the group"],
     )
-    st.dataframe(verdicts, hide_index=True, alt="Verdict of each group")
+    rows = [row.group for row in result.of(attribute) if row.verdict]
+    st.dataframe(
+        verdicts,
+        key="group-verdicts",
+        hide_index=True,
+        on_select=lambda: _select_group(attribute, rows),
+        selection_mode=ROWS,
+        alt="Verdict of each group; a click selects its people",
+    )
     notices.bullets(lines)
     again = result.bootstrap_frame(attribute)
     if len(again):
@@ -221,6 +235,12 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
                 column_config=number_columns(again),
                 alt="Two intervals for each group",
             )
+
+
+def _select_group(attribute: str, rows: list[str]) -> None:
+    place = clicked_row("group-verdicts", len(rows))
+    if place is not None:
+        select([of_group(attribute, rows[place])])
 
 
 def _pooled(result: GroupsResult, attribute: str) -> None:
@@ -246,6 +266,19 @@ def _probable(result: GroupsResult) -> None:
 def _needed(row: GroupRow) -> str:
     needs = [gap.people_needed for gap in row.differences.values() if gap.people_needed]
     return f"about {count(max(needs))}" if needs else ""
+
+
+def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
+    """Show how the people selected are decided, where some are."""
+    if only_selected(result.people) is None:
+        return
+    st.subheader("The people selected", anchor=False)
+    people = result.people.assign(decision=result.people["decision"].map(_DECIDED))
+    if (people["people"] == 1).all():
+        people = people.drop(columns="people")
+    row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")
+    if row is not None:
+        person_card(space, found, row)
 
 
 def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attribute: str) -> None:

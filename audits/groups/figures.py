@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
@@ -110,6 +111,7 @@ def rates(
                         "thickness": 1.8,
                         "width": 0,
                     },
+                    meta=[people_id(of_group(attribute, row.group))],
                     hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
                     f"<br>{estimate.method}<extra>{label}</extra>",
                     showlegend=False,
@@ -180,7 +182,10 @@ def differences(
             part = [(place, gap) for place, gap in known if gap.verdict == verdict]
             part = [(place, gap) for place, gap in part if gap.estimate.low is not None]
             if part:
-                figure.add_trace(_gaps(part, labels), row=1, col=panel)
+                trace = _gaps(part, labels).update(
+                    meta=[people_id(of_group(attribute, rows[place].group)) for place, _ in part]
+                )
+                figure.add_trace(trace, row=1, col=panel)
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
         figure.update_xaxes(title="points", nticks=4, row=1, col=panel)
     row_height = rows_named(figure, labels, beside=_BESIDE)

@@ -300,6 +300,9 @@ def make_subject(
         kind = "number"
         threshold, higher_is = cut_threshold(threshold, data.cut)
         notes.append(f"Decisions are favorable where the number predicted is {data.cut.side}.")
+    everybody, data = data.n, data.audited
+    if data.n < everybody:
+        notes.append(f"Only {data.n:,} of {everybody:,} people are audited, as was asked for.")
     progress(0.9, "scoring everyone")
     subject = subject_of(
         data,

@@ -27,7 +27,7 @@ from audits.runs.spec import AuditRequest, Spec
 from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
-__all__ = ["carry_out", "execute", "prepared_subject"]
+__all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
 
 _READ, _PREPARED, _COUNTED = 0.1, 0.25, 0.7  # shares of the progress bar at which these steps end
 
@@ -90,6 +90,22 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
     data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
     return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits))
+
+
+def remembered_subject(spec: Spec, digests: list[str], progress: Progress = silent) -> Subject:
+    """Return what the audits of `spec` work on, made once in this process where `execute` would.
+
+    Raises
+    ------
+    InputError
+        As `prepared_subject`.
+    """
+    if spec.streamed:
+        raise InputError("data.path", "is too large to be read whole", advice="name a part of it")
+    if spec.asks_a_service:
+        return _prepare(spec, digests, progress).subject
+    key = f"{spec.subject_key(digests)} {spec.base_dir}"
+    return _prepared.get(key, lambda: _prepare(spec, digests, progress)).subject
 
 
 def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
