@@ -26,6 +26,7 @@ from audits.data.values import text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.result import RunResult
 from audits.runs.saved import SavedRuns
+from audits.stats.words import number
 
 __all__ = ["Selection", "read_selection", "run_of"]
 
@@ -200,6 +201,9 @@ def _run_words(found: RunResult, terms: Sequence[Term]) -> list[str]:
         whole = _SAID.get((audit, column, *(["missing"] if "missing" in own[0] else [])))
         flag = len(own) == 1 and (own[0].get("in") == ["True"] or own[0].get("above") == 0)
         alone = whole is not None and (flag or "missing" in own[0])
+        if column == "within":  # a stratum says what it is
+            said += [str(value) for term in own for value in term.get("in", ())]
+            continue
         if "not_missing" in own[0]:  # everybody whom the run looks at
             said.append(str(getattr(found.audits[0].result, "source", "in the audit")))
             continue
@@ -242,11 +246,14 @@ def _range_words(column: str, terms: Sequence[Term]) -> str:
     Examples
     --------
     >>> _range_words("age", [{"at_least": 25}, {"below": 35}]), _range_words("job", [{"in": ["a", "b"]}])
-    ('age at least 25 and below 35', 'job = a or b')
+    ('age from 25 to below 35', 'job = a or b')
     >>> _range_words("age", [{"between": [25, 29]}]), _range_words("age", [{"missing": True}])
     ('age 25 to 29', 'age (missing)')
     """
     said = []
+    ends = {key: term[key] for term in terms for key in _RELATIONS if key in term}
+    if list(ends) == ["at_least", "below"] and len(terms) == 2:
+        return f"{column} from {_value(ends['at_least'])} to below {_value(ends['below'])}"
     for term in terms:
         if "in" in term or "not_in" in term:
             values = " or ".join(map(text_of, term.get("in") or term.get("not_in")))
@@ -261,4 +268,5 @@ def _range_words(column: str, terms: Sequence[Term]) -> str:
 
 
 def _value(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
+    whole = not isinstance(value, float) or value.is_integer()
+    return text_of(value) if whole else number(value)

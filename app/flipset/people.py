@@ -47,6 +47,8 @@ def people_section(
     if table.empty:
         st.text("Nobody.")
         return
+    if selected is not None:
+        show_selected(of_group, selected, f"people-{part}", "score")
     chosen = choose_row(
         table,
         f"people-{part}",
@@ -55,8 +57,6 @@ def people_section(
         formats={"flips": st.column_config.NumberColumn(format="percent")},
         among=False,
     )
-    if selected is not None:
-        show_selected(of_group, selected, f"people-{part}", "score")
     if chosen is not None:
         _person(found, space, chosen, data)
 

@@ -162,7 +162,10 @@ def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, on
         changes["among"] = [{"column": name, "in": [name]}]
     elif name not in (section.get("protected") or ()):
         changes["protected"] = [*(section.get("protected") or ()), name]
-    # what the controls of the data page remember belongs to the data as they were
+    # what controls and addresses remember belongs to the data as they were
+    state.forget_addresses()
+    if not only and isinstance(shown := state.widget("by"), list):
+        state.set_widget("by", [*dict.fromkeys([*shown, name])])
     space.save_draft({**with_data(draft, **changes), "id": token_hex(4)})
     state.select("")
 

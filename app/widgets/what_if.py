@@ -137,8 +137,8 @@ def _value(column: Mapping[str, Any], key: str) -> Any:
                 help=seen,
                 **state.choice(key),
             )
-            gone = st.checkbox("missing", value=value is None, **state.choice(f"{key}-missing"))
-        return None if gone and (given is None or given == value) else given
+            gone = value is not None and st.checkbox("missing", **state.choice(f"{key}-missing"))
+        return None if gone else given
     if column["levels"] is not None:
         levels = list(dict.fromkeys([*([value] if value is not None else []), *column["levels"]]))
         shown = st.selectbox(

@@ -70,7 +70,7 @@ def what_if(
         changed = changed.assign(**{name: _one(told, data.frame[name], own.index)})
         if name in groups:
             groups = groups.assign(**{name: _group(changed[name], name, data)})
-    scores = [float(subject.favorable_score(frame)[0]) for frame in (own, changed)]
+    scores = [float(subject.favorable_score(own)[0]), _score_of(subject, changed, changes)]
     sides = [data.groups.loc[[row]], groups]
     sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
     before, after = (
@@ -90,6 +90,17 @@ def what_if(
         "notes": notes,
         "nearest": None if beside is None else _nearest(subject, own, changed, beside),
     }
+
+
+def _score_of(subject: Subject, changed: pd.DataFrame, changes: Mapping[str, Any]) -> float:
+    try:
+        return float(subject.favorable_score(changed)[0])
+    except InputError as error:
+        gone = [name for name, value in changes.items() if value is None]
+        if not gone:
+            raise
+        named = " and ".join(gone)
+        raise InputError("the model", f"gives no score to a person without {named} ({error})") from None
 
 
 def _columns(subject: Subject) -> list[str]:
