@@ -43,6 +43,9 @@ _SAID = {
 }
 
 
+_NAMED = {"within", "group", "subgroup"}
+
+
 @dataclass(frozen=True)
 class Selection:
     """People selected.
@@ -201,7 +204,7 @@ def _run_words(found: RunResult, terms: Sequence[Term]) -> list[str]:
         whole = _SAID.get((audit, column, *(["missing"] if "missing" in own[0] else [])))
         flag = len(own) == 1 and (own[0].get("in") == ["True"] or own[0].get("above") == 0)
         alone = whole is not None and (flag or "missing" in own[0])
-        if column == "within":  # a stratum says what it is
+        if column in _NAMED:  # a stratum or a group says what it is
             said += [str(value) for term in own for value in term.get("in", ())]
             continue
         if "not_missing" in own[0]:  # everybody whom the run looks at

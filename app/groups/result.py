@@ -12,6 +12,7 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.groups.choosing import measure_chooser, measure_tiles
+from app.groups.exploring import explored, keep_as_run, presets
 from app.groups.strip import survival_strip
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -22,7 +23,6 @@ from app.widgets.subject import model_words
 from app.widgets.verdict_cards import verdict_cards
 from app.widgets.what_if import person_card
 from app.workspace import Workspace
-from audits.drawing.selected import of_group
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
 from audits.groups import figures as figures
@@ -48,7 +48,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         return
     top = st.container()
     attribute = _attribute(stored)
-    result = _moved(found, stored, attribute)
+    result = _moved(found, stored, attribute, space, draft)
     with top:
         _headline(result, changed=result is not stored)
     measure_tiles(result, attribute)
@@ -72,6 +72,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.caption(f"Drawn are {shown} of {k} groups; the table holds all.")
     notices.notes(result.warnings)
     _differences(result, attribute, order)
+    if found.model["score_kind"] != "label":
+        explored(stored, result, attribute, found.model["higher_is"])
     _pooled(result, attribute)
     _probable(result)
     survival_strip(space, draft, result, attribute)
@@ -111,7 +113,9 @@ def _attribute(result: GroupsResult) -> str:
     return st.selectbox("Groups of", options, index=first, width=420, **state.choice("groups-of"))
 
 
-def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
+def _moved(
+    found: RunResult, result: GroupsResult, attribute: str, space: Workspace, draft: Mapping[str, Any]
+) -> GroupsResult:
     """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
     if found.model["score_kind"] == "label" or not len(
         result.people
@@ -135,13 +139,16 @@ def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResu
             return result  # thresholds by an attribute that is not shown
         st.caption("Decided favorably where the score is " + ("below" if sign < 0 else "at least"))
         asked = _by_group(attribute, values, spec, low, high) if by_group else _one(spec, low, high)
-    if asked == spec:
-        return result
-    try:
-        return at_threshold(result, asked, higher_is=found.model["higher_is"])
-    except InputError as error:
-        notices.problem(str(error))
-        return result
+        moved = result
+        if asked != spec:
+            try:
+                moved = at_threshold(result, asked, higher_is=found.model["higher_is"])
+            except InputError as error:
+                notices.problem(str(error))
+        presets(result, attribute, values if single else [], found.model["higher_is"])
+        if asked != spec:
+            keep_as_run(space, draft, found, asked)
+    return moved
 
 
 def _one(spec: Any, low: float, high: float) -> float:
@@ -220,7 +227,7 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
         verdicts,
         key="group-verdicts",
         hide_index=True,
-        on_select=lambda: _select_group(attribute, rows),
+        on_select=lambda: _select_group(result, attribute, rows),
         selection_mode=ROWS,
         alt="Verdict of each group; a click selects its people",
     )
@@ -237,10 +244,11 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
             )
 
 
-def _select_group(attribute: str, rows: list[str]) -> None:
+def _select_group(result: GroupsResult, attribute: str, rows: list[str]) -> None:
     place = clicked_row("group-verdicts", len(rows))
-    if place is not None:
-        select([of_group(attribute, rows[place])])
+    terms = None if place is None else figures.people_of(result, attribute).get(rows[place])
+    if terms is not None:
+        select(json.loads(terms))
 
 
 def _pooled(result: GroupsResult, attribute: str) -> None:
@@ -274,6 +282,7 @@ def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
         return
     st.subheader("The people selected", anchor=False)
     people = result.people.assign(decision=result.people["decision"].map(_DECIDED))
+    people = people.rename(columns=lambda name: str(name).removeprefix("group: "))
     if (people["people"] == 1).all():
         people = people.drop(columns="people")
     row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")

@@ -103,8 +103,9 @@ def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number:
         "table shows them alone. Intervals and verdicts stay those of the whole audit."
     )
     if number and inside.any():
+        name = f"{number}, of those who have one" if table[number].isna().any() else number
         bins = selected_bins(table[number], inside, sizes.to_numpy(dtype=float))
-        figure_card(f"{key}-selected", selected_among(bins, number), lambda: bins)
+        figure_card(f"{key}-selected", selected_among(bins, name), lambda: bins)
 
 
 def clicked_row(key: str, rows: int) -> int | None:

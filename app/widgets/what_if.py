@@ -53,9 +53,9 @@ def what_if_section(
     if first is None:
         return
     columns = {str(each["name"]): each for each in first["columns"]}
-    chosen = st.multiselect(
-        "Values to change", list(columns), default=list(columns)[:_FIRST], **state.choice(f"if-{row}")
-    )
+    # offered first is what people have, not what they are
+    offered = sorted(columns, key=lambda name: columns[name]["protected"])[:_FIRST]
+    chosen = st.multiselect("Values to change", list(columns), default=offered, **state.choice(f"if-{row}"))
     changes = {}
     with st.grid(3, min_column_width=230, border=False):
         for name in chosen:

@@ -39,11 +39,8 @@ def of_run(column: str, **condition: Any) -> dict[str, Any]:
 
 
 def of_group(attribute: str, group: str) -> dict[str, Any]:
-    """Return the term of a group of an attribute, or of several joined by " × "."""
-    names, values = attribute.split(" × "), group.split(" × ")
-    if len(names) != len(values):
-        return {"group": {attribute: group}}
-    return {"group": dict(zip(names, values, strict=True))}
+    """Return the term of a group of a protected attribute."""
+    return {"group": {attribute: group}}
 
 
 _NAMES = {"within": "in"}

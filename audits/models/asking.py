@@ -120,7 +120,8 @@ def _seen(subject: Subject, name: str) -> pd.Series:
 def _told(name: str, value: Any, data: AuditData, seen: pd.Series) -> dict[str, Any]:
     """Return what a page needs to offer other values of a column."""
     kind = data.kinds[name]
-    told: dict[str, Any] = {"name": name, "kind": kind, "levels": None, "low": None, "high": None}
+    told: dict[str, Any] = {"name": name, "kind": kind, "protected": name in data.protected}
+    told |= {"levels": None, "low": None, "high": None}
     if kind in _NUMBERS:
         number = None if is_missing(value) else float(value)
         low, high = (float(seen.min()), float(seen.max())) if len(seen) else (None, None)

@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.selected import people_id
+from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
 from audits.outcome_transport.result import BiasRow, OutcomeTransportResult, TieRange
@@ -176,6 +176,10 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
                 "size": 9,
             },
             customdata=[[count(row.n), number(row.mean.value)] for row in rows],
+            meta=[
+                people_id(of_run(row.level, within=[row.group])) if row.level in {"group", "subgroup"} else ""
+                for row in rows
+            ],
             name="even coupling",
             hovertemplate="%{y}: %{customdata[1]} (%{customdata[0]} people)<extra></extra>",
         )

@@ -1,4 +1,4 @@
-"""People selected by what is shown of them, and the group of a spec that they become: always the same people."""
+"""People selected by what is shown of them, and the group of a spec that they become: the same people."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_group_of_the_spec_holds_the_very_people_selected(table, terms, rows):
     data = build_data(table, spec)
     assert selected_rows(data, terms).tolist() == rows
     made = group_of(table, spec, data, terms, None)
-    assert made["where"] and "rows" not in made
+    assert list(made) == ["where"]
     protected = [*SECTION["protected"], "chosen"]
     again = build_data(table, data_spec({**section, "recode": {"chosen": made}, "protected": protected}))
     assert again.groups.index[again.groups["chosen"] == "chosen"].tolist() == rows
@@ -92,7 +92,10 @@ def test_a_group_needs_people_in_it_and_beside_it(table):
         ({"rows": ["5-9"]}, r"data.recode.chosen.rows must be row numbers of the data, got '5-9'"),
         ({"rows": [1], "map": {"a": "b"}}, r"data.recode.chosen must have either a map or who belongs"),
         ({"where": [{"column": "age"}]}, r"data.recode.chosen.where\[0\] must have exactly one of"),
-        ({"where": [{"column": "agee", "above": 1}]}, r"data.recode.chosen.where\[0\].column must be a column"),
+        (
+            {"where": [{"column": "agee", "above": 1}]},
+            r"data.recode.chosen.where\[0\].column must be a column",
+        ),
     ],
 )
 def test_a_group_that_cannot_be(table, recode, message):
@@ -118,5 +121,5 @@ def test_nobody_else_is_audited_and_the_model_learns_from_everybody():
     assert some.training.n == everybody.training.n
     np.testing.assert_array_equal(some.scores, everybody.scores[inside])
     assert f"Only {inside.sum()} of {everybody.data.n} people are audited, as was asked for." in some.notes
-    with pytest.raises(InputError, match=r"data.among leaves nobody to audit \(300 because age is at most 99\)"):
+    with pytest.raises(InputError, match=r"data.among leaves nobody to audit \(300 because"):
         build_data(frame, data_spec({**section, "among": [{"column": "age", "above": 99}]}))
