@@ -259,7 +259,7 @@ def _range_words(column: str, terms: Sequence[Term]) -> str:
         return f"{column} from {_value(ends['at_least'])} to below {_value(ends['below'])}"
     for term in terms:
         if "in" in term or "not_in" in term:
-            values = " or ".join(map(text_of, term.get("in") or term.get("not_in")))
+            values = " or ".join(map(text_of, term["in" if "in" in term else "not_in"]))
             said.append(f"{'=' if 'in' in term else 'not'} {values}")
         elif "between" in term:
             said.append(" to ".join(map(_value, term["between"])))

@@ -19,40 +19,29 @@ from audits.groups import GroupsResult, figures
 from audits.groups.exploring import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
 from audits.runs.result import RunResult
 
-__all__ = ["explored", "keep_as_run", "presets"]
+__all__ = ["explored", "keep_as_run", "preset"]
 
 
-def presets(result: GroupsResult, attribute: str, values: Sequence[str], higher_is: Any) -> None:
-    """Draw a button for each preset, which sets a threshold for each group of `values`."""
+def preset(result: GroupsResult, attribute: str, values: Sequence[str], higher_is: Any) -> dict[str, float]:
+    """Draw the presets; return the thresholds by group that the one chosen means, none without."""
     if len(values) < 2:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="threshold-presets"):
-        st.caption("Set by group")
-        for name, told in PRESETS.items():
-            st.button(
-                name.capitalize(),
-                key=f"preset-{name.replace(' ', '-')}",
-                help=told,
-                on_click=_set,
-                args=(result, attribute, list(values), name, higher_is),
-            )
-    if failed := state.get("preset failed"):
-        state.forget("preset failed")
-        notices.problem(failed)
-
-
-def _set(result: GroupsResult, attribute: str, values: list[str], preset: str, higher_is: Any) -> None:
+        return {}
+    chosen = st.segmented_control(
+        "Thresholds that give every group",
+        list(PRESETS),
+        format_func=str.capitalize,
+        help=". ".join(
+            f"{name.capitalize()}: {told[:1].lower()}{told[1:]}" for name, told in PRESETS.items()
+        ),
+        **state.choice("preset"),
+    )
+    if chosen is None:
+        return {}
     try:
-        found = preset_thresholds(result, attribute, preset, higher_is=higher_is)
+        return preset_thresholds(result, attribute, chosen, higher_is=higher_is)
     except InputError as error:
-        state.keep("preset failed", str(error))
-        return
-    state.set_widget("by-group", True)
-    sign = -1.0 if higher_is == "unfavorable" else 1.0
-    scores = sign * result.people["score"]
-    low, high = float(min(scores.min(), 0.0)), float(max(scores.max(), 1.0))
-    for place, value in enumerate(values):
-        state.set_widget(f"cut-{place}", min(max(found[value], low), high))
+        notices.problem(str(error))
+        return {}
 
 
 def explored(result: GroupsResult, moved: GroupsResult, attribute: str, higher_is: Any) -> None:

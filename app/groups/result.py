@@ -12,7 +12,7 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.groups.choosing import measure_chooser, measure_tiles
-from app.groups.exploring import explored, keep_as_run, presets
+from app.groups.exploring import explored, keep_as_run, preset
 from app.groups.strip import survival_strip
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
@@ -137,15 +137,16 @@ def _moved(
             )
         elif by_group:
             return result  # thresholds by an attribute that is not shown
+        at = preset(result, attribute, values if single else [], found.model["higher_is"])
         st.caption("Decided favorably where the score is " + ("below" if sign < 0 else "at least"))
-        asked = _by_group(attribute, values, spec, low, high) if by_group else _one(spec, low, high)
+        by_group = by_group or bool(at)
+        asked = _by_group(attribute, values, spec, low, high, at) if by_group else _one(spec, low, high)
         moved = result
         if asked != spec:
             try:
                 moved = at_threshold(result, asked, higher_is=found.model["higher_is"])
             except InputError as error:
                 notices.problem(str(error))
-        presets(result, attribute, values if single else [], found.model["higher_is"])
         if asked != spec:
             keep_as_run(space, draft, found, asked)
     return moved
@@ -162,13 +163,20 @@ def _one(spec: Any, low: float, high: float) -> float:
     )
 
 
-def _by_group(attribute: str, values: list[str], spec: Any, low: float, high: float) -> Any:
-    known = spec.get(attribute, {}) if isinstance(spec, dict) else {}
+def _by_group(
+    attribute: str, values: list[str], spec: Any, low: float, high: float, at: Mapping[str, float]
+) -> Any:
+    known = at or (spec.get(attribute, {}) if isinstance(spec, dict) else {})
+    mark = f"-{state.widget('preset')}".replace(" ", "-") if at else ""
     common = spec if isinstance(spec, float) else (low + high) / 2
     found = {}
     with st.grid(3, min_column_width=200, border=False):
         for place, value in enumerate(values):
-            first = float(known.get(value, common))
+            first = (
+                min(max(float(known.get(value, common)), low), high)
+                if at
+                else float(known.get(value, common))
+            )
             found[value] = st.number_input(
                 notices.label(value),
                 min(low, first),
@@ -176,7 +184,7 @@ def _by_group(attribute: str, values: list[str], spec: Any, low: float, high: fl
                 first,
                 step=(high - low) / 100,
                 format="%.6g",
-                **state.choice(f"cut-{place}"),
+                **state.choice(f"cut-{place}{mark}"),
             )
     return {attribute: found}
 

@@ -162,7 +162,8 @@ def people_of(result: GroupsResult, attribute: str) -> dict[str, str]:
     if not len(result.people) or not set(columns) <= set(result.people):
         return {}
     known = result.people[columns].set_axis(names, axis="columns")
-    found = known.drop_duplicates().to_dict("records")
+    rows = known.drop_duplicates().itertuples(index=False, name=None)
+    found = [dict(zip(names, values, strict=True)) for values in rows]
     return {group_name(values): people_id({"group": values}) for values in found}
 
 
@@ -501,8 +502,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
         go.Scatter(
             x=table["gap"],
             y=100 * table[column],
-            mode="lines+markers",
-            line={"color": GREY, "width": 1.5},
+            mode="markers",
             marker={"color": ACCENT, "size": 6},
             customdata=[f"{cut:.4g}" for cut in table["threshold"]],
             hovertemplate="threshold %{customdata}: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
@@ -517,7 +517,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
                 mode="markers+text",
                 marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
                 text=["you are here"],
-                textposition="top center",
+                textposition="middle right",
                 cliponaxis=False,
                 hovertemplate="shown: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
                 showlegend=False,
@@ -527,7 +527,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
         title=f"largest gap in selection rates by {describe(attribute)} (points)", rangemode="tozero"
     )
     figure.update_yaxes(title=words)
-    best = table.loc[table[column].idxmax()]
+    best = table.iloc[int(table[column].to_numpy().argmax())]
     told = "" if level is None else f" You are at a gap of {gap:.1f} points and {percent(level, 0)}."
     alt = (
         f"{words.removesuffix(' (%)').capitalize()} against the gap by {attribute}, over {len(table)} "
