@@ -20,12 +20,12 @@ from app import work
 from app.held import DataHeld
 from app.workspace import Workspace
 from audits.data import group_name
-from audits.data.filters import kept_rows
+from audits.data.building.filters import kept_rows
 from audits.data.selecting import rule_of
 from audits.data.values import text_of
 from audits.errors import InputError, RunFailed
+from audits.runs.keeping.saved import SavedRuns
 from audits.runs.result import RunResult
-from audits.runs.saved import SavedRuns
 from audits.stats.words import number
 
 __all__ = ["Selection", "read_selection", "run_of"]

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.headers import INTO_VIEW
+from app.serving.headers import INTO_VIEW
 
 __all__ = ["card_of"]
 

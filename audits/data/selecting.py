@@ -15,10 +15,10 @@ import pandas as pd
 
 from audits.checks import build
 from audits.data.audit_data import AuditData
-from audits.data.filters import apply_recodes, kept_rows, numbers_in_ranges
-from audits.data.groups import bin_names
+from audits.data.building.filters import apply_recodes, kept_rows, numbers_in_ranges
+from audits.data.building.groups import bin_names
+from audits.data.files.tables import Table
 from audits.data.spec import DataSpec, Keep, check_rules
-from audits.data.tables import Table
 from audits.data.values import MISSING, as_text, match_level, text_of
 from audits.errors import InputError
 

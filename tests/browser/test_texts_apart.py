@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 from plotly.offline import get_plotlyjs
 
-from audits.runs.inline import InlineExecutor
+from audits.runs.executing.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from audits.data import build_data, data_spec, read_table
-from audits.data.filters import EVERYONE_ELSE
+from audits.data.building.filters import EVERYONE_ELSE
 from audits.data.selecting import group_of, selected_rows
 from audits.errors import InputError
 
