@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from audits.runs.executing import worker
+from audits.runs.executing import system, worker
 from audits.runs.executing.sandbox import environment
 from audits.runs.executing.threads import THREAD_VARIABLES, thread_count
 
@@ -129,8 +129,7 @@ class WorkerProcess:
         self.why = self.why or why
         self._killed = True
         if self._process.returncode is None:  # not yet reaped: its group id cannot be another's
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            system.end_group(self._process.pid)
 
     def close(self) -> None:
         """Make sure that the worker is over, leave no zombie, and close the pipes."""
@@ -170,7 +169,7 @@ class WorkerProcess:
 
 def can_fork() -> bool:
     """Tell whether a copy of this process works: it has one thread, and so do its libraries."""
-    return sys.platform == "linux" and threading.active_count() == 1 and not _THREADED & sys.modules.keys()
+    return system.one_thread() and not _THREADED & sys.modules.keys()
 
 
 class _Forked:
@@ -212,13 +211,10 @@ class _Forked:
 
 def _be_worker(words: list[str], pipes: list[int], cwd: Path, env: Mapping[str, str]) -> NoReturn:
     """Go on as the worker: of what this process held, only the code that is loaded stays."""
-    import fcntl  # late: not on Windows
-
     try:
         os.setsid()
         gc.freeze()  # nothing that was open is tidied up here, where its number may be another's
-        for number, pipe in enumerate([fcntl.fcntl(pipe, fcntl.F_DUPFD, 3) for pipe in pipes]):
-            os.dup2(pipe, number)
+        system.copy_of_pipes(pipes)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # databases, locks and what else was open
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)

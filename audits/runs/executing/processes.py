@@ -15,10 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from audits.runs.executing import system
 
 __all__ = ["goes_on", "this_process"]
 
@@ -32,8 +29,8 @@ def this_process(base: Path | None = None) -> str:
 
     With a home folder `base`, others there can tell from now on whether it goes on.
     """
-    name = f"{socket.gethostname()} {os.getpid()} {_started(os.getpid())}"
-    if base is not None and fcntl is not None:
+    name = f"{socket.gethostname()} {os.getpid()} {system.started(os.getpid())}"
+    if base is not None and system.HAS_LOCKS:
         with _holding, contextlib.suppress(OSError):  # no room: others look for the process itself
             if (base, os.getpid()) not in _held:
                 _held[base, os.getpid()] = _locked(_file(base, name))
@@ -46,20 +43,14 @@ def goes_on(process: str, created: float, base: Path | None = None) -> bool:
     Without a lock of it in the home folder `base`, one of this machine is looked for; one of another machine
     counts as running for a day after `created`.
     """
-    if base is not None and fcntl is not None:
+    if base is not None and system.HAS_LOCKS:
         path = _file(base, process)
         if path.exists():
             return _is_locked(path)
     host, pid, started = process.rsplit(" ", 2)
     if host != socket.gethostname():
         return 0 <= time.time() - created < _FORGOTTEN_SECONDS
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return _started(int(pid)) == started
+    return system.goes_on(int(pid)) and system.started(int(pid)) == started
 
 
 def _file(base: Path, process: str) -> Path:
@@ -70,7 +61,7 @@ def _locked(path: Path) -> int:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(file, wait=False)
     except OSError:
         os.close(file)
         raise
@@ -84,17 +75,6 @@ def _is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return system.is_locked(file)
     finally:
         os.close(file)
-    return False
-
-
-def _started(pid: int) -> str:
-    """Return when a process started, in the kernel's ticks: ids are used again, this is not."""
-    with contextlib.suppress(OSError):
-        facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return "over" if facts[0] == "Z" else facts[19]  # a zombie has ended
-    return "?"

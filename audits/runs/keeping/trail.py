@@ -16,11 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-
-try:
-    import fcntl
-except ImportError:  # Windows: one server a home
-    fcntl = None  # type: ignore[assignment]
+from audits.runs.executing import system
 
 __all__ = ["ACTS", "Trail", "short"]
 
@@ -118,8 +114,7 @@ class Trail:
     def _alone(self) -> Iterator[int]:
         file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            system.lock(file, wait=True)
             yield file
         finally:
             os.close(file)
@@ -131,7 +126,7 @@ def _last(file: int) -> str:
     if not size:
         return _BEGIN
     start = max(0, size - _LONGEST_LINE)
-    end = os.pread(file, size - start, start)
+    end = system.read_at(file, size - start, start)
     whole, newline, half = end.rpartition(b"\n")
     if half:
         os.ftruncate(file, start + len(whole) + len(newline))
