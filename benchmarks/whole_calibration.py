@@ -116,7 +116,10 @@ NOT_MEANS: dict[str, dict[str, str]] = {
         "wasserstein": "“Wasserstein distance”: where distributions are equal, the mean is above the truth",
         "wasserstein_orders": "“Wasserstein distance”",
     },
-    "rule_sets": dict.fromkeys(("leaderboard.score", "leaderboard.difference", "shrunken"), _LUCK),
+    "rule_sets": {
+        **dict.fromkeys(("leaderboard.score", "leaderboard.difference", "shrunken"), _LUCK),
+        "leaderboard.p_value": "before correction, of those that stand out: verdicts rest on `adjusted_p`",
+    },
 }
 """Audit and path of what is no interval for a mean over studies, and what it is or which row measures it."""
 
@@ -130,6 +133,7 @@ SAID: dict[tuple[str, str], str] = {
     ("flipset", "reverse.positive"): _MATCHED,
     ("flipset", "reverse.negative"): _MATCHED,
     ("flipset", "causal.agreement"): _MATCHED,
+    ("recourse", "changes.mean_change"): "“its intervals hold given whom each is paired with”",
     **{
         ("explain", f"{each}.unsupported"): "“given which values are compared”"
         for each in ("each", "together")

@@ -86,7 +86,7 @@ def section(result: RecourseResult) -> Section:
         Exhibit(
             "changes",
             "What changes on the way",
-            "What changes on the way, on average.",
+            "What changes on the way, on average; its intervals hold given whom each is paired with.",
             lambda: figures.changes(result),
             result.changes_frame,
         ),
