@@ -19,7 +19,7 @@ __all__ = ["Problems", "problems", "whole_model"]
 
 _PLACES = {
     "outcome": ("data.label", "data.favorable", "data.weights", "label", "favorable", "weights", "The label"),
-    "rows": ("data.keep", "keep", "data.missing", "data.recode"),
+    "rows": ("data.keep", "keep", "data.among", "data.missing", "data.recode"),
     "model": ("model", "The model", "threshold", "seed", "data.test_size"),
     "columns": (
         "data.protected",

@@ -22,6 +22,7 @@ __all__ = [
     "check_invents",
     "from_files",
     "from_sample",
+    "made_groups",
     "server_files",
     "server_folder",
     "suggest_columns",
@@ -102,7 +103,8 @@ def suggest_columns(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
     """
     draft = _with_stored(draft, profiles)
     chosen = draft["spec"]["data"].get("protected")
-    if chosen is not None and (not chosen or {item.name for item in profiles} & set(chosen)):
+    known = {item.name for item in profiles} | set(made_groups(draft["spec"]["data"]))
+    if chosen is not None and (not chosen or known & set(chosen)):
         return draft
     return with_data(draft, protected=[item.name for item in profiles if item.likely_protected] or None)
 
@@ -122,6 +124,11 @@ def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     data = {**draft["spec"]["data"], **changes}
     data = {key: value for key, value in data.items() if value is not None}
     return {**draft, "spec": {**draft["spec"], "data": data}}
+
+
+def made_groups(data: Mapping[str, Any]) -> list[str]:
+    """Return the groups that were made of people selected, by the names of their columns."""
+    return [name for name, made in (data.get("recode") or {}).items() if {"where", "rows"} & set(made)]
 
 
 def check_invents(draft: Mapping[str, Any]) -> None:

@@ -164,6 +164,18 @@ class DataHeld:
         """Return who belongs to a group, as `AuditData.members` does."""
         return unpack_array(self._ask("members", where=dict(where), argument=argument)["mask"])
 
+    def selected(self, terms: Sequence[Mapping[str, Any]], among: pd.Index | None) -> tuple[pd.Index, float]:
+        """Return the rows of those `among` some who meet all terms, and how many people they stand for.
+
+        The terms are as of `audits.data.selecting.selected_rows`; None: among everybody.
+        """
+        told = self._ask("selected", terms=list(terms), rows=_packed(among))
+        return pd.Index(unpack_array(told["rows"]), name="row"), float(told["people"])
+
+    def group_of(self, terms: Sequence[Mapping[str, Any]], rows: pd.Index | None) -> dict[str, Any]:
+        """Return the recode that makes a group of people, as `audits.data.selecting.group_of` does."""
+        return dict(self._ask("group of", terms=list(terms), rows=_packed(rows))["recode"])
+
     def check_labels(self) -> None:
         """Raise `InputError` unless both outcomes are known to have happened."""
         self._ask("check labels")
@@ -189,6 +201,10 @@ class DataHeld:
 
 
 _TYPES = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool", "M": "datetime64[us]", "O": "object"}
+
+
+def _packed(rows: pd.Index | None) -> Any:
+    return None if rows is None else pack_array(np.asarray(rows, dtype=np.int64))
 
 
 def _single(rows: object) -> bool:

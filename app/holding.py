@@ -25,6 +25,7 @@ from app.summary import summarise
 from app.wire import pack_array, pack_frame, unpack_array
 from audits.checks import build
 from audits.data import AuditData, Table, build_data, data_spec, read_table
+from audits.data.selecting import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
 from audits.runs.monitoring.arrivals import Arrival, read_arrow, read_file, read_json
@@ -149,6 +150,22 @@ def _members(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"mask": pack_array(_data(question).members(question["where"], argument=question["argument"]))}
 
 
+def _selected(question: Mapping[str, Any]) -> dict[str, Any]:
+    data = _data(question)
+    rows = selected_rows(data, question["terms"])
+    if question["rows"] is not None:
+        rows = rows.intersection(pd.Index(unpack_array(question["rows"])))
+    inside = data.frame.index.isin(rows)
+    people = float(inside.sum() if data.weights is None else data.weights[inside].sum())
+    return {"rows": pack_array(rows.to_numpy()), "people": people}
+
+
+def _group_of(question: Mapping[str, Any]) -> dict[str, Any]:
+    spec, rows = data_spec(question["section"]), question["rows"]
+    among = None if rows is None else pd.Index(unpack_array(rows))
+    return {"recode": group_of(_table(question), spec, _data(question), question["terms"], among)}
+
+
 def _labels(question: Mapping[str, Any]) -> dict[str, Any]:
     y = _data(question).y
     return {"y": None if y is None else pack_array(y)}
@@ -253,6 +270,8 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "rows": _rows,
     "distinct": _distinct,
     "members": _members,
+    "selected": _selected,
+    "group of": _group_of,
     "labels": _labels,
     "weights": _weights,
     "groups": _groups,

@@ -28,7 +28,7 @@ _HELD_SECONDS = 900.0
 _SMALLEST_NEED = 64 << 20
 _TIMES_FILE = 6  # about what a table takes while it is read, in sizes of its file
 _MOST_ALONE = 16  # processes for one question that may be at work at once
-_LIGHT = frozenset({"rows", "distinct", "members", "labels", "weights", "groups"})
+_LIGHT = frozenset({"rows", "distinct", "members", "selected", "labels", "weights", "groups"})
 
 
 @dataclass

@@ -33,6 +33,8 @@ __all__ = [
     "note",
     "put_in_address",
     "remember",
+    "select",
+    "selected",
     "set_widget",
     "where",
     "widget",
@@ -40,6 +42,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_SELECTED = "people"
+_EVERYWHERE = {"w", "share", _SELECTED}  # what every page's address says
 
 
 def workspace() -> Workspace:
@@ -123,9 +127,23 @@ def exporting(make: Callable[[], T], what: str) -> Callable[[], T]:
 
 
 def where() -> dict[str, list[str]]:
-    """Return the query parameters that lead to the workspace shown."""
-    secret = st.query_params.get("share")
-    return {"w": [workspace().token]} if secret is None else {"share": [secret]}
+    """Return the query parameters that lead to the workspace shown, and to the people selected in it."""
+    secret, people = st.query_params.get("share"), st.query_params.get(_SELECTED)
+    space = {"w": [workspace().token]} if secret is None else {"share": [secret]}
+    return {**space, **({} if people is None else {_SELECTED: [people]})}
+
+
+def selected() -> str:
+    """Return what the address says of the people selected; empty where it says nothing."""
+    return st.query_params.get(_SELECTED, "")
+
+
+def select(people: str) -> None:
+    """Have the address say which people are selected; nothing takes the selection back."""
+    if people:
+        st.query_params[_SELECTED] = people
+    else:
+        st.query_params.pop(_SELECTED, None)
 
 
 def remember(key: str, make: Callable[[], T]) -> T:
@@ -153,7 +171,7 @@ def forget(key: str) -> None:
 
 def address(page: str) -> dict[str, list[str]]:
     """Return the query parameters under which `page` was left, or only the workspace."""
-    kept = {key: value for key, value in get(f"address {page}", {}).items() if key not in {"w", "share"}}
+    kept = {key: value for key, value in get(f"address {page}", {}).items() if key not in _EVERYWHERE}
     return {**kept, **where()}
 
 

@@ -46,6 +46,7 @@ from audits.runs.spec import Spec, parse_spec
 
 __all__ = [
     "Standing",
+    "ask",
     "check_fits",
     "close",
     "data",
@@ -294,6 +295,12 @@ def plan(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) ->
     space.check_writable()
     _check_paths(space, spec)
     return executor().submit(spec, space.folder, owner=space.token, plan=asked)
+
+
+def ask(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
+    """Have the model of `spec` asked about one person, in a process of its own as a run is."""
+    _check_paths(space, spec)
+    return executor().submit(spec, space.folder, owner=space.token, ask=asked)
 
 
 def _keep(space: Workspace, spec: Mapping[str, Any], title: str, run: Run) -> None:

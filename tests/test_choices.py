@@ -30,6 +30,8 @@ NOT_IN_THE_LINK = {
     "app/monitor/": A_FORM,
     "app/widgets/roles.py": IN_THE_DRAFT,
     "app/widgets/figure_card.py figure_card 'Table'": "whether the numbers are unfolded is the reader's own",
+    "app/widgets/figure_card.py _select_people 'Select people'": "they are in the address, by its callback",
+    "app/widgets/selected.py _make_group": A_FORM,
     "app/widgets/saved_runs.py choose_run 'Open'": "the run is in the address, under run, by its callback",
     "app/widgets/saved_runs.py keep_section": A_FORM,
     "app/widgets/saved_runs.py erase_section": A_FORM,

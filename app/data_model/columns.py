@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app.columns import ColumnProfile
-from app.drafts import with_data
+from app.drafts import made_groups, with_data
 from audits.data import KINDS, ROLES
 
 __all__ = ["bins_section", "columns_section", "features_of", "text_columns"]
@@ -125,6 +125,7 @@ def _changed(
         chosen = zip(names, edited["feature"], touched, strict=True)
         features = [name for name, ticked, by_hand in chosen if ticked and (by_hand or name not in newly)]
     order = list(draft["spec"]["data"].get("protected") or ())
+    protected += [name for name in made_groups(draft["spec"]["data"]) if name in order]  # no column of theirs
     ordered: list[str] | None = sorted(
         protected, key=lambda name: order.index(name) if name in order else len(order)
     )

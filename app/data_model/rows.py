@@ -24,8 +24,12 @@ _CONDITIONS = {
     "is none of": "not_in",
     "at least": "at_least",
     "at most": "at_most",
+    "above": "above",
+    "below": "below",
+    "is missing": "missing",
     "is not missing": "not_missing",
 }
+_ALONE = {"missing", "not_missing"}  # conditions without values
 _MOST_SHOWN = 6
 _MISSING = {
     "category": "Keep them: missing is a value of its own",
@@ -111,7 +115,7 @@ def _as_table(rules: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
                 values = rule[key]
                 text = (
                     ""
-                    if key == "not_missing"
+                    if key in _ALONE
                     else _joined(values if isinstance(values, (list, tuple)) else [values])
                 )
                 rows.append((rule["column"], words, text))
@@ -120,12 +124,12 @@ def _as_table(rules: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def _whole(row: Mapping[str, Any]) -> bool:
     given = [isinstance(row[name], str) and row[name] for name in ("column", "condition", "values")]
-    return bool(given[0] and given[1] and (given[2] or row["condition"] == "is not missing"))
+    return bool(given[0] and given[1] and (given[2] or _CONDITIONS.get(row["condition"]) in _ALONE))
 
 
 def _rule(row: Mapping[str, Any]) -> dict[str, Any]:
     key = _CONDITIONS[row["condition"]]
-    if key == "not_missing":
+    if key in _ALONE:
         return {"column": row["column"], key: True}
     values = _split(row["values"])
     if key in {"in", "not_in"}:

@@ -7,14 +7,17 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
-from app import state
-from app.flipset.bars import Bars, people_in
 from app.held import DataHeld
 from app.people import compare, flipped_people
 from app.widgets import notices
-from app.widgets.row_choice import choose_row
+from app.widgets.person import card_of
+from app.widgets.row_choice import choose_row, show_selected
+from app.widgets.selected import only_selected
+from app.widgets.what_if import what_if_section
+from app.workspace import Workspace
 from audits.flipset import FlipsetResult
 from audits.flipset.figures.flipsets import Part
+from audits.runs.result import RunResult
 from audits.stats.words import count
 
 __all__ = ["people_section"]
@@ -22,58 +25,47 @@ __all__ = ["people_section"]
 _MARK = "background-color: #E8F1F8"
 
 
-def people_section(result: FlipsetResult, part: Part, within: str | None, bars: Bars, data: DataHeld) -> None:
-    """Draw the people of a flipset or of a bar; a row that is chosen opens the comparison."""
-    rows = people_in(result, part, within, bars, data)
-    if bars:
-        _bar_heading(result, part, bars, rows)
-    else:
-        where = "" if within is None else f" within {within}"
+def people_section(
+    found: RunResult, space: Workspace, part: Part, within: str | None, data: DataHeld
+) -> None:
+    """Draw the people of a flipset, or those selected, flipped and not; one who is chosen is compared."""
+    result: FlipsetResult = found.audits[0].result
+    of_group = result.people if within is None else result.people[result.people["within"] == within]
+    selected = only_selected(of_group)
+    where = "" if within is None else f" within {within}"
+    if selected is None:
         size = count(result.flipset(part, within)[0].size)
-        st.subheader(
-            notices.label(f"People in the {part} flipset{where} ({size})", longest=120), anchor=False
-        )
+        said, rows = f"People in the {part} flipset{where} ({size})", of_group.index[of_group[part] > 0]
+    else:
+        flipped = float((selected[part] * selected["people"]).sum())
+        total = count(float(selected["people"].sum()))
+        said, rows = f"{result.source} people selected{where} ({total})", selected.index
+    st.subheader(notices.label(said, longest=120), anchor=False)
+    if selected is not None:
+        st.text(f"{count(flipped)} of {total} are in the {part} flipset.")
     table = flipped_people(result, part, data, rows)
     if table.empty:
         st.text("Nobody.")
         return
+    if selected is not None:
+        show_selected(of_group, selected, f"people-{part}", "score")
     chosen = choose_row(
         table,
         f"people-{part}",
         "person",
         alt=f"People in the {part} flipset, surest first",
         formats={"flips": st.column_config.NumberColumn(format="percent")},
+        among=False,
     )
     if chosen is not None:
-        _person(result, chosen, data)
+        _person(found, space, chosen, data)
 
 
-def _bar_heading(result: FlipsetResult, part: Part, bars: Bars, rows: pd.Index | None) -> None:
-    people = result.people if rows is None else result.people.loc[rows]
-    flipped = float((people[part] * people["people"]).sum())
-    st.subheader(
-        notices.label("People with " + ", ".join(f"{name}: {bar}" for name, bar in bars), longest=160),
-        anchor=False,
-    )
-    st.text(f"{count(flipped)} of {count(people['people'].sum())} are in the {part} flipset.")
-    chosen = " & ".join(f"{name}: {bar}" for name, bar in bars)
-    st.button(
-        notices.label(f"{chosen}: {count(people['people'].sum())} people  ×", longest=120),
-        on_click=_back,
-        key="bar-back",
-        help="Take the selection back: everybody in the flipset is shown then",
-    )
-
-
-def _back() -> None:
-    for key in ("bar-of", "bar", "bar-of-2", "bar-2"):
-        state.set_widget(key, None)
-
-
-def _person(result: FlipsetResult, row: Hashable, data: DataHeld) -> None:
+def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> None:
+    result: FlipsetResult = run.audits[0].result
     found = compare(result, row, data)
     many = found.table.shape[1] > 3
-    with st.container(border=True, key="person-card"):
+    with card_of(row):
         st.text(found.sentence)
         with st.container(key="quiet-person"):
             st.text(
@@ -93,3 +85,5 @@ def _person(result: FlipsetResult, row: Hashable, data: DataHeld) -> None:
         )
         if found.more:
             notices.bullets([f"{found.more:,} more counterparts hold smaller shares."])
+        target = run.audits[0].options["target"]
+        what_if_section(space, run, row, beside=target, of=result.target)

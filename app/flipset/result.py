@@ -54,7 +54,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     notices.notes(() if distrusted else result.warnings)
     part, within = _part(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    bars = marginals_section(result, part, within, data)
+    marginals_section(result, part, within, data)
     _transparency(result, part, within)
     for key in list(exhibits):
         if not key.startswith(("marginals_", "transparency_")):
@@ -71,7 +71,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             column_config=number_columns(frame),
             alt="People by the class given to them and to their counterparts",
         )
-    people_section(result, part, within, bars, data)
+    people_section(found, space, part, within, data)
     fine_print(
         found,
         draft,

@@ -12,12 +12,16 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.groups.choosing import measure_chooser, measure_tiles
+from app.groups.exploring import explored, keep_as_run, preset
 from app.groups.strip import survival_strip
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
+from app.widgets.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.selected import only_selected, select
 from app.widgets.subject import model_words
 from app.widgets.verdict_cards import verdict_cards
+from app.widgets.what_if import person_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
@@ -31,6 +35,7 @@ from audits.stats.words import count, number
 __all__ = ["show_result"]
 
 _MOST_THRESHOLDS, _FEW_GROUPS = 12, 5
+_DECIDED = {True: "favorable", False: "unfavorable"}
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -43,7 +48,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         return
     top = st.container()
     attribute = _attribute(stored)
-    result = _moved(found, stored, attribute)
+    result = _moved(found, stored, attribute, space, draft)
     with top:
         _headline(result, changed=result is not stored)
     measure_tiles(result, attribute)
@@ -67,6 +72,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         st.caption(f"Drawn are {shown} of {k} groups; the table holds all.")
     notices.notes(result.warnings)
     _differences(result, attribute, order)
+    if found.model["score_kind"] != "label":
+        explored(stored, result, attribute, found.model["higher_is"])
     _pooled(result, attribute)
     _probable(result)
     survival_strip(space, draft, result, attribute)
@@ -81,6 +88,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             drawn(figures.calibration, result, attribute),
             lambda: result.calibration_frame(attribute),
         )
+    _people(found, space, result)
     _second_model(space, found, stored, attribute)
     fine_print(found, draft, "groups")
 
@@ -105,7 +113,9 @@ def _attribute(result: GroupsResult) -> str:
     return st.selectbox("Groups of", options, index=first, width=420, **state.choice("groups-of"))
 
 
-def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResult:
+def _moved(
+    found: RunResult, result: GroupsResult, attribute: str, space: Workspace, draft: Mapping[str, Any]
+) -> GroupsResult:
     """Draw the thresholds, and return the comparison under them: the stored one while they are untouched."""
     if found.model["score_kind"] == "label" or not len(
         result.people
@@ -127,15 +137,19 @@ def _moved(found: RunResult, result: GroupsResult, attribute: str) -> GroupsResu
             )
         elif by_group:
             return result  # thresholds by an attribute that is not shown
+        at = preset(result, attribute, values if single else [], found.model["higher_is"])
         st.caption("Decided favorably where the score is " + ("below" if sign < 0 else "at least"))
-        asked = _by_group(attribute, values, spec, low, high) if by_group else _one(spec, low, high)
-    if asked == spec:
-        return result
-    try:
-        return at_threshold(result, asked, higher_is=found.model["higher_is"])
-    except InputError as error:
-        notices.problem(str(error))
-        return result
+        by_group = by_group or bool(at)
+        asked = _by_group(attribute, values, spec, low, high, at) if by_group else _one(spec, low, high)
+        moved = result
+        if asked != spec:
+            try:
+                moved = at_threshold(result, asked, higher_is=found.model["higher_is"])
+            except InputError as error:
+                notices.problem(str(error))
+        if asked != spec:
+            keep_as_run(space, draft, found, asked)
+    return moved
 
 
 def _one(spec: Any, low: float, high: float) -> float:
@@ -149,13 +163,20 @@ def _one(spec: Any, low: float, high: float) -> float:
     )
 
 
-def _by_group(attribute: str, values: list[str], spec: Any, low: float, high: float) -> Any:
-    known = spec.get(attribute, {}) if isinstance(spec, dict) else {}
+def _by_group(
+    attribute: str, values: list[str], spec: Any, low: float, high: float, at: Mapping[str, float]
+) -> Any:
+    known = at or (spec.get(attribute, {}) if isinstance(spec, dict) else {})
+    mark = f"-{state.widget('preset')}".replace(" ", "-") if at else ""
     common = spec if isinstance(spec, float) else (low + high) / 2
     found = {}
     with st.grid(3, min_column_width=200, border=False):
         for place, value in enumerate(values):
-            first = float(known.get(value, common))
+            first = (
+                min(max(float(known.get(value, common)), low), high)
+                if at
+                else float(known.get(value, common))
+            )
             found[value] = st.number_input(
                 notices.label(value),
                 min(low, first),
@@ -163,7 +184,7 @@ def _by_group(attribute: str, values: list[str], spec: Any, low: float, high: fl
                 first,
                 step=(high - low) / 100,
                 format="%.6g",
-                **state.choice(f"cut-{place}"),
+                **state.choice(f"cut-{place}{mark}"),
             )
     return {attribute: found}
 
@@ -209,7 +230,15 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
         [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
         columns=["group", "people", "verdict", "people needed in the group"],
     )
-    st.dataframe(verdicts, hide_index=True, alt="Verdict of each group")
+    rows = [row.group for row in result.of(attribute) if row.verdict]
+    st.dataframe(
+        verdicts,
+        key="group-verdicts",
+        hide_index=True,
+        on_select=lambda: _select_group(result, attribute, rows),
+        selection_mode=ROWS,
+        alt="Verdict of each group; a click selects its people",
+    )
     notices.bullets(lines)
     again = result.bootstrap_frame(attribute)
     if len(again):
@@ -221,6 +250,13 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
                 column_config=number_columns(again),
                 alt="Two intervals for each group",
             )
+
+
+def _select_group(result: GroupsResult, attribute: str, rows: list[str]) -> None:
+    place = clicked_row("group-verdicts", len(rows))
+    terms = None if place is None else figures.people_of(result, attribute).get(rows[place])
+    if terms is not None:
+        select(json.loads(terms))
 
 
 def _pooled(result: GroupsResult, attribute: str) -> None:
@@ -246,6 +282,20 @@ def _probable(result: GroupsResult) -> None:
 def _needed(row: GroupRow) -> str:
     needs = [gap.people_needed for gap in row.differences.values() if gap.people_needed]
     return f"about {count(max(needs))}" if needs else ""
+
+
+def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
+    """Show how the people selected are decided, where some are."""
+    if only_selected(result.people) is None:
+        return
+    st.subheader("The people selected", anchor=False)
+    people = result.people.assign(decision=result.people["decision"].map(_DECIDED))
+    people = people.rename(columns=lambda name: str(name).removeprefix("group: "))
+    if (people["people"] == 1).all():
+        people = people.drop(columns="people")
+    row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")
+    if row is not None:
+        person_card(space, found, row)
 
 
 def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attribute: str) -> None:

@@ -15,9 +15,11 @@ from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
+from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
@@ -58,7 +60,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _heat_map(result, tolerance)
     _comparison(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    _people(result, data)
+    _people(found, space, data)
     fine_print(found, draft, "loss_ratio", method=result.method, metric=dataclasses.asdict(result.metric))
 
 
@@ -127,7 +129,8 @@ def _comparison(result: LossRatioResult) -> None:
     )
 
 
-def _people(result: LossRatioResult, data: DataHeld) -> None:
+def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
+    result: LossRatioResult = found.audits[0].result
     st.subheader("People, largest ratio first", anchor=False)
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
     people = result.people.sort_values("ratio", ascending=False, kind="stable")
@@ -142,14 +145,16 @@ def _people(result: LossRatioResult, data: DataHeld) -> None:
         alt="People moved, largest ratio first; a click shows one person before and after",
         of=list(result.worst),
         label=f"One of the {len(result.worst):,} largest ratios, by row number",
+        number="ratio",
     )
     if chosen is not None:
-        _person(result, chosen)
+        _person(found, space, chosen)
 
 
-def _person(result: LossRatioResult, row: Any) -> None:
+def _person(found: RunResult, space: Workspace, row: Any) -> None:
+    result: LossRatioResult = found.audits[0].result
     moves = result.moves[result.moves["row"] == row].drop(columns="row").set_index("feature")
-    with st.container(border=True, key="person-card"):
+    with card_of(row):
         st.markdown("**This person before and after the move**")
         with st.container(key="quiet-person"):
             st.text(
@@ -158,3 +163,4 @@ def _person(result: LossRatioResult, row: Any) -> None:
             )
         figure_card("loss-ratio-person", drawn(figures.moved_person, result, row), lambda: moves)
         st.dataframe(moves, column_config=number_columns(moves), alt=f"Row {row} before and after the move")
+        what_if_section(space, found, row)

@@ -15,9 +15,12 @@ from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
+from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.selected import select
 from app.widgets.waiting import wait_for
+from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult, blue_college, words
 from audits.outcome_transport import figures as figures
@@ -39,7 +42,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     figure_card("judged", drawn(figures.judged, result), result.judged_frame)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    _cell(result, data)
+    _cell(found, space, data)
     st.subheader("How unlike are people with the same outcome?", anchor=False)
     table = result.to_frame()
     figure_card("bias", drawn(figures.bias, result), lambda: table[table["level"] != "subgroup"])
@@ -106,12 +109,13 @@ def _open_cell(cell: list[str]) -> None:
 def _open(pairs: list[tuple[str, str]]) -> None:
     place = clicked_row("flow-rows", len(pairs))
     if place is not None:
-        state.set_widget("flow-from", pairs[place][0])
-        state.set_widget("flow-to", pairs[place][1])
+        _open_cell(list(pairs[place]))
+        select([{"run": "", "flow": list(pairs[place])}])
 
 
-def _cell(result: OutcomeTransportResult, data: DataHeld) -> None:
+def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
     """The people of one flow, and one of them beside the most similar counterpart."""
+    result: OutcomeTransportResult = found.audits[0].result
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.selectbox(
             "People of",
@@ -140,9 +144,12 @@ def _cell(result: OutcomeTransportResult, data: DataHeld) -> None:
         "flow-person",
         alt="People of the chosen flow, surest first",
         formats={"share": st.column_config.NumberColumn(format="percent")},
+        number="bias",
     )
     if chosen is not None:
         _beside(result, data, chosen, target, columns)
+        with st.container(border=True, key="person-what-if"):
+            what_if_section(space, found, chosen)
 
 
 def _beside(
@@ -157,7 +164,7 @@ def _beside(
     both.columns = [f"row {row}", f"most similar counterpart, row {counterpart}"]
     both.index.name = "column"
     found = result.counterparts_of(row, target)
-    with st.container(border=True, key="person-card"):
+    with card_of(row):
         st.text("A counterpart is a statistical match, not the same person's other life.")
         st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
         first = f" (the first {_MOST_PEOPLE:,} are shown)" if len(found) > _MOST_PEOPLE else ""

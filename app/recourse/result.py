@@ -12,8 +12,10 @@ import streamlit as st
 from app.drawn import drawn
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
+from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
+from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.recourse import RecourseResult, words
 from audits.recourse import figures as figures
@@ -40,7 +42,7 @@ _WAY = {
 }
 
 
-def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> None:
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit, top to bottom; the slider moves through what was scored once."""
     result: RecourseResult = found.audits[0].result
     _headline(result)
@@ -53,7 +55,7 @@ def show_result(found: RunResult, _: Workspace, draft: Mapping[str, Any]) -> Non
     if len(result.by_group) > 1:
         figure_card("apart", drawn(figures.apart, result), result.groups_frame)
     _ways(result)
-    _people(result)
+    _people(found, space)
     fine_print(found, draft, "recourse", coupling=asdict(result.certificate))
 
 
@@ -80,7 +82,8 @@ def _ways(result: RecourseResult) -> None:
             figure_card(exhibit.key, exhibit.figure(), exhibit.table)
 
 
-def _people(result: RecourseResult) -> None:
+def _people(found: RunResult, space: Workspace) -> None:
+    result: RecourseResult = found.audits[0].result
     st.subheader(f"Rejected people ({count(result.n_rejected)})", anchor=False)
     table = result.people.sort_values("alpha", kind="stable")
     if not _fewest_sought(result):
@@ -93,9 +96,10 @@ def _people(result: RecourseResult) -> None:
         "recourse-people",
         "recourse-person",
         alt="Rejected people, those with least far to go first",
+        number=_HEADS["alpha"],
     )
     if chosen is not None:
-        _person(result, chosen)
+        _person(found, space, chosen)
 
 
 def _fewest_sought(result: RecourseResult) -> bool:
@@ -103,9 +107,10 @@ def _fewest_sought(result: RecourseResult) -> bool:
     return bool(result.options["fewest"]) and result.options.get("interpolation") != "literal"
 
 
-def _person(result: RecourseResult, row: Any) -> None:
+def _person(found: RunResult, space: Workspace, row: Any) -> None:
     """One person: score and columns under a slider that moves in the browser, and the fewest changes."""
-    with st.container(border=True, key="person-card"):
+    result: RecourseResult = found.audits[0].result
+    with card_of(row):
         person = result.people.loc[row]
         way = "never accepted" if pd.isna(person["alpha"]) else f"accepted from α {person['alpha']:g}"
         burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
@@ -121,3 +126,4 @@ def _person(result: RecourseResult, row: Any) -> None:
         if result.ways is not None and row in result.ways.index:
             own = result.ways.loc[[row], [name for name in _WAY if name in result.ways]].rename(columns=_WAY)
             st.dataframe(own, hide_index=True, alt="Different ways for this person, the cheapest first")
+        what_if_section(space, found, row)

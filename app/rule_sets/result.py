@@ -13,10 +13,12 @@ from app.drawn import drawn
 from app.held import DataHeld
 from app.mitigation.result import mitigation_section
 from app.widgets import notices
-from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import ROWS, clicked_row
+from app.widgets.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.selected import select
 from app.widgets.waiting import wait_for
+from app.widgets.what_if import person_card
 from app.workspace import Workspace
 from audits.rule_sets import (
     LeaderRow,
@@ -87,7 +89,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     if rows:
         _leaderboard(rows)
         data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-        _group(result, rows, data)
+        _group(found, space, rows, data)
     for each in result.measures:
         st.subheader(each.name, anchor=False)
         st.text(each.finding)
@@ -203,10 +205,13 @@ def _whole(table: pd.DataFrame) -> pd.DataFrame:
 def _open(numbers: list[int]) -> None:
     place = clicked_row("leaderboard", len(numbers))
     state.set_widget("group", None if place is None else numbers[place])
+    if place is not None:
+        select([{"run": "", "rule": numbers[place]}])
 
 
-def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) -> None:
+def _group(found: RunResult, space: Workspace, rows: Sequence[LeaderRow], data: DataHeld) -> None:
     """One group: who is in it, what drives it, how its people differ."""
+    result: RuleSetsResult = found.audits[0].result
     words = {row.number: row.rule_set for row in rows}
     near = state.widget("group-alike-number")
     if near is not None and near not in words and near in result.rule_sets.index:
@@ -246,7 +251,8 @@ def _group(result: RuleSetsResult, rows: Sequence[LeaderRow], data: DataHeld) ->
     ]
     differs = data.differences(result.people.index, inside, columns)
     figure_card("rule-set-profile", figures.profile(differs), lambda: differs)
-    _people(result, data, inside)
+    if (row_chosen := _people(result, data, inside)) is not None:
+        person_card(space, found, row_chosen)
 
 
 def _made_of(result: RuleSetsResult, chosen: int) -> None:
@@ -300,7 +306,7 @@ def _open_near(numbers: list[int]) -> None:
         state.set_widget("group", numbers[selected[0]])
 
 
-def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> None:
+def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> Any:
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
     people = result.people[inside]
     shown = pd.DataFrame(
@@ -314,23 +320,13 @@ def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> None:
         [shown, raw.rename(columns={name: f"{name} (data)" for name in columns if name in shown})], axis=1
     )
     table.index.name = "row"
-    st.text(
-        "People in the group, lowest score "
-        f"first{f' (first {_MOST_PEOPLE:,})' if len(table) > _MOST_PEOPLE else ''}"
-    )
-    table = table.sort_values("score", kind="stable")
-    st.dataframe(
-        table.head(_MOST_PEOPLE),
-        height=300,
-        column_config=number_columns(table),
+    st.text("People in the group, lowest score first")
+    return choose_row(
+        table.sort_values("score", kind="stable"),
+        "rule-set-people",
+        "rule-person",
         alt="People in the chosen group",
-    )
-    st.download_button(
-        "People (CSV)",
-        data=state.exporting(lambda: csv_bytes(table), "rule-set-people"),
-        file_name="rule-set-people.csv",
-        mime="text/csv",
-        on_click="ignore",
+        number="score",
     )
 
 

@@ -13,9 +13,11 @@ from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.figure_card import figure_card, number_columns
+from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
+from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, words
@@ -54,7 +56,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
                 "sensitivity-twin", drawn(figures.twin_metrics, result), lambda: metrics_table(result)
             )
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    _people(result, data)
+    _people(found, space, data)
     if result.unwatchable:
         st.text(f"No monitor can be made of this audit. {result.unwatchable}")
     else:
@@ -91,7 +93,8 @@ def _status(result: SensitivityResult) -> None:
     figure_card("sensitivity-status", drawn(figures.calibration, result), result.calibration_frame)
 
 
-def _people(result: SensitivityResult, data: DataHeld) -> None:
+def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
+    result: SensitivityResult = found.audits[0].result
     flagged = count(result.above)
     st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
@@ -105,12 +108,14 @@ def _people(result: SensitivityResult, data: DataHeld) -> None:
         "sensitivity-people",
         "person",
         alt="People, most sensitive first; a click shows one person's parts by feature",
+        number="sensitivity",
     )
     if chosen is not None:
-        _person(result, chosen, data)
+        _person(found, space, chosen, data)
 
 
-def _person(result: SensitivityResult, row: Any, data: DataHeld) -> None:
+def _person(found: RunResult, space: Workspace, row: Any, data: DataHeld) -> None:
+    result: SensitivityResult = found.audits[0].result
     parts = result.contributions.loc[row]
     person = result.people.loc[row]
     total = float(parts.sum())
@@ -122,7 +127,7 @@ def _person(result: SensitivityResult, row: Any, data: DataHeld) -> None:
         },
         index=pd.Index(parts.index, name="feature"),
     ).sort_values("contribution", ascending=False, kind="stable")
-    with st.container(border=True, key="person-card"):
+    with card_of(row):
         st.markdown("**This person's sensitivity, feature by feature**")
         with st.container(key="quiet-person"):
             above = "above" if bool(person["flagged"]) else "below"
@@ -136,3 +141,4 @@ def _person(result: SensitivityResult, row: Any, data: DataHeld) -> None:
             column_config={**number_columns(table), "share": shares},
             alt=f"Parts of the sensitivity of row {row} by feature",
         )
+        what_if_section(space, found, row)

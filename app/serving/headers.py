@@ -13,15 +13,22 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "Hardened"]
+__all__ = ["HEADERS", "INTO_VIEW", "Hardened"]
+
+INTO_VIEW = (
+    "setTimeout(() => document.querySelector('.st-key-person-card')?.scrollIntoView"
+    "({block: 'nearest', behavior: 'smooth'}), 300)"
+)
+"""Brings the card of a person into view, once what it holds has its height."""
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def _inline_scripts() -> str:
-    """Return the digests of the scripts that streamlit's own page holds; no other inline script runs."""
+    """Return the digests of the scripts of streamlit's own page and of ours; no other inline script runs."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    digests = (hashlib.sha256(text.encode()).digest() for text in _INLINE.findall(page))
+    scripts = [*_INLINE.findall(page), INTO_VIEW]
+    digests = (hashlib.sha256(text.encode()).digest() for text in scripts)
     return " ".join(f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests)
 
 

@@ -8,6 +8,7 @@ from app import state, work
 from app.checking import problems
 from app.data_model.columns import bins_section, columns_section, text_columns
 from app.data_model.doctor import doctor_section
+from app.data_model.made_groups import made_groups_section
 from app.data_model.meanings import meanings_section
 from app.data_model.model_check import checked_section
 from app.data_model.model_choice import model_section
@@ -81,6 +82,7 @@ edited = outcome_section(edited, profiles)
 found.show("outcome")
 st.header("Rows", anchor=False)
 edited = rows_section(edited, names)
+edited = made_groups_section(edited)
 found.show("rows")
 if found.summary is not None:
     left_out_section(found.summary)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from app import state
+from app.widgets.selected import select, worded
 from audits.drawing.style import alt_text
 from audits.runs.tables import spreadsheet_safe
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 __all__ = ["csv_bytes", "figure_card", "number_columns"]
+
+
+_MOST_LISTED = 400  # selections below a figure: a list of more is not read
 
 
 def figure_card(
@@ -40,14 +45,18 @@ def figure_card(
         Keep the figure wide on a narrow screen, where it then scrolls inside itself.
     on_point : callable, optional
         Called with the custom data of a point that is clicked.
+
+    A trace whose `meta` lists people (`audits.drawing.selected.people_id`) stands for them: a click on a
+    point selects them, and so does the list below the figure, as of a Sankey, which tells no click.
     """
+    people = _people_of(figure)
     config = {"displaylogo": False, "toImageButtonOptions": {"filename": name, "scale": 2}}
     with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
         key = f"figure-{name}"
         clicks: dict[str, Any] = (
             {}
-            if on_point is None
-            else {"on_select": lambda: _clicked(key, on_point), "selection_mode": "points"}
+            if on_point is None and not people
+            else {"on_select": lambda: _clicked(key, figure, on_point), "selection_mode": "points"}
         )
         st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt_text(figure), **clicks)
     with st.container(horizontal=True, vertical_alignment="center", key=f"under-{name}"):
@@ -72,6 +81,8 @@ def figure_card(
             key=f"html-{name}",
             help="The figure as a page of its own; for a PNG use the camera above the figure",
         )
+        if people:
+            _select_people(name, people)
     if shown:
         frame = table()
         st.dataframe(
@@ -82,10 +93,48 @@ def figure_card(
         )
 
 
-def _clicked(key: str, on_point: Callable[[list[Any]], None]) -> None:
+def _clicked(key: str, figure: go.Figure, on_point: Callable[[list[Any]], None] | None) -> None:
     points = state.widget(key)["selection"]["points"]
-    if points and points[0].get("customdata"):
+    if not points:
+        return
+    if on_point is not None and points[0].get("customdata"):
         on_point(list(points[0]["customdata"]))
+    trace, place = points[0].get("curve_number"), points[0].get("point_index", points[0].get("point_number"))
+    told = _told(figure.data[trace]) if isinstance(trace, int) and trace < len(figure.data) else ()
+    if isinstance(place, int) and place < len(told) and told[place]:
+        select(json.loads(told[place]))
+
+
+def _people_of(figure: go.Figure) -> list[str]:
+    """Return whom the parts of a figure stand for, each once."""
+    return list(dict.fromkeys(each for trace in figure.data for each in _told(trace) if each))
+
+
+def _told(trace: Any) -> tuple[str, ...]:
+    """Return whom the points of a trace stand for, in their order; nothing where it does not say."""
+    return tuple(trace.meta) if isinstance(trace.meta, (list, tuple)) else ()
+
+
+def _select_people(name: str, people: list[str]) -> None:
+    """Draw the list that selects people without a mouse."""
+    key = f"select-{name}"
+    words = worded(state.workspace(), people[:_MOST_LISTED])
+
+    def chosen() -> None:
+        if (said := state.widget(key)) is not None:
+            state.set_widget(key, None)
+            select(json.loads(words[said]))
+
+    st.selectbox(
+        "Select people",
+        list(words),
+        index=None,
+        key=key,
+        placeholder="Select people: click the figure, or here",
+        label_visibility="collapsed",
+        on_change=chosen,
+        width=320,
+    )
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import state, who
 from app.widgets import notices
+from app.widgets.selected import selection_chip
 from audits.errors import InputError, RunFailed
 
 __all__ = ["ICON", "draw", "page_text", "title"]
@@ -73,7 +74,7 @@ def _signed_in() -> bool:
 
 
 def title(text: str, subject: str = "") -> None:
-    """Write the page's title, and beside it what is being audited."""
+    """Write the page's title, beside it what is being audited, and below it the people selected."""
     with st.container(
         horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute", key="title"
     ):
@@ -81,6 +82,7 @@ def title(text: str, subject: str = "") -> None:
         if subject:
             with st.container(key="subject", width="content"):
                 st.text(subject)
+    selection_chip(state.workspace())
 
 
 def page_text(name: str, instead: str | None = None) -> str:

@@ -9,9 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.widgets.figure_card import csv_bytes, number_columns
+from app.widgets.figure_card import csv_bytes, figure_card, number_columns
+from app.widgets.selected import only_selected
+from audits.drawing.selected import selected_among, selected_bins
+from audits.stats.words import count
 
-__all__ = ["ROWS", "choose_row", "clicked_row"]
+__all__ = ["ROWS", "choose_row", "clicked_row", "show_selected"]
 
 ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
@@ -28,6 +31,8 @@ def choose_row(
     formats: Mapping[str, Any] | None = None,
     of: Sequence[Hashable] | None = None,
     label: str = "One person, by row number",
+    number: str = "",
+    among: bool = True,
 ) -> Hashable | None:
     """Draw `table`, whose index is the user's row number, and return the row chosen, if one is.
 
@@ -43,11 +48,21 @@ def choose_row(
         Column configuration beyond that of numbers.
     of : sequence, optional
         The rows that can be opened; all by default.
+    number : str
+        The column of which it is shown where the people selected lie.
+    among : bool
+        Whether the table holds others than the people selected, who are then left out.
     """
     table.index.name = "row"
+    selected = only_selected(table) if among else None
+    if selected is not None:
+        show_selected(table, selected, key, number)
+        table = selected
+    if table.empty:
+        return None
     shown = table.head(_MOST_SHOWN)
     rows = [str(row) for row in shown.index]
-    opened = {str(row): row for row in (table.index if of is None else of)}
+    opened = {str(row): row for row in (table.index if of is None else of) if row in table.index}
     st.dataframe(
         shown,
         key=key,
@@ -77,6 +92,20 @@ def choose_row(
             key=f"csv-{key}",
         )
     return None if chosen is None else opened[chosen]
+
+
+def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number: str) -> None:
+    """Say how many of the people of a table are selected, and draw where they lie among all."""
+    sizes = table["people"] if "people" in table else pd.Series(1.0, index=table.index)
+    inside = table.index.isin(selected.index)
+    st.text(
+        f"{count(float(sizes[inside].sum()))} of these {count(float(sizes.sum()))} people are selected; the "
+        "table shows them alone. Intervals and verdicts stay those of the whole audit."
+    )
+    if number and inside.any():
+        name = f"{number}, of those who have one" if table[number].isna().any() else number
+        bins = selected_bins(table[number], inside, sizes.to_numpy(dtype=float))
+        figure_card(f"{key}-selected", selected_among(bins, name), lambda: bins)
 
 
 def clicked_row(key: str, rows: int) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.drafts import made_groups
 from app.held import DataHeld
 from app.widgets import notices
 from app.workspace import Workspace
@@ -71,7 +72,8 @@ def with_stand_in(
     else:
         return None
     stored = told.get("label") or told.get("score")
-    data["features"] = [name for name in dict.fromkeys((*features, *protected)) if name != stored]
+    apart = {stored, *made_groups(spec["data"])}
+    data["features"] = [name for name in dict.fromkeys((*features, *protected)) if name not in apart]
     kept = {key: spec[key] for key in ("data", "model", "threshold") if key in spec}
     made = {**spec, "data": data, "model": {"train": _KIND}, "threshold": 0.5}
     return {**draft, "spec": made, _BEFORE: kept}

@@ -83,6 +83,8 @@ class AuditData:
         (`audits.data.counted.finish`). `weights` then counts the people.
     labels : mapping of str to mapping
         What values of a column mean, by their text, as the spec says.
+    among : Index or None
+        Rows of those who are audited, where a model may learn from more; None: everybody.
     """
 
     frame: pd.DataFrame
@@ -109,6 +111,7 @@ class AuditData:
     design: Design | None = None
     gathered: pd.DataFrame | None = None
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    among: pd.Index | None = None
 
     @property
     def n(self) -> int:
@@ -152,6 +155,22 @@ class AuditData:
             gathered=None if self.gathered is None else self.gathered.iloc[chosen],
             digest=mark.hexdigest(),
         )
+
+    @property
+    def audited(self) -> AuditData:
+        """The rows of those who are audited: all of them, unless `among` says otherwise.
+
+        Raises
+        ------
+        InputError
+            If none of them is among these rows.
+        """
+        if self.among is None:
+            return self
+        inside = self.frame.index.isin(self.among)
+        if not inside.any():
+            raise InputError("data.among", f"leaves nobody of the {self.n:,} people to audit")
+        return self.take(inside)
 
     def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
         """Return who belongs to a group, as a mask (n,) of bool.

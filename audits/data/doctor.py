@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.audit_data import AuditData
+from audits.data.building.filters import EVERYONE_ELSE
 from audits.data.building.naming import stored
 from audits.data.files.columns import as_written_number, is_number
 from audits.data.files.tables import Table
@@ -404,6 +405,8 @@ def _standing_in(data: AuditData) -> list[Finding]:
     codes = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in data.features}
     for attribute in data.protected:
         column = groups[attribute].to_numpy(dtype=str)
+        if EVERYONE_ELSE in column:  # a group made of columns can be read from them
+            continue
         values, counts = np.unique(column, return_counts=True)
         own = pd.factorize(column)[0]
         features = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from audits.data.files.tables import ReadOptions
 from audits.data.kinds import Kind, Role
 from audits.errors import InputError
 
-__all__ = ["DataSpec", "Keep", "LabelCut", "Recode", "check_spec", "data_spec"]
+__all__ = ["DataSpec", "Keep", "LabelCut", "Recode", "check_rules", "check_spec", "data_spec"]
 
 Scalar = bool | int | float | datetime.date | str
 Number = int | float
@@ -41,10 +41,14 @@ class Keep:
         None of these values.
     at_least, at_most : number or date, optional
         Bounds, included.
+    above, below : number or date, optional
+        Bounds, not included.
     not_missing : True, optional
         Any value.
+    missing : True, optional
+        No value.
 
-    A row whose value is missing fails every condition but `not_in`.
+    A row whose value is missing fails every condition but `not_in` and `missing`.
     """
 
     __pydantic_config__ = _FORBID
@@ -55,12 +59,15 @@ class Keep:
     not_in: tuple[Scalar, ...] | None = None
     at_least: Bound | None = None
     at_most: Bound | None = None
+    above: Bound | None = None
+    below: Bound | None = None
     not_missing: Literal[True] | None = None
+    missing: Literal[True] | None = None
 
 
 @dataclass(frozen=True)
 class Recode:
-    """New values for old ones, in a new column or in place.
+    """New values for old ones, in a new column or in place; or a column that says who belongs to a group.
 
     Attributes
     ----------
@@ -69,12 +76,24 @@ class Recode:
         missing. A value that it does not name stays as it is, and is counted in the notes.
     source : str, optional
         "from" in a spec: the column to read; the one of the recode's own name if left out.
+    where : tuple of Keep
+        Instead of a map: the column holds its own name in rows that meet all of these conditions, and
+        "everyone else" in the others.
+    rows : tuple of int or str
+        Row numbers ("9-14" means all from 9 to 14): only these rows can belong to the group.
     """
 
     __pydantic_config__ = _FORBID
 
-    mapping: Annotated[Mapping[Scalar, Scalar | None], Field(alias="map")]
+    mapping: Annotated[Mapping[Scalar, Scalar | None], Field(alias="map", default_factory=dict)]
     source: Annotated[str | None, Field(alias="from")] = None
+    where: tuple[Keep, ...] = ()
+    rows: tuple[int | str, ...] = ()
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it says who belongs to a group."""
+        return bool(self.where or self.rows)
 
 
 @dataclass(frozen=True)
@@ -149,6 +168,8 @@ class DataSpec:
         How to read it.
     keep : tuple of Keep
         Row filters, applied after the recodes.
+    among : tuple of Keep
+        Row filters, too, but only of who is audited: a model that is trained here learns from everybody.
     recode : mapping of str to Recode
         New or changed columns.
     label : str or LabelCut, optional
@@ -194,6 +215,7 @@ class DataSpec:
     format: Literal["csv", "tsv", "parquet", "arrow", "xlsx", "jsonl"] | None = None
     read: ReadOptions = field(default_factory=ReadOptions)
     keep: tuple[Keep, ...] = ()
+    among: tuple[Keep, ...] = ()
     recode: Mapping[str, Recode] = field(default_factory=dict)
     label: str | LabelCut | None = None
     favorable: Scalar | tuple[Scalar, ...] | None = None
@@ -247,7 +269,8 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "features": ((list, tuple), "a list of columns"),
     "read": ((Mapping, ReadOptions), "a mapping of reading options"),
     "keep": ((list, tuple), "a list of filters such as {column: age, at_least: 18}"),
-    "recode": ((Mapping,), "a mapping of column to {from: ..., map: {old: new}}"),
+    "among": ((list, tuple), "a list of filters such as {column: age, at_least: 18}"),
+    "recode": ((Mapping,), "a mapping of column to {from: ..., map: {old: new}} or {where: [...]}"),
     "kinds": ((Mapping,), "a mapping of column to kind"),
     "roles": ((Mapping,), "a mapping of role to a list of columns"),
     "bins": ((Mapping,), "a mapping of column to a list of edges"),
@@ -295,8 +318,9 @@ def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
         if isinstance(edges, (int, float)) and not isinstance(edges, bool):
             line = f"{column}: [LOWEST, {edges:g}, HIGHEST]"
             raise InputError(f"{where}.bins.{column}", "must be a list of edges", edges, f"write {line}")
-    if "keep" in made:
-        made["keep"] = tuple(_keep(rule, f"{where}.keep[{i}]") for i, rule in enumerate(made["keep"]))
+    for key in ("keep", "among"):
+        if key in made:
+            made[key] = _rules(made[key], f"{where}.{key}")
     if "recode" in made:
         recodes = made["recode"].items()
         made["recode"] = {name: _recode(rule, f"{where}.recode.{name}") for name, rule in recodes}
@@ -318,6 +342,10 @@ def _read_options(options: Mapping[str, Any], where: str) -> ReadOptions:
     return build(ReadOptions, made, where)
 
 
+def _rules(rules: Sequence[Any], where: str) -> tuple[Keep, ...]:
+    return tuple(_keep(rule, f"{where}[{i}]") for i, rule in enumerate(rules))
+
+
 def _keep(rule: Any, where: str) -> Keep:
     if isinstance(rule, Keep):
         return rule
@@ -332,6 +360,8 @@ def _recode(rule: Any, where: str) -> Recode:
         return rule
     if isinstance(rule, Mapping) and isinstance(rule.get("map"), Mapping):
         _check_scalars(f"{where}.map", [value for value in rule["map"].values() if value is not None])
+    if isinstance(rule, Mapping) and isinstance(rule.get("where"), (list, tuple)):
+        rule = {**rule, "where": _rules(rule["where"], f"{where}.where")}
     return build(Recode, rule, where)
 
 
@@ -353,10 +383,10 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
                 f"{where}.{key}", "is fetched on the command line and by audits.check only",
                 advice="run it there, or name the file that it gave in data.path",
             )  # fmt: skip
-    for i, rule in enumerate(spec.keep):
-        _check_one(rule, f"{where}.keep[{i}]")
-        if rule.between is not None and _swapped(*rule.between):
-            raise InputError(f"{where}.keep[{i}].between", "must go from low to high", list(rule.between))
+    filters = {f"{where}.keep": spec.keep, f"{where}.among": spec.among}
+    filters |= {f"{where}.recode.{name}.where": each.where for name, each in spec.recode.items()}
+    for place, rules in filters.items():
+        check_rules(rules, place)
     if isinstance(spec.label, LabelCut):
         _check_one(spec.label, f"{where}.label")
     for name in ("protected", "features"):
@@ -399,6 +429,14 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
             raise InputError(
                 f"{where}.orders.{column}", "needs the column's kind to be ordinal in data.kinds"
             )
+
+
+def check_rules(rules: Sequence[Keep], where: str) -> None:
+    """Raise InputError for the first row filter that has not exactly one condition that can be met."""
+    for i, rule in enumerate(rules):
+        _check_one(rule, f"{where}[{i}]")
+        if rule.between is not None and _swapped(*rule.between):
+            raise InputError(f"{where}[{i}].between", "must go from low to high", list(rule.between))
 
 
 def _check_one(rule: Keep | LabelCut, where: str) -> None:

@@ -8,6 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.data import group_name
+from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
@@ -32,10 +34,12 @@ __all__ = [
     "calibration",
     "differences",
     "drawn",
+    "people_of",
     "pooled",
     "probable",
     "rates",
     "scores",
+    "trade_off",
 ]
 
 FOUR_FIFTHS = 0.8
@@ -85,6 +89,7 @@ def rates(
         horizontal_spacing=0.03,
         subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
     )
+    inside = people_of(result, attribute)
     for panel, name in enumerate(names, start=1):
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             estimate = row.metric(name)
@@ -110,6 +115,7 @@ def rates(
                         "thickness": 1.8,
                         "width": 0,
                     },
+                    meta=[inside.get(row.group, "")],
                     hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
                     f"<br>{estimate.method}<extra>{label}</extra>",
                     showlegend=False,
@@ -144,6 +150,23 @@ def drawn(
     return rows[:most]
 
 
+def people_of(result: GroupsResult, attribute: str) -> dict[str, str]:
+    """Return by which terms the people of each group are selected: see `audits.drawing.selected.people_id`.
+
+    `attribute` may be several joined by " × "; nothing is known of those where nobody was kept.
+    """
+    names = attribute.split(" × ")
+    if len(names) == 1:
+        return {row.group: people_id(of_group(attribute, row.group)) for row in result.of(attribute)}
+    columns = [f"group: {name}" for name in names]
+    if not len(result.people) or not set(columns) <= set(result.people):
+        return {}
+    known = result.people[columns].set_axis(names, axis="columns")
+    rows = known.drop_duplicates().itertuples(index=False, name=None)
+    found = [dict(zip(names, values, strict=True)) for values in rows]
+    return {group_name(values): people_id({"group": values}) for values in found}
+
+
 def _widest(row: GroupRow) -> float:
     """Return a group's largest difference from the reference."""
     return max((abs(gap.estimate.value or 0.0) for gap in row.differences.values()), default=0.0)
@@ -174,13 +197,17 @@ def differences(
         subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
     )
     labels = distinct([row.group for row in rows], longest=_LONGEST)
+    inside = people_of(result, attribute)
     for panel, name in enumerate(names, start=1):
         known = [(place, row.differences[name]) for place, row in enumerate(rows)]
         for verdict in VERDICTS:
             part = [(place, gap) for place, gap in known if gap.verdict == verdict]
             part = [(place, gap) for place, gap in part if gap.estimate.low is not None]
             if part:
-                figure.add_trace(_gaps(part, labels), row=1, col=panel)
+                trace = _gaps(part, labels).update(
+                    meta=[inside.get(rows[place].group, "") for place, _ in part]
+                )
+                figure.add_trace(trace, row=1, col=panel)
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
         figure.update_xaxes(title="points", nticks=4, row=1, col=panel)
     row_height = rows_named(figure, labels, beside=_BESIDE)
@@ -454,3 +481,57 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
     figure.update_yaxes(title="share with a favorable label", range=[0, 1])
     alt = f"Calibration of {len(rows)} groups of {attribute}; on the dotted line scores mean what they say."
     return finish(figure, height=360, alt=alt)
+
+
+def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: str) -> go.Figure:
+    """Draw accuracy against the gap over thresholds for everybody, and where the decisions shown stand.
+
+    Without labels the share decided favorably takes the place of accuracy.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `audits.groups.exploring.trade_off`.
+    here : (float, float or None)
+        Gap in points, and accuracy (or share decided favorably), of the decisions shown.
+    """
+    column = "accuracy" if table["accuracy"].notna().any() else "selection rate"
+    words = "decided as they turned out (%)" if column == "accuracy" else "decided favorably (%)"
+    gap, level = here
+    figure = go.Figure(
+        go.Scatter(
+            x=table["gap"],
+            y=100 * table[column],
+            mode="markers",
+            marker={"color": ACCENT, "size": 6},
+            customdata=[f"{cut:.4g}" for cut in table["threshold"]],
+            hovertemplate="threshold %{customdata}: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
+            name="one threshold for everybody",
+        )
+    )
+    if level is not None:
+        figure.add_trace(
+            go.Scatter(
+                x=[gap],
+                y=[100 * level],
+                mode="markers+text",
+                marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
+                text=["you are here"],
+                textposition="middle right",
+                cliponaxis=False,
+                hovertemplate="shown: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
+                showlegend=False,
+            )
+        )
+    figure.update_xaxes(
+        title=f"largest gap in selection rates by {describe(attribute)} (points)", rangemode="tozero"
+    )
+    figure.update_yaxes(title=words)
+    best = table.iloc[int(table[column].to_numpy().argmax())]
+    told = "" if level is None else f" You are at a gap of {gap:.1f} points and {percent(level, 0)}."
+    alt = (
+        f"{words.removesuffix(' (%)').capitalize()} against the gap by {attribute}, over {len(table)} "
+        f"thresholds; most at {best['threshold']:.3g}, {percent(best[column], 0)} with a gap of "
+        f"{best['gap']:.1f} points.{told}"
+    )
+    return finish(figure, height=330, alt=alt)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.loss_ratio import GroupRatio, LossRatioResult, Tested
 from audits.stats.words import count, number
@@ -129,6 +130,12 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
             width=[bar.high - bar.low for bar in bars],
             marker={"color": [CONTRAST if bar.low >= tolerance else ACCENT for bar in bars]},
             customdata=[[number(bar.low), number(bar.high)] for bar in bars],
+            meta=[
+                people_id(of_run("ratio", at_least=bar.low), of_run("ratio", at_most=bar.high))
+                if bar is bars[-1]
+                else people_id(of_run("ratio", at_least=bar.low), of_run("ratio", below=bar.high))
+                for bar in bars
+            ],
             hovertemplate="%{customdata[0]} to %{customdata[1]} times: %{y:,.0f} people<extra></extra>",
         )
     )
@@ -174,6 +181,7 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
                 "color": INK,
             },
             customdata=[count(item.statistic.n) for item in shown],
+            meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
             hovertemplate="%{y}: %{x:.3g} (%{customdata} people)<extra></extra>",
         )
     )

@@ -88,9 +88,12 @@ def make_subject(
         kind = "number"
         threshold, higher_is = cut_threshold(threshold, come_by.data.cut)
         notes = [*notes, f"Decisions are favorable where the number predicted is {come_by.data.cut.side}."]
+    audited = come_by.data.audited
+    if audited.n < come_by.data.n:
+        notes = [*notes, f"Only {audited.n:,} of {come_by.data.n:,} people are audited, as was asked for."]
     progress(0.9, "scoring everyone")
     subject = subject_of(
-        come_by.data,
+        audited,
         come_by.model,
         threshold=check_threshold(threshold, levels, kind),
         score_kind=kind,

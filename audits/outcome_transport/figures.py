@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
 from audits.outcome_transport.result import BiasRow, OutcomeTransportResult, TieRange
@@ -75,6 +76,7 @@ def sankey(result: OutcomeTransportResult, *, least: float = 0.002) -> go.Figure
                 "customdata": hover,
                 "hovertemplate": "%{customdata}<extra></extra>",
             },
+            meta=[_flow_id(flows.rows[r], flows.columns[c]) for r, c, _ in bands],
         )
     )
     alt = (
@@ -115,6 +117,7 @@ def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
             textfont={"color": ["#FFFFFF" if shares[r][c] > 60 else INK for r, c in cells]},
             unselected={"textfont": {"color": INK}},
             customdata=[[flows.rows[r], flows.columns[c], _between(result, r, c)] for r, c in cells],
+            meta=[_flow_id(flows.rows[r], flows.columns[c]) for r, c in cells],
             hovertemplate="%{y} → %{x}: %{text}%{customdata[2]}<extra></extra>",
             showlegend=False,
         )
@@ -125,6 +128,11 @@ def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
     )
     alt = f"Share of each row subgroup's outcomes mapped to each column subgroup; {_biggest(result)}."
     return finish(figure, height=200 + 36 * len(rows), alt=alt)
+
+
+def _flow_id(source: str, target: str) -> str:
+    """Return what the people of a flow are selected by."""
+    return people_id({"run": "", "flow": [source, target]})
 
 
 def _between(result: OutcomeTransportResult, r: int, c: int) -> str:
@@ -168,6 +176,10 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
                 "size": 9,
             },
             customdata=[[count(row.n), number(row.mean.value)] for row in rows],
+            meta=[
+                people_id(of_run(row.level, within=[row.group])) if row.level in {"group", "subgroup"} else ""
+                for row in rows
+            ],
             name="even coupling",
             hovertemplate="%{y}: %{customdata[1]} (%{customdata[0]} people)<extra></extra>",
         )

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.selected import of_run, people_id
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
     ACCENT,
@@ -293,6 +294,7 @@ def burden(result: RecourseResult) -> go.Figure:
             },
             error_x=_error_bars([_scaled(row.burden, 1.0) for row in rows]),
             customdata=[[percent(row.never.value, row.n)] for row in rows],
+            meta=[people_id(of_run("group", within=[row.group])) for row in rows],
             hovertemplate="%{y}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
         )
     )
@@ -324,6 +326,7 @@ def apart(result: RecourseResult) -> go.Figure:
             marker={"size": 10, "color": ACCENT},
             error_x=_error_bars(ends),
             customdata=[[one.verdict] for _, one in rows],
+            meta=[people_id(of_run("group", within=[name])) for name, _ in rows],
             hovertemplate="%{y}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
             showlegend=False,
         )

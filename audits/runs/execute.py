@@ -31,7 +31,7 @@ from audits.runs.second import of_the_second, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
 
-__all__ = ["carry_out", "execute", "prepared_subject"]
+__all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
 
 # shares of the progress bar at which these steps end
 _READ, _PREPARED, _PREPARED_BOTH, _COUNTED = 0.1, 0.25, 0.35, 0.7
@@ -156,6 +156,22 @@ def _finished(spec: Spec, prepared: _Prepared, audits: Sequence[AuditResult]) ->
     """Return the result of a run from what its audits found."""
     data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
     return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits))
+
+
+def remembered_subject(spec: Spec, digests: list[str], progress: Progress = silent) -> Subject:
+    """Return what the audits of `spec` work on, made once in this process where `execute` would.
+
+    Raises
+    ------
+    InputError
+        As `prepared_subject`.
+    """
+    if spec.streamed:
+        raise InputError("data.path", "is too large to be read whole", advice="name a part of it")
+    if spec.asks_a_service:
+        return _prepare(spec, digests, progress).subject
+    key = f"{spec.subject_key(digests)} {spec.base_dir}"
+    return _prepared.get(key, lambda: _prepare(spec, digests, progress)).subject
 
 
 def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:

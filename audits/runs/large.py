@@ -51,6 +51,7 @@ def count_subject(
         If something needs every row, a file has changed since `expected` was taken, or as `build_data`.
     """
     asked = asked_columns(spec.data, spec.audits)
+    _refuse_groups(spec)
     if spec.digests() != expected:
         raise InputError(
             "data.path", "names a file that changed since the run was asked for", advice="run it again"
@@ -120,6 +121,20 @@ def _counted(
     frame = pd.DataFrame({name: each.values.set_axis(gathered.index) for name, each in converted.items()})
     report = ReadReport(batches.files, {}, notes)
     return Table(frame, report, gathered=gathered)
+
+
+def _refuse_groups(spec: Spec) -> None:
+    """Refuse what is said of single rows, or of who is audited: rows that agree are one here."""
+    for key, said in (
+        ("data.among", bool(spec.data.among)),
+        *((f"data.recode.{name}", recode.is_group) for name, recode in spec.data.recode.items()),
+    ):
+        if said:
+            raise InputError(
+                key,
+                "cannot be used where a table is counted batch by batch",
+                advice="filter with data.keep: no model is trained here",
+            )
 
 
 def _columns(spec: Spec, schema: pa.Schema, asked: Mapping[str, Asked]) -> list[str]:

@@ -383,7 +383,8 @@ def test_frames_of_every_dtype_are_taken():
         ),
         (
             {"keep": [{"column": "age"}]},
-            "data.keep[0] must have exactly one of between, in, not_in, at_least, at_most, not_missing",
+            "data.keep[0] must have exactly one of between, in, not_in, at_least, at_most, above, below, "
+            "not_missing, missing",
         ),
         ({"keep": [{"column": "age", "at_least": 1, "at_most": 2}]}, "data.keep[0] must have exactly one of"),
         (

@@ -33,15 +33,16 @@ def test_strata_bars_and_pairs_lead_to_the_same_people(space):
     label, everyone, inside = max(feature.bars, key=lambda bar: bar[2])
     at.multiselect(key="features-shown").set_value([feature.feature]).run()
     at.segmented_control(key="ranking").set_value("sign").run()
-    at.selectbox(key="bar-of").select(feature.feature).run()
-    at.selectbox(key="bar").select(label).run()
+    listed = at.selectbox(key="select-flipset-marginals")
+    listed.select(listed.options[[name for name, _, _ in feature.bars].index(label)]).run()
     assert not at.exception
+    assert at.button(key="selection-chip").label.endswith(f": {everyone:,.0f} people ×")
     said = [text.value for text in at.text]
     assert f"{inside:,.0f} of {everyone:,.0f} are in the {part} flipset." in said
     people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
     assert len(people) == everyone
-    at.button(key="bar-back").click().run()
-    assert at.selectbox(key="bar-of").value is None
+    at.button(key="selection-chip").click().run()
+    assert not [button for button in at.button if button.key == "selection-chip"]
     people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
     assert round(people["flips"].sum()) == round(flipset.size)
     assert n < result.n_source

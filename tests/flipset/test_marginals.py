@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
 
+from audits.data import build_data, data_spec
+from audits.data.selecting import selected_rows
 from audits.drawing.style import alt_text
 from audits.flipset.bars import bar_names, bars_of, crossed, in_bar
 from audits.flipset.describing import marginals
 from audits.flipset.figures import pairs
+from audits.flipset.figures.bars import bar_rules
 from tests.flipset.conftest import audited, subject_of
 
 
@@ -66,6 +69,25 @@ def test_the_people_of_all_bars_are_everyone_once():
     assert bars_of(words, pd.Series(["b", None, "a", "never seen"])).tolist() == [2, 0, 1, -1]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1.0, np.nan, 50.0, 3.5, 1e9, -7.0] * 20,
+        [*range(1000), 10**6],
+        [0, 1, 2, 3, 8, 8] * 5,
+        ["a", "b", None, "(a, b)"] * 5,
+        [True, False, True] * 5,
+    ],
+)
+def test_the_filters_of_a_bar_choose_its_very_people(values):
+    column = pd.Series(values, name="x")
+    found = one(values, [1.0] * len(values), scaled=not isinstance(values[0], (str, bool)))
+    data = build_data(pd.DataFrame({"x": column}), data_spec({"features": ["x"]}))
+    for name in bar_names(found):
+        inside = in_bar(found, data.frame["x"], name)
+        assert selected_rows(data, bar_rules(found, name)).tolist() == data.frame.index[inside].tolist(), name
+
+
 def test_two_features_at_once_by_hand():
     x, y = pd.Series([1, 1, 2, 2, np.nan]), pd.Series(["u", "v", "u", "u", "u"])
     flips, sizes = np.array([1, 0, 0.5, 1, 0]), np.array([1, 1, 1, 2, 1.0])
@@ -76,7 +98,7 @@ def test_two_features_at_once_by_hand():
     found = table.set_index(["x", "y"])[["people", "in the flipset"]].to_dict("index")
     cell = {key: tuple(value.values()) for key, value in found.items()}
     assert cell == {(0, 0): (1, 1), (0, 1): (1, 0), (1, 0): (3, 1.5), (2, 0): (1, 0)}
-    figure = pairs.crossed(table, "x", "y", "negative")
+    figure = pairs.crossed(table, first, second, "negative")
     assert list(figure.data[0].marker.color) == [100 * share for share in table["share"]]
     assert "most of the negative flipset, 2 people" in alt_text(figure)
 

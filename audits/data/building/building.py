@@ -78,6 +78,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     excluded: dict[str, int] = {}
     notes += spec.mended
     frame = _selected(frame, spec, excluded, notes, times)
+    among = _among(frame, spec, notes)
     frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)
     frame, outcome = drop_unlabelled(frame, spec, excluded, times)
@@ -125,6 +126,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
             name: {text_of(value): said for value, said in means.items()}
             for name, means in spec.labels.items()
         },
+        among=among,
     )
     return dataclasses.replace(data, digest=_digest(data))
 
@@ -176,6 +178,18 @@ def _selected(
             frame = frame[~again]
     _refuse_nobody(frame, excluded)
     return frame
+
+
+def _among(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> pd.Index | None:
+    """Return the rows of those who are audited; None where everybody is."""
+    if not spec.among:
+        return None
+    inside, reasons, more = kept_rows(frame, spec.among, where="data.among")
+    notes += more
+    if not inside.any():
+        why = "; ".join(f"{count:,} because {reason}" for reason, count in reasons.items())
+        raise InputError("data.among", f"leaves nobody to audit ({why})", advice="choose other conditions")
+    return frame.index[inside]
 
 
 def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
@@ -323,7 +337,9 @@ def _features(
             raise InputError("data.features", "must not hold the label", outcome.label, "remove it there")
         return spec.features
     cut = {spec.label.column} if isinstance(spec.label, LabelCut) else set()
-    apart = {outcome.label, *spec.design_columns, *spec.protected, *cut}
+    # who was put into a group says nothing of a person that a model should learn from
+    named = {name for name, recode in spec.recode.items() if recode.is_group}
+    apart = {outcome.label, *spec.design_columns, *spec.protected, *cut, *named}
     left_out: dict[str, list[str]] = {}
     chosen = []
     for name in (name for name in frame.columns if name not in apart):

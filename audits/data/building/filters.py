@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,28 @@ from audits.data.spec import Keep, Recode
 from audits.data.values import as_text, is_missing, match_level, near, text_of
 from audits.errors import InputError
 
-__all__ = ["apply_recodes", "kept_rows", "known_column", "known_columns", "rows_of"]
+__all__ = [
+    "EVERYONE_ELSE",
+    "apply_recodes",
+    "kept_rows",
+    "known_column",
+    "known_columns",
+    "numbers_in_ranges",
+    "rows_named",
+    "rows_of",
+]
+
+EVERYONE_ELSE = "everyone else"
+"""The value of those who are not in the group that a recode makes."""
+
+_RANGE = re.compile(r"(\d+)-(\d+)", re.ASCII)
+_SIDES: dict[str, tuple[Callable[[Any, Any], pd.Series], str]] = {
+    "at_least": (operator.ge, "below"),
+    "at_most": (operator.le, "above"),
+    "above": (operator.gt, "at most"),
+    "below": (operator.lt, "at least"),
+}
+"""What passes a bound, and how the others are called."""
 
 
 def known_column(where: str, column: str, frame: pd.DataFrame) -> str:
@@ -47,11 +70,76 @@ def apply_recodes(frame: pd.DataFrame, recodes: Mapping[str, Recode]) -> tuple[p
     """
     notes: list[str] = []
     for name, recode in recodes.items():
+        if recode.is_group:
+            inside = _group(frame, recode, f"data.recode.{name}", notes)
+            values = pd.array([name, EVERYONE_ELSE], dtype="str").take(np.where(inside, 0, 1))
+            frame = with_columns(frame, {name: pd.Series(values, index=frame.index, name=name)})
+            continue
         source = known_column(f"data.recode.{name}.from", recode.source or name, frame)
         if not recode.mapping:
             raise InputError(f"data.recode.{name}.map", "must name at least one value")
         frame = with_columns(frame, {name: _recoded(frame[source], recode.mapping, name, notes)})
     return frame, notes
+
+
+def _group(frame: pd.DataFrame, recode: Recode, where: str, notes: list[str]) -> np.ndarray:
+    """Return which rows belong to the group that a recode makes (n,)."""
+    if recode.mapping or recode.source is not None:
+        raise InputError(where, "must have either a map or who belongs to the group (where, rows)")
+    inside, _, more = kept_rows(frame, recode.where, where=f"{where}.where")
+    notes += more
+    if recode.rows:
+        inside &= frame.index.isin(rows_named(recode.rows, frame.index, f"{where}.rows"))
+    return inside
+
+
+def rows_named(rows: Sequence[int | str], index: pd.Index, where: str) -> pd.Index:
+    """Return the row numbers that a spec names; "9-14" means all from 9 to 14.
+
+    Raises
+    ------
+    InputError
+        If the table lacks one.
+
+    Examples
+    --------
+    >>> rows_named([2, "4-6"], pd.RangeIndex(1, 10), "rows").tolist()
+    [2, 4, 5, 6]
+    """
+    named: list[int | str] = []
+    for each in rows:
+        ends = _RANGE.fullmatch(each) if isinstance(each, str) and index.dtype.kind in "iu" else None
+        if ends is None:
+            named.append(each)
+            continue
+        inside = index[(index >= int(ends[1])) & (index <= int(ends[2]))]
+        if len(inside) != int(ends[2]) - int(ends[1]) + 1:
+            raise InputError(where, "must be row numbers of the data", each)
+        named += inside.tolist()
+    absent = [each for each in named if each not in index]
+    if absent:
+        raise InputError(where, "must be row numbers of the data", absent[0])
+    return pd.Index(named)
+
+
+def numbers_in_ranges(rows: Sequence[int]) -> list[int | str]:
+    """Return row numbers as `rows_named` reads them, neighbours as one range.
+
+    Examples
+    --------
+    >>> numbers_in_ranges([2, 4, 5, 6, 9, 10])
+    [2, '4-6', 9, 10]
+    """
+    found: list[list[int]] = []
+    for row in sorted(rows):
+        if found and row == found[-1][1] + 1:
+            found[-1][1] = row
+        else:
+            found.append([row, row])
+    told: list[int | str] = []
+    for low, high in found:
+        told += [f"{low}-{high}"] if high > low + 1 else list(range(low, high + 1))
+    return told
 
 
 def _recoded(column: pd.Series, mapping: Mapping[Any, Any], name: str, notes: list[str]) -> pd.Series:
@@ -90,23 +178,23 @@ def _typed(values: Sequence[Any]) -> pd.api.extensions.ExtensionArray:
 
 
 def kept_rows(
-    frame: pd.DataFrame, rules: Sequence[Keep], times: pd.Series | None = None
+    frame: pd.DataFrame, rules: Sequence[Keep], times: pd.Series | None = None, where: str = "data.keep"
 ) -> tuple[np.ndarray, dict[str, int], list[str]]:
     """Return which rows pass all filters (n,), how many each drops by reason, and notes.
 
     A row is counted under the first filter that drops it. One whose value is missing fails every
-    condition but `not_in`, and is counted under a reason of its own. `times` says how many rows a line was
-    gathered from.
+    condition but `not_in` and `missing`, and is counted under a reason of its own. `times` says how many rows
+    a line was gathered from; `where` what a message calls the filters.
     """
     kept = np.ones(len(frame), dtype=bool)
     reasons: dict[str, int] = {}
     notes: list[str] = []
     for i, rule in enumerate(rules):
-        where = f"data.keep[{i}]"
-        column = frame[known_column(f"{where}.column", rule.column, frame)]
+        place = f"{where}[{i}]"
+        column = frame[known_column(f"{place}.column", rule.column, frame)]
         missing = column.isna().to_numpy()
-        passes, reason = _condition(column, rule, where, notes)
-        failed_missing = missing & (rule.not_in is None)
+        passes, reason = _condition(column, rule, place, notes)
+        failed_missing = missing & (rule.not_in is None and rule.missing is None)
         for drops, why in ((~passes & ~missing, reason), (failed_missing, f"{rule.column} is missing")):
             count = rows_of(kept & drops, frame, times)
             kept &= ~drops
@@ -131,17 +219,19 @@ def _condition(column: pd.Series, rule: Keep, where: str, notes: list[str]) -> t
         return (
             (found, f"{name} is not {listed}") if rule.within is not None else (~found, f"{name} is {listed}")
         )
+    if rule.missing:
+        return np.zeros(len(column), dtype=bool), f"{name} is known"
     if rule.not_missing:
         return np.ones(len(column), dtype=bool), f"{name} is missing"
     if rule.between is not None:
         low, high = (_bound(column, bound, f"{where}.between") for bound in rule.between)
         inside = ((column >= low) & (column <= high)).to_numpy(dtype=bool)
         return inside, f"{name} is not between {text_of(low)} and {text_of(high)}"
-    if rule.at_least is not None:
-        low = _bound(column, rule.at_least, f"{where}.at_least")
-        return (column >= low).to_numpy(dtype=bool), f"{name} is below {text_of(low)}"
-    high = _bound(column, rule.at_most, f"{where}.at_most")
-    return (column <= high).to_numpy(dtype=bool), f"{name} is above {text_of(high)}"
+    for key, (passes, fails) in _SIDES.items():
+        if (given := getattr(rule, key)) is not None:
+            bound = _bound(column, given, f"{where}.{key}")
+            return passes(column, bound).to_numpy(dtype=bool), f"{name} is {fails} {text_of(bound)}"
+    raise AssertionError("a rule has one condition")  # `check_rules` has looked
 
 
 def _isin(column: pd.Series, wanted: Sequence[Any], name: str, notes: list[str]) -> np.ndarray:

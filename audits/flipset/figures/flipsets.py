@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.data.values import MISSING
+from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
@@ -23,6 +24,7 @@ from audits.drawing.style import (
     short,
 )
 from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
+from audits.flipset.figures.bars import bar_rules
 from audits.flipset.result import ranked
 from audits.flipset.words import interval_words
 from audits.stats.words import count, number, people, percent
@@ -170,7 +172,7 @@ def marginals(
     )
     for k, item in enumerate(shown):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        for trace in _overlay(result.source, part, flipset, n, item):
+        for trace in _overlay(result.source, part, flipset, n, item, within):
             figure.add_trace(trace.update(showlegend=k == 0), **place)
         figure.update_xaxes(**_category_axis(item), **place)
         if k % columns == 0:
@@ -192,17 +194,20 @@ def _where(within: str | None) -> str:
     return "" if within is None else f" within {within}"
 
 
-def _overlay(source: str, part: Part, flipset: FlipsetPart, n: float, item: Marginal) -> list[go.Bar]:
-    """Bars of everyone in grey, and of the flipset over them, each as shares of their own people.
-
-    Custom data: people, words, feature and name of the bar, for whoever clicks it.
-    """
+def _overlay(
+    source: str, part: Part, flipset: FlipsetPart, n: float, item: Marginal, within: str | None
+) -> list[go.Bar]:
+    """Bars of everyone in grey, and of the flipset over them, each as shares of their own people."""
+    stratum = [of_run("within", within=[within])] if within is not None else []
+    flipped = [of_run(part, above=0)]
     x, width, hover = _bars(item)
     missing = ((), ()) if item.missing is None else ((item.missing[0],), (item.missing[1],))
     bars = []
-    for name, sizes, colour, opacity in (
-        (f"all {count(n)} {describe(source)}", (*item.population, *missing[0]), GREY, 0.75),
-        (f"{part} flipset ({count(flipset.size)})", (*item.flipset, *missing[1]), COLOUR[part], 0.65),
+    everyone = f"all {count(n)} {describe(source)}"
+    inside = f"{part} flipset ({count(flipset.size)})"
+    for name, sizes, colour, opacity, who in (
+        (everyone, (*item.population, *missing[0]), GREY, 0.75, [of_run("decision", not_missing=True)]),
+        (inside, (*item.flipset, *missing[1]), COLOUR[part], 0.65, flipped),
     ):
         total = sum(sizes)
         bars.append(
@@ -211,10 +216,8 @@ def _overlay(source: str, part: Part, flipset: FlipsetPart, n: float, item: Marg
                 y=[100 * value / total for value in sizes],
                 width=width,
                 offset=None if width is None else [-w / 2 for w in width],
-                customdata=[
-                    [count(value), label, item.feature, name_of_bar]
-                    for value, label, (name_of_bar, *_) in zip(sizes, hover, item.bars, strict=True)
-                ],
+                customdata=[[count(value), label] for value, label in zip(sizes, hover, strict=True)],
+                meta=[people_id(*bar_rules(item, bar), *who, *stratum) for bar, *_ in item.bars],
                 marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
                 name=name,
                 legendgroup=name,

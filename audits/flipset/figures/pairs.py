@@ -7,8 +7,11 @@ import re
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import GREY, describe, empty, finish, short
+from audits.flipset.figures.bars import bar_rules
 from audits.flipset.figures.flipsets import COLOUR, Part
+from audits.flipset.result import Marginal
 from audits.stats.words import count, percent
 
 __all__ = ["crossed"]
@@ -27,18 +30,17 @@ def _plain(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def crossed(table: pd.DataFrame, one: str, other: str, part: Part) -> go.Figure:
+def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Part) -> go.Figure:
     """Draw the people of each cell as a dot: its area by how many they are, its colour by the share flipped.
-
-    Custom data: people, words, and the names of both bars, for whoever clicks a dot.
 
     Parameters
     ----------
     table : DataFrame
         Of `audits.flipset.bars.crossed`.
-    one, other : str
-        The two features.
+    one, other : Marginal
+        The two features, with the bars that were crossed.
     """
+    first, second = one.feature, other.feature
     if table.empty:
         return empty("Nobody has a value of both features.")
     most = float(table["people"].max())
@@ -57,7 +59,15 @@ def crossed(table: pd.DataFrame, one: str, other: str, part: Part) -> go.Figure:
                 "line": {"width": 0.5, "color": "white"},
             },
             customdata=[
-                [count(row[4]), f"{describe(row[2])}, {describe(row[3])}", row[2], row[3]]
+                [count(row[4]), f"{describe(row[2])}, {describe(row[3])}"]
+                for row in table.itertuples(index=False)
+            ],
+            meta=[
+                people_id(
+                    *bar_rules(one, row[2]),
+                    *bar_rules(other, row[3]),
+                    of_run("decision", not_missing=True),
+                )
                 for row in table.itertuples(index=False)
             ],
             hovertemplate="%{customdata[1]}<br>%{customdata[0]} people, %{marker.color:.1f} % flipped"
@@ -66,8 +76,8 @@ def crossed(table: pd.DataFrame, one: str, other: str, part: Part) -> go.Figure:
         )
     )
     for axis, place, values, name in (
-        (figure.update_xaxes, "x", "value", one),
-        (figure.update_yaxes, "y", "other value", other),
+        (figure.update_xaxes, "x", "value", first),
+        (figure.update_yaxes, "y", "other value", second),
     ):
         ticks = table[[place, values]].drop_duplicates().sort_values(place)
         axis(
@@ -79,8 +89,8 @@ def crossed(table: pd.DataFrame, one: str, other: str, part: Part) -> go.Figure:
         )
     densest = table.to_dict("records")[int(table["in the flipset"].argmax())]
     alt = (
-        f"{one} by {other}: most of the {part} flipset, {count(densest['in the flipset'])} people, "
-        f"are where {one} is {densest['value']} and {other} {densest['other value']}: "
+        f"{first} by {second}: most of the {part} flipset, {count(densest['in the flipset'])} people, "
+        f"are where {first} is {densest['value']} and {second} {densest['other value']}: "
         f"{percent(densest['share'], densest['people'])} of the people there."
     )
     return finish(figure, height=150 + 30 * table["y"].nunique(), alt=alt)

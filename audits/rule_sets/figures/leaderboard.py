@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
 from audits.rule_sets.figures.rows import comparisons, label_rows, neighbours, profile
@@ -72,6 +73,7 @@ def leaderboard(
                     "width": 3,
                 },
                 customdata=[_hover(row) for _, row in part],
+                meta=[people_id({"run": "", "rule": row.number}) for _, row in part],
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
@@ -182,6 +184,7 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
             },
             name="findings",
             customdata=[_hover(row) for row in shown],
+            meta=[people_id({"run": "", "rule": row.number}) for row in shown],
             hovertemplate="%{customdata}<extra></extra>",
         )
     )

@@ -96,8 +96,9 @@ class _Job:
         digests: list[str],
         store: RunStore,
         plan: Mapping[str, Any] | None = None,
+        ask: Mapping[str, Any] | None = None,
     ) -> None:
-        self.run, self.spec, self.plan = run, spec, plan
+        self.run, self.spec = run, spec
         self.network = spec.asks_a_service
         self.partial, self.folder = store.partial(run.key, run.id), store.folder(run.key, run.owner)
         self.message = {
@@ -108,6 +109,7 @@ class _Job:
             "partial": str(self.partial),
             "folder": str(self.folder),
             "plan": plan,
+            "ask": ask,
         }
 
     def read(self) -> RunResult:
@@ -189,6 +191,7 @@ class ProcessExecutor:
         owner: str | None = None,
         *,
         plan: Mapping[str, Any] | None = None,
+        ask: Mapping[str, Any] | None = None,
     ) -> Run:
         """Queue a run of `spec`, whose paths are relative to `base_dir`.
 
@@ -196,7 +199,9 @@ class ProcessExecutor:
         that is still going is shared. A wrong spec gives a failed run, not an exception.
 
         With `plan`, arguments of `audits.runs.planning.plan`, the audits are not run but planned for;
-        `Run.planned` has what was found, and nothing is kept of it.
+        `Run.planned` has what was found, and nothing is kept of it. So with `ask`, arguments of
+        `audits.models.asking.what_if`: the model is asked about one person, and `Run.answer` says what it
+        answered.
         """
         from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile
 
@@ -205,13 +210,14 @@ class ProcessExecutor:
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
-            if plan is not None:
-                run.key = digest_of([run.key, dict(plan)])
+            for kind, more in (("plan", plan), ("ask", ask)):
+                if more is not None:
+                    run.key = digest_of([run.key, kind, dict(more)])
         except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
             run.fail(RunError.of(error))
             return self._remember(run)
-        job = _Job(run, parsed, digests, self._store, plan)
-        finished = plan is None and self._finished(job)
+        job = _Job(run, parsed, digests, self._store, plan, ask)
+        finished = plan is None and ask is None and self._finished(job)
         with self._lock:
             if self._closing:
                 raise RunFailed("The executor is closed.")
@@ -487,7 +493,7 @@ class ProcessExecutor:
     def _settle(self, worker: WorkerProcess, job: _Job, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
         if message["event"] == "done":
-            job.run.planned = message.get("planned", ())
+            job.run.planned, job.run.answer = message.get("planned", ()), message.get("answer")
             job.run.finish(job.read)
             return
         self._store.discard(job.partial)

@@ -103,6 +103,8 @@ class Run:
         Whoever submitted it.
     planned : sequence of dict
         Of a plan what it found, `audits.runs.planning.Planned` made plain.
+    answer : dict or None
+        Of a question to the model what it said, as `audits.models.asking.what_if` returns it.
     """
 
     def __init__(self, key: str, owner: str | None) -> None:
@@ -121,6 +123,7 @@ class Run:
         self._after: list[Callable[[], None]] = []
         self.cancel_requested = False
         self.planned: Sequence[Mapping[str, Any]] = ()
+        self.answer: Mapping[str, Any] | None = None
 
     @property
     def status(self) -> Status:

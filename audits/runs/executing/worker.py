@@ -84,6 +84,8 @@ class Worker:
     def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
         try:
             reporter = _Reporter(self, job["run"])
+            if job.get("ask") is not None:
+                return {"event": "done", "answer": _asked(job, reporter)}
             if job.get("plan") is not None:
                 return {"event": "done", "planned": _planned(job, reporter)}
             _carry_out(job, reporter)
@@ -147,6 +149,20 @@ def _planned(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
     with fixed_threads():
         found = plan(parse_spec(job["spec"], Path(job["base_dir"])), progress=progress, **job["plan"])
     return [asdict(each) for each in found]
+
+
+def _asked(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from audits.models.asking import what_if
+    from audits.runs.execute import remembered_subject
+    from audits.runs.executing.threads import fixed_threads, thread_count
+    from audits.runs.spec import parse_spec
+
+    if job.get("seconds"):
+        allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    spec = parse_spec(job["spec"], Path(job["base_dir"]))
+    with fixed_threads():
+        subject = remembered_subject(spec, job["digests"], progress)
+        return what_if(subject, **job["ask"])
 
 
 def private_pipes() -> tuple[IO[bytes], IO[bytes]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
@@ -57,6 +60,7 @@ def histogram(result: SensitivityResult) -> go.Figure:
                 marker={"color": colour},
                 name=name,
                 customdata=[_range(edges, k) for k in places],
+                meta=[people_id(*_between(edges, k)) for k in places],
                 hovertemplate="%{customdata}: %{y:,.0f} people<extra></extra>",
             )
         )
@@ -78,6 +82,12 @@ def _range(edges: tuple[float, ...], k: int) -> str:
     if k == len(edges) - 2:
         return f"above {number(edges[k])}"
     return f"{number(edges[k])} to {number(edges[k + 1])}"
+
+
+def _between(edges: tuple[float, ...], k: int) -> list[dict[str, Any]]:
+    """Return what the people of a bin meet; the last one is open."""
+    low = of_run("sensitivity", at_least=edges[k])
+    return [low] if k == len(edges) - 2 else [low, of_run("sensitivity", below=edges[k + 1])]
 
 
 def _reach(estimates: list[Estimate], unit: float) -> dict[str, list[float]]:
@@ -138,6 +148,7 @@ def groups(result: SensitivityResult) -> go.Figure:
             x=values,
             y=list(range(len(labels))),
             customdata=labels,
+            meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
             mode="markers",
             marker={"color": ACCENT, "size": 9, "symbol": symbols},
             error_x={

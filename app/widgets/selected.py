@@ -1,0 +1,176 @@
+"""The people selected, on every page: the chip that names them, and what can be made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from secrets import token_hex
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.drafts import made_groups, with_data
+from app.held import DataHeld
+from app.selection import Selection, read_selection, run_of
+from app.widgets import notices
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.runs.tables import spreadsheet_safe
+from audits.stats.words import count
+
+__all__ = ["among_note", "only_selected", "select", "selection_chip", "worded"]
+
+_LONGEST = 80
+
+
+def select(terms: Sequence[Mapping[str, Any]]) -> None:
+    """Select the people who meet all terms, in place of who was selected: in a callback.
+
+    A term about "this run" is about the run whose result the page shows.
+    """
+    run = state.addressed("run") or ""
+    made = [{**term, "run": run} if term.get("run") == "" else dict(term) for term in terms]
+    if all(term.get("run", "-") for term in made):
+        state.select(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
+
+
+def only_selected(table: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the rows of a table of people who are selected; None where nobody is."""
+    kept = state.get("people selected")
+    if kept is None or kept[0] != state.selected() or not kept[0]:
+        return None
+    return table[table.index.isin(kept[1])]
+
+
+def selection_chip(space: Workspace) -> None:
+    """Draw who is selected, with the ways to take them away, to make a group of them, and to clear it."""
+    draft = space.draft()
+    if draft is None:
+        return
+    among_note(space, draft)
+    if not state.selected():
+        return
+    try:
+        chosen = read_selection(state.selected())
+        data, _ = wait_for(work.data(space, draft["spec"]["data"]), "Preparing the people selected")
+        words, rows, people = _found(space, chosen, data)
+    except (InputError, RunFailed) as error:
+        notices.problem(str(error))
+        st.button("Clear the selection", key="selection-clear", on_click=state.select, args=("",))
+        return
+    state.keep("people selected", (chosen.text, rows))
+    with st.container(key="selection", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            notices.label(f"{words}: {count(people)} {'person' if people == 1 else 'people'}  ×", 160),
+            key="selection-chip",
+            on_click=state.select,
+            args=("",),
+            help="Take the selection back",
+        )
+        st.download_button(
+            "Selected people (CSV)",
+            data=state.exporting(lambda: _csv(data, rows), "people selected"),
+            file_name="people-selected.csv",
+            mime="text/csv",
+            on_click="ignore",
+            type="tertiary",
+            key="selection-csv",
+        )
+        if not space.read_only:
+            with st.popover("Make this a group", type="tertiary"):
+                _make_group(space, chosen, data, words)
+    if failed := state.get("group failed"):
+        state.forget("group failed")
+        notices.problem(failed)
+
+
+def among_note(space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Say so where only some people are audited, with the way back to everybody."""
+    rules = draft["spec"]["data"].get("among")
+    if not rules:
+        return
+    names = [str(value) for rule in rules for value in rule.get("in", ())]
+    with st.container(key="among", horizontal=True, vertical_alignment="center"):
+        notices.note(f"Audited are only: {' and '.join(names) or 'some of the people'}.")
+        st.button(
+            "Audit everybody",
+            key="among-all",
+            type="tertiary",
+            on_click=_audit_all,
+            args=(space,),
+            disabled=space.read_only,
+        )
+
+
+def worded(space: Workspace, people: Sequence[str]) -> dict[str, str]:
+    """Return selections, each terms as JSON, by their words; those about "this run" too."""
+    run = state.addressed("run") or ""
+    found = cache(lambda key: run_of(space, key or run))
+    return {Selection("", tuple(json.loads(each))).words(found): each for each in people}
+
+
+def _found(space: Workspace, chosen: Selection, data: DataHeld) -> tuple[str, pd.Index, float]:
+    """Return the words, the rows and the number of people selected, found once for these data."""
+    kept = state.get("selection found")
+    mark = (chosen.text, data.digest)
+    if kept is None or kept[0] != mark:
+        kept = (mark, (chosen.words(partial(run_of, space)), *chosen.rows(space, data)))
+        state.keep("selection found", kept)
+    found: tuple[str, pd.Index, float] = kept[1]
+    return found
+
+
+def _csv(data: DataHeld, rows: pd.Index) -> bytes:
+    text: str = spreadsheet_safe(data.frame.rows(rows)).to_csv(index=True, lineterminator="\n")
+    return text.encode("utf-8-sig")
+
+
+def _make_group(space: Workspace, chosen: Selection, data: DataHeld, words: str) -> None:
+    st.text(
+        "The group becomes a column of the data. Any audit can then compare it with everyone else, or look "
+        "at nobody but it."
+    )
+    name = words.replace(", ", " & ")[:_LONGEST]
+    st.text_input("Its name", name, max_chars=_LONGEST, key="group-name")
+    for label, key, only in (
+        ("Compare it with everyone else", "group-compare", False),
+        ("Audit only these people", "group-only", True),
+    ):
+        st.button(label, key=key, on_click=_made, args=(space, chosen, data, name, only))
+
+
+def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, only: bool) -> None:
+    """Put the group into the draft: as a protected attribute, or as who is audited."""
+    draft = space.draft()
+    name = " ".join((state.widget("group-name") or proposed).split())
+    try:
+        if draft is None:
+            raise InputError("the group", "needs data", advice="choose them first")
+        section = draft["spec"]["data"]
+        if name in data.frame and name not in made_groups(section):
+            raise InputError("the group", "must not be called as a column of the data", name, "rename it")
+        recode = data.group_of(chosen.of_data, chosen.rows_of_runs(space))
+    except (InputError, RunFailed) as error:
+        state.keep("group failed", str(error))
+        return
+    changes: dict[str, Any] = {"recode": {**(section.get("recode") or {}), name: recode}}
+    if only:
+        changes["among"] = [{"column": name, "in": [name]}]
+    elif name not in (section.get("protected") or ()):
+        changes["protected"] = [*(section.get("protected") or ()), name]
+    # what controls and addresses remember belongs to the data as they were
+    state.forget_addresses()
+    if not only and isinstance(shown := state.widget("by"), list):
+        state.set_widget("by", [*dict.fromkeys([*shown, name])])
+    space.save_draft({**with_data(draft, **changes), "id": token_hex(4)})
+    state.select("")
+
+
+def _audit_all(space: Workspace) -> None:
+    draft = space.draft()
+    if draft is not None:
+        space.save_draft({**with_data(draft, among=None), "id": token_hex(4)})

@@ -1,0 +1,48 @@
+"""What a bar of a marginal says of the people in it, as row filters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from audits.data.values import MISSING
+from audits.flipset.result import Marginal
+
+__all__ = ["bar_rules"]
+
+_MOST = 12  # as `audits.flipset.bars` joins them
+
+
+def bar_rules(item: Marginal, name: str) -> list[dict[str, Any]]:
+    """Return the row filters that choose the people of a bar, one of `audits.flipset.bars.bar_names`.
+
+    Values beyond the first and last edge lie in the end bars, which are therefore open.
+    """
+    column = {"column": item.feature}
+    if name == MISSING:
+        return [{**column, "missing": True}]
+    if item.edges is None:
+        return [{**column, "in": [name]}]
+    low, high = _ends(item, name)
+    first, last = item.edges[0], item.edges[-1]
+    whole = all(edge % 1 == 0.5 for edge in (low, high))  # edges of whole numbers lie between them
+    if whole and first < low and high < last:
+        least, most = math.ceil(low), math.floor(high)
+        return [{**column, **({"in": [least]} if least == most else {"between": [least, most]})}]
+    rules = []
+    if low > first:
+        rules.append({**column, "at_least": math.ceil(low) if whole else low})
+    if high < last:
+        rules.append({**column, "at_most": math.floor(high)} if whole else {**column, "below": high})
+    return rules or [{**column, "not_missing": True}]
+
+
+def _ends(item: Marginal, name: str) -> tuple[float, float]:
+    """Return the edges between which a bar lies, or several that were joined."""
+    edges, own = item.edges or (), [label for label, _, _ in item.bars]
+    if name in own:
+        return edges[own.index(name)], edges[own.index(name) + 1]
+    count = len(edges) - 1
+    joined = -(-count // _MOST)
+    ranges = [(edges[start], edges[min(start + joined, count)]) for start in range(0, count, joined)]
+    return next((low, high) for low, high in ranges if f"{low:g} to {high:g}" == name)

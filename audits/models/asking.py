@@ -1,0 +1,208 @@
+"""What a model says of one person, as known and with other values: what if?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data import AuditData
+from audits.data.building.groups import cut
+from audits.data.values import MISSING, as_text, find_level, is_missing, text_of
+from audits.errors import InputError
+from audits.models.subject import Subject
+from audits.models.thresholds import cuts
+
+__all__ = ["what_if"]
+
+_NUMBERS = {"continuous", "integer"}
+_MOST_LEVELS = 200
+
+
+def what_if(
+    subject: Subject,
+    row: Hashable,
+    changes: Mapping[str, Any],
+    *,
+    beside: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Score one person as known, and with some values changed.
+
+    Parameters
+    ----------
+    subject : Subject
+        Whose model scores people who do not exist.
+    row : hashable
+        Row number of one of the people audited.
+    changes : mapping of str to value
+        New values of columns that the model reads; None: missing. Categories by their text, dates as text.
+    beside : mapping, optional
+        A group: who of it is most similar, by all features, before and after.
+
+    Returns
+    -------
+    dict
+        Plain data. ``columns``: what can be changed, with the person's value and what was seen of others;
+        ``before`` and ``after``: score and threshold on the user's scale, and whether the decision is
+        favorable; ``higher_is``; ``notes``: which new values nobody has; ``nearest``: rows before and after.
+
+    Raises
+    ------
+    InputError
+        If the model cannot score changed people, the row is not audited, or a value cannot be taken.
+    """
+    if not subject.model.invents:
+        raise InputError("model", "is a column of predictions: there is no model to ask about other values")
+    data = subject.data
+    if row not in data.frame.index:
+        raise InputError("row", "must be of a person audited", row)
+    known = {name: _seen(subject, name) for name in _columns(subject)}
+    own = data.frame.loc[[row]]
+    changed, groups, notes = own, data.groups.loc[[row]], []
+    for name, value in changes.items():
+        if name not in known:
+            raise InputError("what if", "must name a column that the model reads", name)
+        told = _typed(value, name, data, known[name])
+        if note := _unseen(told, name, data.kinds[name], known[name]):
+            notes.append(note)
+        changed = changed.assign(**{name: _one(told, data.frame[name], own.index)})
+        if name in groups:
+            groups = groups.assign(**{name: _group(changed[name], name, data)})
+    scores = [float(subject.favorable_score(own)[0]), _score_of(subject, changed, changes)]
+    sides = [data.groups.loc[[row]], groups]
+    sign = -1.0 if subject.higher_is == "unfavorable" else 1.0
+    before, after = (
+        {
+            "score": sign * score,
+            "threshold": float(np.broadcast_to(cuts(subject.threshold, side), 1)[0]),
+            "favorable": bool(subject.decide(np.array([score]), side)[0]),
+        }
+        for score, side in zip(scores, sides, strict=True)
+    )
+    return {
+        "columns": [_told(name, own[name].iloc[0], data, seen) for name, seen in known.items()],
+        "before": before,
+        "after": after,
+        "higher_is": subject.higher_is,
+        "labels": subject.score_kind == "label",
+        "notes": notes,
+        "nearest": None if beside is None else _nearest(subject, own, changed, beside),
+    }
+
+
+def _score_of(subject: Subject, changed: pd.DataFrame, changes: Mapping[str, Any]) -> float:
+    try:
+        return float(subject.favorable_score(changed)[0])
+    except InputError as error:
+        gone = [name for name, value in changes.items() if value is None]
+        if not gone:
+            raise
+        named = " and ".join(gone)
+        raise InputError("the model", f"gives no score to a person without {named} ({error})") from None
+
+
+def _columns(subject: Subject) -> list[str]:
+    """Return what a change can matter of: what the model reads, and what thresholds differ by."""
+    by = [] if isinstance(subject.threshold, (int, float)) else list(subject.threshold)
+    return list(dict.fromkeys([*subject.data.features, *by]))
+
+
+def _seen(subject: Subject, name: str) -> pd.Series:
+    """Return the known values of a column, of the people audited and of those the model learned from."""
+    parts = [subject.data.frame[name]]
+    if subject.training is not None:
+        parts.append(subject.training.frame[name])
+    return pd.concat(parts).dropna()
+
+
+def _told(name: str, value: Any, data: AuditData, seen: pd.Series) -> dict[str, Any]:
+    """Return what a page needs to offer other values of a column."""
+    kind = data.kinds[name]
+    told: dict[str, Any] = {"name": name, "kind": kind, "protected": name in data.protected}
+    told |= {"levels": None, "low": None, "high": None}
+    if kind in _NUMBERS:
+        number = None if is_missing(value) else float(value)
+        low, high = (float(seen.min()), float(seen.max())) if len(seen) else (None, None)
+        return {**told, "value": number, "low": low, "high": high}
+    told["value"] = None if is_missing(value) else text_of(value)
+    levels = list(data.orders.get(name, ())) or as_text(seen).value_counts().index.tolist()
+    if kind not in {"text", "datetime", "identifier"} and len(levels) <= _MOST_LEVELS:
+        told["levels"] = [str(level) for level in levels]
+    return told
+
+
+def _typed(value: Any, name: str, data: AuditData, seen: pd.Series) -> Any:
+    """Return a new value as the column holds it."""
+    if value is None:
+        return None
+    dtype = data.frame[name].dtype
+    where = f"what if: {name}"
+    if data.kinds[name] in _NUMBERS:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
+            raise InputError(where, "must be a number", value)
+        return value
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        try:
+            return pd.Timestamp(value)
+        except ValueError:
+            raise InputError(where, "must be a date", value, "write it as 2024-12-31") from None
+    if data.kinds[name] in {"text", "identifier"}:
+        return str(value)
+    distinct = seen.unique()
+    by_text = {text_of(each): each for each in distinct}
+    return by_text[find_level(where, value, list(by_text), rule="must be a value of the data")]
+
+
+def _unseen(value: Any, name: str, kind: str, seen: pd.Series) -> str:
+    """Say so where a value lies beyond all that was seen."""
+    if value is None or kind not in _NUMBERS or not len(seen):
+        return ""
+    low, high = float(seen.min()), float(seen.max())
+    if low <= value <= high:
+        return ""
+    return (
+        f"Nobody here has {name} {text_of(value)}: it goes from {text_of(low)} to {text_of(high)}. "
+        "Beyond that the model only guesses."
+    )
+
+
+def _one(value: Any, column: pd.Series, index: pd.Index) -> pd.Series:
+    """Return a column of one cell, of the type that the column has unless the value needs another."""
+    if value is None:
+        dtype = "float64" if pd.api.types.is_numeric_dtype(column.dtype) else column.dtype
+        if pd.api.types.is_bool_dtype(column.dtype):
+            dtype = "object"
+        return pd.Series([None], index=index, dtype=dtype)
+    whole = pd.api.types.is_integer_dtype(column.dtype) and float(value).is_integer()
+    if pd.api.types.is_integer_dtype(column.dtype) and not whole:
+        return pd.Series([float(value)], index=index)
+    return pd.Series([value], index=index, dtype=column.dtype)
+
+
+def _group(column: pd.Series, name: str, data: AuditData) -> pd.Series:
+    texts = cut(column, data.bins[name]) if name in data.bins else as_text(column)
+    return texts.fillna(MISSING)
+
+
+def _nearest(
+    subject: Subject, own: pd.DataFrame, changed: pd.DataFrame, beside: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return the rows of those of a group most similar to the person, before and after (L1, all features)."""
+    if not subject.space.columns:
+        return None
+    inside = subject.data.members(beside) & (subject.data.frame.index != own.index[0])
+    if not inside.any():
+        return None
+    theirs = subject.data.frame[inside]
+    points = subject.space.encode(theirs, unknown="zero")
+    found = []
+    for frame in (own, changed):
+        far = np.abs(points - subject.space.encode(frame, unknown="zero")).sum(axis=1)
+        found.append(theirs.index[int(far.argmin())])
+    return {"before": _plain(found[0]), "after": _plain(found[1])}
+
+
+def _plain(row: Any) -> Any:
+    return int(row) if isinstance(row, (int, np.integer)) else str(row)

@@ -1,0 +1,96 @@
+"""People selected on one page stay selected on all, in the link too, and can become a group; and what if."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from audits.runs.executing.executors import InlineExecutor
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+
+def test_people_selected_on_one_page_are_so_on_all_and_become_a_group(
+    server: Server, watched: Watched
+) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    acts.open_example(page, "hiring")
+    acts.to_flipsets(page)
+    acts.shuffles(page, 0)
+    acts.run(page)
+    acts.finding(page)
+    bars = page.locator(".st-key-figure-flipset-marginals .barlayer .trace").first.locator(".point")
+    bars.first.scroll_into_view_if_needed()
+    place = bars.nth(3).bounding_box() or {}
+    with acts.answered(page):  # what takes drags lies above the bars
+        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] - 4)
+    chip = page.locator(".st-key-selection-chip button").first
+    words = chip.inner_text()
+    people = int(re.search(r": (\d+) people", words)[1])  # type: ignore[index]
+    assert "female" in words
+    assert "people=" in page.url
+    expect(page.get_by_text(f"female people selected ({people})")).to_be_visible()
+
+    _ask_what_if(page)
+
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Overview").click()
+    acts.settle(page)
+    expect(chip).to_have_text(words)
+    page.reload()
+    expect(chip).to_have_text(words, timeout=acts.SLOW)
+    acts.settle(page)
+    with page.expect_download() as download:
+        page.locator(".st-key-selection-csv button").click()
+    assert len(download.value.path().read_text().splitlines()) == people + 1
+
+    page.locator(".st-key-selection").get_by_text("Make this a group").click()
+    with acts.answered(page):
+        page.locator(".st-key-group-name input").fill("young, with short hair")
+        page.locator(".st-key-group-name input").press("Enter")
+    with acts.answered(page):
+        page.locator(".st-key-group-compare button").click()
+    expect(page.locator(".st-key-selection-chip")).to_have_count(0)
+    assert "people=" not in page.url
+    acts.run(page)
+    acts.finding(page)
+    token = re.search(r"w=([0-9a-f]{32})", page.url)[1]  # type: ignore[index]
+    folder = server.home / "workspaces" / token
+    spec = json.loads((folder / "draft.json").read_text())["spec"]
+    assert spec["data"]["protected"] == ["gender", "young, with short hair"]
+    audits = [{"groups": {"by": ["young, with short hair"]}}]
+    found = InlineExecutor().submit({**spec, "audits": audits}, folder).result()  # as the command line would
+    sizes = {row.group: row.n for row in found.audits[0].result.table}
+    assert sizes == {"young, with short hair": people, "everyone else": 2000 - people}
+
+
+def _ask_what_if(page: Page) -> None:
+    """Ask the model about the first of the people shown, with other values; leave the page as it was."""
+    page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52})
+    acts.settle(page)
+    card = page.locator(".st-key-person-card")
+    expect(card).to_be_in_viewport()
+    with acts.answered(page):
+        card.get_by_text("What if some values were others?").click()
+    said = page.locator(".st-key-what-if-said")
+    expect(said).to_contain_text("As known, this person is decided unfavorably: score 0.", timeout=60_000)
+    person = re.search(r"person=(\d+)", page.url)[1]  # type: ignore[index]
+    years = card.locator(f".st-key-if-{person}-0 input")  # the first column that the model reads
+    with acts.answered(page):
+        years.fill("21")
+        years.press("Enter")
+    expect(said).to_contain_text("With work_years 21 instead of", timeout=60_000)
+    expect(said).to_contain_text("this person would be decided favorably: score 0.")
+    expect(card).to_contain_text("The audit's matching pairs everybody at once and is left as it was.")
+    sentence, address = said.inner_text(), page.url
+    with acts.answered(page):
+        years.fill("900")
+        years.press("Enter")
+    expect(card).to_contain_text("Nobody here has work_years 900: it goes from")
+    page.goto(address)
+    expect(said).to_have_text(sentence, timeout=60_000)

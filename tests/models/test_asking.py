@@ -1,0 +1,129 @@
+"""What if: the model's answer for one person with other values, and what it says where it cannot answer."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.data import build_data, data_spec
+from audits.errors import InputError
+from audits.models import ModelSpec, make_subject
+from audits.models.asking import what_if
+
+
+@pytest.fixture(scope="module")
+def subject():
+    rng = np.random.default_rng(2)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "income": rng.normal(40.0, 10.0, n),
+            "children": rng.integers(0, 4, n),
+            "job": rng.choice(["cook", "judge"], n),
+            "owner": rng.choice([True, False], n),
+            "age": rng.integers(20, 60, n),
+        }
+    )
+    frame.loc[frame.index[::9], "job"] = None
+    score = 0.2 * (frame["income"] - 40) + (frame["job"] == "judge") - 0.5 * frame["children"]
+    frame["y"] = (score + rng.normal(0, 1, n) > 0).astype(int)
+    section = {
+        "label": "y",
+        "favorable": 1,
+        "protected": ["age"],
+        "bins": {"age": [20, 40, 60]},
+        "features": ["income", "children", "job", "owner"],
+    }
+    threshold = {"age": {"[20, 40)": 0.3, "[40, 60]": 0.7}}
+    return make_subject(
+        build_data(frame, data_spec(section)), ModelSpec(train="logistic"), threshold=threshold
+    )
+
+
+def test_the_answer_is_the_models_own_score_of_the_changed_row(subject):
+    row = subject.data.frame.index[4]
+    changes = {"income": 55.5, "children": 2.5, "job": None, "owner": "False"}
+    answer = what_if(subject, row, changes)
+    changed = subject.data.frame.loc[[row]].assign(income=55.5, children=2.5, job=None, owner=False)
+    assert answer["after"]["score"] == pytest.approx(float(subject.favorable_score(changed)[0]), abs=1e-12)
+    assert answer["before"]["score"] == pytest.approx(subject.scores[4], abs=1e-12)
+    assert answer["before"]["favorable"] == bool(subject.decisions[4])
+    assert json.loads(json.dumps(answer)) == answer  # what a worker can send
+    assert what_if(subject, row, {})["after"] == answer["before"]
+
+
+def test_what_can_be_changed_comes_with_what_was_seen_of_everybody(subject):
+    row = subject.data.frame.index[0]
+    told = {each["name"]: each for each in what_if(subject, row, {})["columns"]}
+    assert list(told) == ["income", "children", "job", "owner", "age"]  # age decides the threshold
+    seen = pd.concat([subject.data.frame, subject.training.frame])
+    assert (told["income"]["low"], told["income"]["high"]) == (seen["income"].min(), seen["income"].max())
+    assert set(told["job"]["levels"]) == {"cook", "judge"}
+    assert told["children"]["value"] == subject.data.frame["children"].iloc[0]
+
+
+def test_the_group_and_so_the_threshold_follow_a_changed_value(subject):
+    row = subject.data.frame.index[subject.data.frame["age"] < 40][0]
+    answer = what_if(subject, row, {"age": 45})
+    assert (answer["before"]["threshold"], answer["after"]["threshold"]) == (0.3, 0.7)
+    assert answer["before"]["score"] == answer["after"]["score"]  # the model does not read it
+
+
+def test_a_value_that_nobody_has_is_noted(subject):
+    row = subject.data.frame.index[0]
+    high = what_if(subject, row, {})["columns"][0]["high"]
+    assert what_if(subject, row, {"income": high})["notes"] == []
+    (note,) = what_if(subject, row, {"income": 1e4})["notes"]
+    assert note.startswith("Nobody here has income 10000: it goes from ")
+
+
+def test_the_most_similar_person_of_a_group_is_the_nearest_by_all_features(subject):
+    row = subject.data.frame.index[1]
+    beside = {"age": "[40, 60]"}
+    answer = what_if(subject, row, {"income": 70.0}, beside=beside)
+    inside = subject.data.members(beside) & (subject.data.frame.index != row)
+    theirs = subject.data.frame[inside]
+    for side, income in (("before", subject.data.frame.loc[row, "income"]), ("after", 70.0)):
+        own = subject.space.encode(subject.data.frame.loc[[row]].assign(income=income))
+        far = [float(np.abs(subject.space.encode(theirs.iloc[[k]]) - own).sum()) for k in range(len(theirs))]
+        assert math.isclose(min(far), far[list(theirs.index).index(answer["nearest"][side])])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"job": "pilot"}, "what if: job must be a value of the data, got 'pilot'"),
+        ({"income": "much"}, "what if: income must be a number, got 'much'"),
+        ({"income": math.inf}, "what if: income must be a number"),
+        ({"y": 1}, "what if must name a column that the model reads, got 'y'"),
+    ],
+)
+def test_what_cannot_be_asked(subject, changes, message):
+    with pytest.raises(InputError, match=message):
+        what_if(subject, subject.data.frame.index[0], changes)
+
+
+def test_a_column_of_predictions_is_no_model_to_ask():
+    frame = pd.DataFrame({"sex": list("fm") * 20, "a": range(40), "score": np.linspace(0, 1, 40)})
+    data = build_data(frame, data_spec({"protected": ["sex"]}))
+    from audits.models import Predictions
+
+    subject = make_subject(data, ModelSpec(predictions=Predictions(score="score")))
+    with pytest.raises(InputError, match="is a column of predictions: there is no model to ask"):
+        what_if(subject, 0, {"a": 1})
+    with pytest.raises(InputError, match="row must be of a person audited, got 77"):
+        what_if(_trained(), 77, {})
+
+
+def _trained():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"sex": list("fm") * 30, "a": rng.normal(size=60)})
+    frame["y"] = (frame["a"] > 0).astype(int)
+    data = build_data(frame, data_spec({"label": "y", "favorable": 1, "protected": ["sex"]}))
+    subject = make_subject(data, ModelSpec(train="logistic"))
+    assert 77 not in subject.data.frame.index
+    return subject
