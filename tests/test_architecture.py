@@ -199,6 +199,7 @@ EXCEPTIONS = {
     "app/rule_sets/choices.py _more": ONE_LIST,
     "app/serving/openapi.py document": ONE_LIST,
     "app/widgets/audit_page.py audit_page": ONE_LIST,
+    "app/widgets/row_choice.py choose_row": EACH_ASKED,
     "audits/cli/main.py _parser": ONE_LIST,
     "audits/data/building/building.py build_data": STEPS,
     "audits/flipset/exhibits.py section": ONE_LIST,
