@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from audits.drawing.marks import dashes, dot, named
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.explain.result import Explained, ExplainResult
 from audits.explain.words import points
@@ -45,7 +46,10 @@ def left(result: ExplainResult) -> go.Figure:
     )
     gap = 100 * result.gap.value
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    figure.add_vline(x=gap, line={"color": GREY, "dash": "dot", "width": 2}, annotation_text="the whole gap")
+    figure.add_vline(x=gap, line={"color": GREY, "dash": "dot", "width": 2})
+    named(figure, [("what is left, with its interval", dot(INK)), ("the whole gap", dashes(GREY))])
+    if result.together.columns:
+        named(figure, [("the best few together", dot(ACCENT))])
     figure.update_yaxes(tickmode="array", tickvals=list(range(len(rows))), ticktext=[row[0] for row in rows])
     figure.update_xaxes(title="difference left among people alike, source minus target (percentage points)")
     first = result.each[0] if result.each else result.together
@@ -79,7 +83,7 @@ def values(result: ExplainResult) -> go.Figure:
                 mode="markers",
                 marker={"color": colour, "size": [6 + 18 * (n / most) ** 0.5 for n in people]},
                 customdata=people,
-                name=describe(name),
+                name=describe(name, longest=46),
                 hovertemplate="%{x:.1f} % of %{customdata:,.0f} people<extra>" + describe(name) + "</extra>",
             )
         )

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import band, dot, named, verdict_look, verdicts_named
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
     ACCENT,
@@ -288,14 +289,18 @@ def burden(result: RecourseResult) -> go.Figure:
             textposition=["top left" if 2 * value > max(values) else "top right" for value in values],
             marker={
                 "size": 10,
-                "color": [ACCENT if row.burden.low is not None else "#FFFFFF" for row in rows],
+                "color": ACCENT,
+                "symbol": ["circle" if row.burden.low is not None else "circle-open" for row in rows],
                 "line": {"color": ACCENT, "width": 1.5},
             },
             error_x=_error_bars([_scaled(row.burden, 1.0) for row in rows]),
             customdata=[[percent(row.never.value, row.n)] for row in rows],
             hovertemplate="%{y}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
+            showlegend=False,
         )
     )
+    if any(row.burden.low is None for row in rows):
+        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
     figure.update_xaxes(title="mean burden<br>(above: minus that of the others)", rangemode="tozero")
     figure.update_yaxes(range=[-0.5, len(rows) - 0.3])
     alt = (
@@ -321,7 +326,12 @@ def apart(result: RecourseResult) -> go.Figure:
             x=[value for value, _, _ in ends],
             y=distinct([name for name, _ in rows]),
             mode="markers",
-            marker={"size": 10, "color": ACCENT},
+            marker={
+                "size": 10,
+                "color": [verdict_look(one.verdict)[0] for _, one in rows],
+                "symbol": [verdict_look(one.verdict)[1] for _, one in rows],
+                "line": {"width": 1.5},
+            },
             error_x=_error_bars(ends),
             customdata=[[one.verdict] for _, one in rows],
             hovertemplate="%{y}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
@@ -330,7 +340,9 @@ def apart(result: RecourseResult) -> go.Figure:
     )
     material = 100 * float(result.options["material"])
     figure.add_vrect(x0=-material, x1=material, fillcolor=GREY, opacity=0.12, line_width=0)
-    figure.add_vline(x=0.0, line={"color": CONTRAST, "dash": "dot", "width": 1})
+    figure.add_vline(x=0.0, line={"color": INK, "width": 1})
+    verdicts_named(figure, [one.verdict for _, one in rows])
+    named(figure, [("too little to matter", band())])
     figure.update_xaxes(title="accepted at the last step,<br>minus the others (points)")
     told = "; ".join(
         f"{name} {value:+.1f} ({low:+.1f} to {high:+.1f})"
