@@ -1,33 +1,21 @@
 """Times and memory of the app in real Chromium: first paint, page switch with Adult loaded, the web process.
 
-Run with ``python benchmarks/app.py`` beside the shared data; needs Playwright and Chromium.
+Run with ``python -m benchmarks.app`` beside the shared data; needs Playwright and Chromium.
 """
 
 from __future__ import annotations
 
-import os
-import socket
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.serving import CHROMIUM, FLAGS, ROOT, served
+
 DATA = ROOT.parent / "shared" / "data"
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-]
 ADULT = (
     "age, workclass, fnlwgt, education, education-num, marital-status, occupation, relationship, race, sex, "
     "capital-gain, capital-loss, hours-per-week, native-country, income"
@@ -39,21 +27,8 @@ def main() -> None:
     """Measure and print, each against its limit."""
     if not DATA.is_dir():
         sys.exit(f"the shared data is not beside the checkout ({DATA})")
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
-        options = [f"--server.port={port}", "--server.address=127.0.0.1"]
-        server = subprocess.Popen(
-            command + options, cwd=ROOT, env={**os.environ, "EVENHAND_HOME": home}, stdout=subprocess.DEVNULL
-        )
-        try:
-            await_server(f"http://127.0.0.1:{port}/api/v1/health")
-            measure(f"http://127.0.0.1:{port}", server.pid)
-        finally:
-            server.terminate()
-            server.wait(20)
+    with served() as app:
+        measure(app.url, app.pid)
 
 
 def measure(url: str, pid: int) -> None:
@@ -143,17 +118,6 @@ def memory(pid: int, field: str) -> float:
         if line.startswith(field):
             return int(line.split()[1]) / 1000
     raise LookupError(field)
-
-
-def await_server(url: str) -> None:
-    """Wait until the app answers."""
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise RuntimeError("the app did not start")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ _CONDITIONS = {
     "is not missing": "not_missing",
 }
 _MOST_SHOWN = 6
+_GOOD = "favorable"
 _MISSING = {
     "category": "Keep them: missing is a value of its own",
     "impute": "Fill them in with the middle or most frequent value",
@@ -73,9 +74,10 @@ def rows_section(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def left_out_section(summary: Summary) -> None:
     """Say how many rows are used, which are not and why."""
     left_out = sum(summary.excluded.values())
-    st.text(
+    used = (
         f"{count(summary.rows)} of {count(summary.rows_read)} rows are used; {count(left_out)} are left out."
     )
+    st.text(used if left_out else f"All {count(summary.rows)} rows are used.")
     lines = [f"{count(rows)} rows: {reason}" for reason, rows in summary.excluded.items() if rows]
     lines += [
         f"{count(cells)} cells of {column} filled in" for column, cells in summary.imputed.items() if cells
@@ -89,15 +91,17 @@ def left_out_section(summary: Summary) -> None:
                 "people": [size.people for size in sizes],
             }
             if summary.favorable is not None:
-                shown["favorable label"] = [size.favorable for size in sizes]
+                shown[_GOOD] = [
+                    size.favorable if size.favorable is None else 100 * size.favorable for size in sizes
+                ]
             st.dataframe(
                 pd.DataFrame(shown),
                 hide_index=True,
                 height="content" if len(sizes) <= _MOST_SHOWN else 248,
                 column_config={
-                    name: st.column_config.TextColumn(width=130),
-                    "people": st.column_config.NumberColumn(format="localized"),
-                    "favorable label": st.column_config.NumberColumn(format="percent"),
+                    name: st.column_config.TextColumn(width=120),
+                    "people": st.column_config.NumberColumn(format="localized", width=70),
+                    _GOOD: st.column_config.NumberColumn(format="%.1f %%", help="With a favorable label"),
                 },
                 alt=f"People by {name}",
             )

@@ -94,7 +94,7 @@ def audit_page(
     try:
         with st.sidebar:
             chosen = choose(draft, data, summary)
-            bar = st.container()
+            bar = st.container(key="run-bar")
         if chosen is None:
             notices.note(needs)
             if not data.protected:
