@@ -41,7 +41,11 @@ def figure_card(
     on_point : callable, optional
         Called with the custom data of a point that is clicked.
     """
-    config = {"displaylogo": False, "toImageButtonOptions": {"filename": name, "scale": 2}}
+    config = {
+        "displaylogo": False,
+        "toImageButtonOptions": {"filename": name, "scale": 2},
+        "modeBarButtonsToRemove": ["zoom", "pan", "zoomIn", "zoomOut", "autoScale"],  # dragging zooms
+    }
     with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
         key = f"figure-{name}"
         clicks: dict[str, Any] = (

@@ -14,8 +14,8 @@ from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_name
 from audits.drawing.style import (
     ACCENT,
     GREY,
+    GROUPS,
     INK,
-    OKABE_ITO,
     describe,
     distinct,
     empty,
@@ -46,7 +46,6 @@ _BESIDE, _HOVERED = (
     60,
 )  # letters of a name that stands beside its row, not above; and where it is pointed at
 _LEGEND = 46  # letters of a name in a legend
-_GROUPS = OKABE_ITO[2:6]
 _NOT_JUDGED = "without a verdict of its own"
 _TITLE = 14  # letters in a line of a panel's title
 MOST_GROUPS = 25
@@ -437,7 +436,7 @@ def _laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
 
 def _colours(rows: Sequence[GroupRow]) -> list[str]:
     """A colour a group that no verdict has: the reference black, as its diamond."""
-    others = itertools.cycle(_GROUPS)
+    others = itertools.cycle(GROUPS)
     return [INK if row.is_reference else next(others) for row in rows]
 
 

@@ -13,10 +13,9 @@ from audits.drawing.marks import band, dot, named, verdict_look, verdicts_named
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
     ACCENT,
-    CONTRAST,
     GREY,
+    GROUPS,
     INK,
-    OKABE_ITO,
     alt_text,
     describe,
     distinct,
@@ -50,7 +49,7 @@ def reclassified(result: RecourseResult) -> go.Figure:
     if len(result.by_group) > 1:
         names = distinct([row.group for row in groups])
         lines += [
-            (f"{names[k]} ({count(row.n)})", OKABE_ITO[k], list(row.reclassified))
+            (f"{names[k]} ({count(row.n)})", GROUPS[k], list(row.reclassified))
             for k, row in enumerate(groups)
         ]
     for name, colour, shares in lines:
@@ -133,7 +132,7 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
             y=distinct([row.feature for row in rows]),
             orientation="h",
             showlegend=False,
-            marker={"color": [ACCENT if value > 0 else CONTRAST for value in values]},
+            marker={"color": ACCENT},
             error_x=_error_bars(
                 [_scaled(row.mean_change, row.scale) for row in rows],
             ),
@@ -208,7 +207,7 @@ def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[
     bars = {
         "type": "bar",
         "x": [value for value, _, _ in ends],
-        "marker": {"color": [ACCENT if value > 0 else CONTRAST for value, _, _ in ends]},
+        "marker": {"color": ACCENT},
         "error_x": _error_bars(ends),
         "customdata": hover,
     }
@@ -408,7 +407,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
     names = [f"{step['alpha']:g}" for step in steps]
     figure.update_layout(sliders=[frame_slider(names, [_told(step) for step in steps], active)])
     if reached:
-        figure.add_vline(x=flips, line={"color": CONTRAST, "dash": "dot"}, annotation_text="accepted")
+        figure.add_vline(x=flips, line={"color": INK, "dash": "dot"}, annotation_text="accepted")
     return _arranged(figure, result, f"accepted from α {flips:g}" if reached else "never accepted", row)
 
 
