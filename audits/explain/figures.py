@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import plotly.graph_objects as go
 
 from audits.drawing.marks import dashes, dot, named
@@ -12,6 +14,7 @@ from audits.explain.words import points
 __all__ = ["left", "values"]
 
 _MOST = 15
+_RANGE = re.compile(r"(-?\d[\d.e+-]*) to (-?\d[\d.e+-]*)")
 
 
 def left(result: ExplainResult) -> go.Figure:
@@ -65,6 +68,12 @@ def _reach(item: Explained, end: str) -> float:
     return 0.0 if value is None or found is None else 100 * abs(found - value)
 
 
+def _cell(value: str) -> str:
+    """Word a value, or a range of numbers as people write them: ``8,475 to 32,500``."""
+    ends = _RANGE.fullmatch(value)
+    return describe(value if ends is None else f"{float(ends[1]):,.6g} to {float(ends[2]):,.6g}")
+
+
 def values(result: ExplainResult) -> go.Figure:
     """Draw both groups' rates within each value of the first explainer; dots by how many people."""
     if not result.values:
@@ -88,7 +97,7 @@ def values(result: ExplainResult) -> go.Figure:
             )
         )
     figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(shown))), ticktext=[describe(row.value) for row in shown]
+        tickmode="array", tickvals=list(range(len(shown))), ticktext=[_cell(row.value) for row in shown]
     )
     figure.update_xaxes(title="favorable (%)", range=[-3, 103])
     first = result.each[0]

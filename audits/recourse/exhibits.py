@@ -79,8 +79,8 @@ def section(result: RecourseResult) -> Section:
         Exhibit(
             "apart",
             "Who is accepted at the last step",
-            "Right of 0 more of a group are accepted than of the others; within the grey band by too little to "
-            "matter.",
+            "Right of 0 more of a group are accepted than of the others; within the grey band by too little "
+            "to matter.",
             lambda: figures.apart(result),
             result.groups_frame,
         ),

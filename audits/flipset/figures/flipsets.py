@@ -82,7 +82,9 @@ def sizes(result: FlipsetResult) -> go.Figure:
                     hovertemplate=f"%{{x:.1f}} %<br>{part.share.method}<extra></extra>",
                 )
             )
-    figure.update_xaxes(title=f"share of {describe(result.source)} people (%)", rangemode="tozero")
+    figure.update_xaxes(
+        title=f"share of {describe(result.source, longest=60)} people (%)", rangemode="tozero"
+    )
     figure.update_yaxes(range=[-0.6, 1.6])
     alt = f"Share of {result.source} people in each flipset with interval: {', '.join(rows)}."
     return finish(figure, height=250, alt=alt)
@@ -208,7 +210,7 @@ def _overlay(source: str, part: Part, flipset: FlipsetPart, n: float, item: Marg
     missing = ((), ()) if item.missing is None else ((item.missing[0],), (item.missing[1],))
     bars = []
     for name, sizes, colour, opacity in (
-        (f"all {count(n)} {describe(source)}", (*item.population, *missing[0]), GREY, 0.75),
+        (f"all {count(n)} {describe(source, longest=46)}", (*item.population, *missing[0]), GREY, 0.75),
         (f"{part} flipset ({count(flipset.size)})", (*item.flipset, *missing[1]), COLOUR[part], 0.65),
     ):
         total = sum(sizes)
