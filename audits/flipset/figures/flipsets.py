@@ -210,7 +210,7 @@ def _overlay(source: str, part: Part, flipset: FlipsetPart, n: float, item: Marg
     missing = ((), ()) if item.missing is None else ((item.missing[0],), (item.missing[1],))
     bars = []
     for name, sizes, colour, opacity in (
-        (f"all {count(n)} {describe(source, longest=46)}", (*item.population, *missing[0]), GREY, 0.75),
+        (f"all {count(n)} {describe(source)}", (*item.population, *missing[0]), GREY, 0.75),
         (f"{part} flipset ({count(flipset.size)})", (*item.flipset, *missing[1]), COLOUR[part], 0.65),
     ):
         total = sum(sizes)
