@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -39,6 +39,7 @@ from audits.models.spec import ModelSpec, Predictions
 from audits.models.subject import make_subject, subject_of
 from audits.models.thresholds import check_threshold
 from audits.progress import Progress, part, silent
+from audits.reports.names import TEMPLATES, Template
 from audits.runs.documents import plain_data
 from audits.runs.execute import carry_out
 from audits.runs.registry import AUDITS, usual_audits
@@ -97,27 +98,43 @@ class Findings(RunResult):
         """Every figure, by audit and name, drawn when looked up."""
         return Figures(self)
 
-    def report(self, path: str | Path, *, template: Literal["full", "executive", "annex4"] = "full") -> Path:
+    def report(
+        self,
+        path: str | Path,
+        *,
+        template: Template = "full",
+        sex: str | None = None,
+        race: str | None = None,
+    ) -> Path:
         """Write a report and return where it lies: HTML that opens offline, or PDF by the file's ending.
+
+        Parameters
+        ----------
+        template : str
+            Its kind, one of `audits.reports.names.TEMPLATES`.
+        sex, race : str, optional
+            Protected attributes that hold them, for ``ll144`` and ``four_fifths``; by default those whose
+            names say so.
 
         Raises
         ------
         InputError
-            If the ending is neither, or the file cannot be written.
+            If the ending is neither, `sex` or `race` is no protected attribute, or the file cannot be
+            written.
         """
         place = Path(path)
         ending = place.suffix.lower()
         one_of("path", ending, (".html", ".htm", ".pdf"), what="the name of an .html or .pdf file")
-        one_of("template", template, ("full", "executive", "annex4"))
+        one_of("template", template, tuple(TEMPLATES))
         try:
             if ending == ".pdf":
                 from audits.reports.pdf import render_pdf
 
-                place.write_bytes(render_pdf(self, template=template))
+                place.write_bytes(render_pdf(self, template=template, sex=sex, race=race))
             else:
                 from audits.reports.html import render_report
 
-                place.write_text(render_report(self, template=template), encoding="utf-8")
+                place.write_text(render_report(self, template=template, sex=sex, race=race), encoding="utf-8")
         except OSError as error:
             raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
         return place

@@ -7,7 +7,7 @@ Each ``benchmarks/*_calibration.py`` offers ``simulations()``: a `Simulation` a 
 worlds by their numbers and gives a `Row` for each thing shown. All settings go round by round through twice
 as many worlds, and what a round found is kept at once in docs/calibration.json and docs/calibration.md; with
 ``--resume`` the worlds counted there are not drawn again, unless the code that they were drawn with has
-changed since: `code_of` an audit. On two quiet cores all of it takes two hours and a half.
+changed since: `code_of` an audit. A setting of which every row holds beyond doubt is drawn no further.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from scipy.stats import beta
+
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "docs" / "calibration.json"
 PAGE = ROOT / "docs" / "calibration.md"
@@ -35,8 +37,15 @@ DEFAULT_WORLDS = 2000
 SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
 _FIRST_ROUND = 100  # worlds
 _POINT = 0.01
-# what says and draws decides no number
-_SAYS_ONLY = {"exhibits", "figures", "heat_map", "record", "words"}
+_DOUBT = 0.01
+# what says, draws or tabulates what the audit found: no simulation goes through it
+_SAYS_ONLY = {"exhibits", "figures", "heat_map", "ll144", "record", "words"}
+# what is simulated beside audits, and where its code begins
+_NO_AUDITS = {
+    "all": ("benchmarks/shared_calibration.py",),
+    "monitor": ("benchmarks/monitor_calibration.py", "audits/sensitivity/monitor/*.py"),
+    "quality": ("benchmarks/quality_calibration.py", "audits/models/quality.py"),
+}
 _FOLLOWED = ("audits.stats", "audits.transport")
 
 
@@ -57,34 +66,39 @@ def _modules(node: ast.AST) -> Iterable[str]:
 @functools.cache
 def code_of(audit: str) -> str:
     """Return a digest of the code behind the numbers of `audit`: its room and what that imports of the
-    shared rooms, comments and docstrings apart."""
-    if audit in {"all", "monitor"}:
-        script = "shared" if audit == "all" else audit
-        found = [ROOT / "benchmarks" / f"{script}_calibration.py"]
-        found += (ROOT / "audits/sensitivity/monitor").glob("*.py") if audit == "monitor" else []
+    shared rooms. Of definitions, without comments and docstrings: which module one stands in, and how it
+    comes there, decides no number."""
+    if audit in _NO_AUDITS:
+        found = [path for pattern in _NO_AUDITS[audit] for path in ROOT.glob(pattern)]
     else:
         found = [
             path
             for path in (ROOT / "audits" / audit).rglob("*.py")
             if not _SAYS_ONLY & {path.stem, path.parent.name}
         ]
-    parts: dict[Path, str] = {}
+    seen: set[Path] = set()
+    definitions: set[str] = set()
     while found:
         path = found.pop()
-        if path in parts or not path.is_file():
+        if path in seen or not path.is_file():
             continue
+        seen.add(path)
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in list(ast.walk(tree)):
             found += [ROOT / f"{module.replace('.', '/')}.py" for module in _modules(node)]
             body = getattr(node, "body", None)
             if isinstance(body, list):
-                node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
-        parts[path] = ast.dump(tree)
-    return hashlib.sha256("".join(parts[path] for path in sorted(parts)).encode()).hexdigest()[:12]
+                node.body = [each for each in body if not _is_wiring(each)]  # type: ignore[attr-defined]
+        definitions |= {ast.dump(each) for each in tree.body}
+    return hashlib.sha256("".join(sorted(definitions)).encode()).hexdigest()[:12]
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+def _is_wiring(node: ast.AST) -> bool:
+    """Whether a statement is an import, a list of names or a docstring."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(each, ast.Name) and each.id == "__all__" for each in node.targets)
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return text or isinstance(node, (ast.Import, ast.ImportFrom))
 
 
 @dataclass(frozen=True)
@@ -161,6 +175,16 @@ class Row:
             return self.measured >= self.nominal - 0.015 - 2 * self.error
         return self.kind == "power" or self.measured <= self.nominal + 2 * self.error
 
+    @property
+    def settled(self) -> bool:
+        """Whether it holds beyond doubt: the end of Clopper and Pearson's interval that matters says so."""
+        n, k = self.worlds, self.hits
+        if self.kind == "power" or n < _FIRST_ROUND:
+            return self.kind == "power"
+        if self.kind == "coverage":
+            return bool(k and beta.ppf(_DOUBT, k, n - k + 1) >= self.nominal - 0.015)
+        return bool(k < n and beta.isf(_DOUBT, k + 1, n - k) <= self.nominal)
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -227,6 +251,12 @@ class Kept:
         own = (simulation.audit, simulation.setting)
         self.rows = [row for row in self.rows if (row.audit, row.setting) != own]
 
+    def settled(self, simulation: Simulation) -> bool:
+        """Whether more worlds would tell nothing: every row of `simulation` holds beyond doubt."""
+        own = [row for row in self.rows if (row.audit, row.setting) == (simulation.audit, simulation.setting)]
+        enough = self.worlds.get(simulation.name, 0) >= _FIRST_ROUND
+        return enough and any(row.kind != "power" for row in own) and all(row.settled for row in own)
+
     def lacking(self, order: Iterable[Simulation]) -> list[str]:
         """Return the simulations of which no world has been drawn."""
         return [each.name for each in order if each.name not in self.worlds]
@@ -280,16 +310,17 @@ def page(rows: Iterable[Row], lacking: Sequence[str] = ()) -> str:
         "worlds, ± one Monte-Carlo error. A coverage holds if it is at most 1.5 points and two errors below "
         "the claim, false alarms if at most two errors above it; more is on the safe side. Power is stated "
         "for reading only. Where a claim does not hold, what the page says of it stands in the last column. "
-        "Rows with an error above one point are of few worlds, because theirs take long: they can show a "
-        "gross defect and no small one. `python -m benchmarks.calibration --outdated` names the settings "
-        "whose code has changed since they were drawn.",
+        "A setting is drawn until its error is at most one point, or until all of its rows hold beyond doubt "
+        "(an exact interval of level 0.99 has them on the safe side, from 100 worlds on). Rows that are "
+        "neither are of few worlds: they can show a gross defect and no small one. `python -m "
+        "benchmarks.calibration --outdated` names the settings whose code has changed since they were drawn.",
         "",
     ]
     rows = list(rows)
-    few = sum(row.error > _POINT for row in rows)
+    few = sum(row.error > _POINT and row.kind != "power" and not row.settled for row in rows)
     lines += [
-        f"{len(rows):,} rows, of {sum(row.worlds for row in rows):,} simulated worlds; the error is above "
-        f"one point in {few:,} of them.",
+        f"{len(rows):,} rows, of {sum(row.worlds for row in rows):,} simulated worlds; {few:,} of them are "
+        "neither within a point nor beyond doubt.",
         "",
     ]
     if lacking:
@@ -324,7 +355,7 @@ def measure(chosen: list[Simulation], worlds: int, processes: int, kept: Kept) -
             going: dict[Future[list[Row]], tuple[Simulation, int]] = {}
             for each in chosen:
                 first, last = kept.worlds.get(each.name, 0), each.worlds(upto)
-                if first < last:
+                if first < last and not kept.settled(each):
                     going[pool.submit(_measured, each, range(first, last))] = (each, last)
             for done in as_completed(going):
                 each, last = going[done]

@@ -13,13 +13,19 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
 import plotly.offline  # noqa: E402
+import worked  # noqa: E402
 from mkdocs.structure.files import File  # noqa: E402
 
 from audits.options import options_of  # noqa: E402
 from audits.runs.registry import AUDITS  # noqa: E402
+
+WORKED = [
+    path for path in sorted((ROOT / "examples").glob("*.py")) if path.read_text("utf-8").startswith("# %%")
+]
+"""Examples that are shown with what they answer."""
 
 TEXTS = ROOT / "assets" / "texts"
 SHOWN = {
@@ -37,6 +43,12 @@ def on_files(files, config):
     files.append(File.generated(config, "reference.md", content=reference()))
     page, scripts = gallery()
     files.append(File.generated(config, "gallery.md", content=page))
+    for path in WORKED:
+        cells = worked.executed(path)
+        page, drawn = worked.page(path.stem, cells)
+        scripts |= drawn
+        files.append(File.generated(config, f"worked/{path.stem}.md", content=page))
+        files.append(File.generated(config, f"worked/{path.stem}.ipynb", content=worked.notebook(cells)))
     for name, text in scripts.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -110,18 +122,11 @@ def plain(value: object) -> str:
 
 def calibration(name: str) -> str:
     """Return the rows of docs/calibration.md about an audit, or where to find them all."""
-    rows = [
-        line
-        for line in (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
-        if line.startswith("| ") and name.replace("_", " ") in line.lower()
-    ]
-    if not rows:
+    whole = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+    own = re.search(rf"^## {name}\n\n(.*?)(?=^## |\Z)", whole, flags=re.DOTALL | re.MULTILINE)
+    if own is None:
         return "Its intervals and tests are among those of the [calibration](../calibration.md)."
-    head = [
-        "| shown | setting | kind | claimed | measured | worlds | holds |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    return "\n".join([*head, *rows])
+    return own[1].strip()
 
 
 def reference() -> str:

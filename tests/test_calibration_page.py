@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, Judged
+from benchmarks import calibration
 from benchmarks.calibration import PAGE, Kept, Row, Simulation, page, simulations
 from benchmarks.whole_calibration import NOT_MEANS, WHOLE, is_p, leaves, people, subject
 
@@ -216,3 +217,46 @@ def test_a_row_that_does_not_hold_is_told():
     assert not row.holds
     assert Row("all", "test", "by hand", "false alarms", 0.05, 9, 100).holds
     assert not Row("all", "test", "by hand", "false alarms", 0.05, 10, 100).holds
+
+
+def test_code_is_its_definitions_not_where_they_stand(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "ROOT", tmp_path)
+    room = tmp_path / "audits" / "made_up"
+    room.mkdir(parents=True)
+    first, second = room / "first.py", room / "second.py"
+    body = "def rate(x):\n    return x.mean()\n"
+
+    def digest(one: str, other: str) -> str:
+        first.write_text(one, encoding="utf-8")
+        second.write_text(other, encoding="utf-8")
+        return calibration.code_of.__wrapped__("made_up")
+
+    before = digest(body, "WORLDS = 20\n")
+    moved = digest(
+        "", f'"""Rates."""\n\nimport numpy\n\n__all__ = ["rate"]\n\n# of people\nWORLDS = 20\n{body}'
+    )
+    assert moved == before
+    assert digest(body.replace("mean", "median"), "WORLDS = 20\n") != before
+    assert digest(body, "WORLDS = 21\n") != before
+
+
+@pytest.mark.parametrize(
+    ("kind", "nominal", "hits", "worlds", "settled"),
+    [
+        ("false alarms", 0.05, 0, 100, True),  # .99^(1/100): at most .045
+        ("false alarms", 0.05, 0, 90, False),
+        ("false alarms", 0.05, 1, 100, False),
+        ("false alarms", 0.05, 5, 2000, True),
+        ("coverage", 0.95, 100, 100, True),
+        ("coverage", 0.95, 98, 100, False),
+        ("coverage", 0.95, 485, 500, True),
+        ("power", 0.8, 10, 100, True),
+    ],
+)
+def test_a_row_holds_beyond_doubt(kind, nominal, hits, worlds, settled):
+    row = Row("groups", "shown", "setting", kind, nominal, hits, worlds)
+    assert row.settled is settled
+    if settled and kind == "false alarms":
+        assert binom.cdf(hits, worlds, nominal) <= 0.01
+    if settled and kind == "coverage":
+        assert binom.sf(hits - 1, worlds, nominal - 0.015) <= 0.01

@@ -17,6 +17,7 @@ DOCS = sorted(
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     ]
 )
+WORKED = [each for each in (ROOT / "examples").glob("*.py") if each.read_text("utf-8").startswith("# %%")]
 
 
 def made():
@@ -74,5 +75,6 @@ def test_every_page_is_in_the_navigation():
         "gallery.md",
         "reference.md",
         *(f"audits/{name}.md" for name in AUDITS if not AUDITS.brought(name)),
+        *(f"worked/{path.stem}.md" for path in WORKED),
     }
     assert named == pages | made

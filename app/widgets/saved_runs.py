@@ -24,6 +24,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
+from audits.reports.names import BY_CATEGORY, TEMPLATES
 from audits.runs.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.documents import dump_yaml
 from audits.runs.registry import AUDITS
@@ -46,12 +47,6 @@ __all__ = [
 _ANY = "(any)"
 _NONE = "(none)"
 Columns = dict[str, str]
-_TEMPLATES = {
-    "full": "Full technical report",
-    "executive": "Summary for executives (two pages)",
-    "ll144": "Tables as New York City's Local Law 144 asks for",
-    "annex4": "Outline of evidence for Annex IV of the EU AI Act",
-}
 _MOST_CHANGES = 500
 _LONGEST_STEM = 60
 
@@ -145,9 +140,9 @@ def report_section(run: SavedRun, result: RunResult) -> None:
     """Draw the downloads of a run's report."""
     st.subheader("Report", anchor=False)
     template = st.selectbox(
-        "Kind", list(_TEMPLATES), format_func=_TEMPLATES.__getitem__, **state.choice("kind")
+        "Kind", list(TEMPLATES), format_func=TEMPLATES.__getitem__, **state.choice("kind")
     )
-    columns = _law_columns(result) if template == "ll144" else {}
+    columns = _law_columns(result) if template in BY_CATEGORY else {}
     result = dataclasses.replace(result, spec=portable(result.spec))
     told = file_stem(run)
     name = told if template == "full" else f"{told}-{template}"

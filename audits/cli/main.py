@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from audits.cli.words import one_line, printable
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
+from audits.reports.names import BY_CATEGORY, TEMPLATES
 from audits.runs.version import VERSION
 
 if TYPE_CHECKING:
@@ -193,14 +194,16 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--format", choices=["html", "pdf", "json", "card"], default="html")
     report.add_argument(
         "--template",
-        choices=["full", "executive", "ll144", "annex4"],
+        choices=list(TEMPLATES),
         default="full",
-        help="of HTML and PDF: all of it, two pages, tables as New York City's Local Law 144 asks for, or an "
-        "outline of evidence for Annex IV of the EU AI Act",
+        metavar="NAME",
+        help="of HTML and PDF: " + "; ".join(f"{name}: {told}" for name, told in TEMPLATES.items()),
     )
     for name in ("sex", "race"):
         report.add_argument(
-            f"--{name}", metavar="COLUMN", help=f"protected attribute that holds {name}, for ll144"
+            f"--{name}",
+            metavar="COLUMN",
+            help=f"protected attribute that holds {name}, for {' and '.join(BY_CATEGORY)}",
         )
     report.add_argument("--out", metavar="FILE", type=Path, help="where to write it (default: into DIR)")
     report.set_defaults(command=_report)

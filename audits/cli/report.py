@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audits.errors import InputError, RunFailed
+from audits.reports.names import BY_CATEGORY
 from audits.runs.documents import dump_yaml
 
 if TYPE_CHECKING:
@@ -29,15 +30,16 @@ def report(
     Parameters
     ----------
     sex, race : str, optional
-        Protected attributes that hold them, for the tables of Local Law 144.
+        Protected attributes that hold them, for the tables by category.
 
     Raises
     ------
     InputError
         If the folder holds no finished run, the file cannot be written, or `sex` and `race` do not fit.
     """
-    if (sex is not None or race is not None) and (template != "ll144" or form not in {"html", "pdf"}):
-        raise InputError("--sex and --race", "are for --template ll144 as html or pdf")
+    if (sex is not None or race is not None) and (template not in BY_CATEGORY or form not in {"html", "pdf"}):
+        kinds = " or ".join(f"--template {name}" for name in BY_CATEGORY)
+        raise InputError("--sex and --race", f"are for {kinds} as html or pdf")
     result = _finished(folder)
     content = _content(result, form, template, {"sex": sex, "race": race})
     return _written(out or folder / _name(form, template), content)

@@ -115,8 +115,8 @@ def _above(judgement: Judgement, n: float) -> list[str]:
     if found.low is not None and found.high is not None:
         text += f" ({points(found.low, '')} to {points(found.high, '')})"
     rests_here = judgement.judged.verdict == EVIDENCE and judgement.judged.interval == found
-    if rests_here and above.net_p > above.features_p:
-        return [f"{text}. Their rates hardly differ, but their {above.feature} does."]
+    if rests_here and above.net_p > judgement.level:
+        return [f"{text}. Whether the groups' rates differ is not sure; their {above.feature} does surely."]
     return [f"{text}."]
 
 

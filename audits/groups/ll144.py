@@ -7,6 +7,7 @@ all scores; the *impact ratio* a category's rate divided by the highest category
 the people are left out of the impact ratios, with their numbers and rates still shown (§ 5-301 (d)), and
 people of unknown category are counted (§ 5-301 (b) (5), (c) (5)). The intervals are ours: the rules ask for
 none. Those of a table's impact ratios hold together, whichever of its categories truly has the highest rate.
+Where rows are not one independent person each, they hold for as many people as would tell as much.
 
 An aid, not legal advice: whether the data are those that the rules require is for the auditor to judge.
 """
@@ -25,6 +26,7 @@ from audits.errors import InputError
 from audits.groups.comparison import joined_names
 from audits.groups.result import GroupsResult
 from audits.stats import Estimate, wilson
+from audits.stats.design import design_share, make_design
 from audits.stats.ratios import ratios_to_highest
 from audits.stats.words import people
 
@@ -141,30 +143,49 @@ def _table(people: pd.DataFrame, attributes: tuple[str, ...], level: float) -> B
     parts = {f"part {place}": value for place, value in enumerate(values)}
     amounts = {"people": size, "selected": size * decided, "scored above median": size * above}
     counted = pd.DataFrame({**parts, **amounts})[known]
-    found = counted.groupby(list(parts), sort=True).sum()
+    grouped = counted.groupby(list(parts), sort=True)
+    code = np.full(len(people), -1)
+    code[known] = grouped.ngroup()
+    found = grouped.sum()
+    found["code"] = np.arange(len(found))
     found.index = pd.Index(joined_names([key if isinstance(key, tuple) else (key,) for key in found.index]))
     found = found.sort_values("people", ascending=False, kind="stable")
     found["under 2 %"] = found["people"] < SMALL_SHARE * size.sum()
     rows = [{"category": name, "people": n} for name, n in found["people"].items()]
-    for part, rate, ratio in (
-        ("selected", "selection rate", "impact ratio"),
-        ("scored above median", "scoring rate", "scoring impact ratio"),
+    small = found["under 2 %"].to_numpy(dtype=bool)
+    for part, event, rate, ratio in (
+        ("selected", decided, "selection rate", "impact ratio"),
+        ("scored above median", above, "scoring rate", "scoring impact ratio"),
     ):
-        for row, (_, line), estimate in zip(rows, found.iterrows(), _ratios(found, part, level), strict=True):
-            share = wilson(float(line[part]), float(line["people"]), level=level)
-            row |= {part: line[part]} | _ends(rate, share) | _ends(ratio, estimate)
-    for row, small in zip(rows, found["under 2 %"], strict=True):
-        row["under 2 %"] = bool(small)
+        k, n = (found[name].to_numpy(dtype=float) for name in (part, "people"))
+        if "cluster" in people:
+            k, n = _worth(people, [code == each for each in found["code"]], event, level)
+        for row, counted, some, many, estimate in zip(
+            rows, found[part], k, n, _ratios(k, n, small, level), strict=True
+        ):
+            share = wilson(float(some), float(many), level=level)
+            row |= {part: counted} | _ends(rate, share) | _ends(ratio, estimate)
+    for row, few in zip(rows, small, strict=True):
+        row["under 2 %"] = bool(few)
     return BiasTable(attributes, float(size[~known].sum()), median, pd.DataFrame(rows))
 
 
-def _ratios(found: pd.DataFrame, part: str, level: float) -> list[Estimate]:
+def _worth(
+    people: pd.DataFrame, categories: list[np.ndarray], event: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Effective people with the event, and in all, by category: rows have weights, clusters or strata."""
+    weights, cluster, strata = (people[name].to_numpy() for name in ("people", "cluster", "stratum"))
+    design = make_design(len(people), weights=weights, cluster=cluster, strata=strata)
+    shares = [design_share(design, members, event, level=level) for members in categories]
+    n = np.array([share.people for share in shares])
+    return np.array([share.estimate.value or 0.0 for share in shares]) * n, n
+
+
+def _ratios(count: np.ndarray, n: np.ndarray, small: np.ndarray, level: float) -> list[Estimate]:
     """Return each category's impact ratio; none for those under 2 %, which set no highest rate either.
 
     The intervals of a table hold together, whichever of its categories truly has the highest rate.
     """
-    count, n = (found[name].to_numpy(dtype=float) for name in (part, "people"))
-    small = found["under 2 %"].to_numpy(dtype=bool)
     ratios, _ = ratios_to_highest(np.where(small, 0.0, count), np.where(small, 0.0, n), level=level)
     return [
         Estimate(None, None, None, float(people), "category under 2 %") if left_out else ratio

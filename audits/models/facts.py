@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from audits.models.protocol import row_weights
-from audits.models.quality import accuracy, area_under_curve, log_loss
+from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
 from audits.stats.words import percent
 
 if TYPE_CHECKING:
@@ -76,10 +76,20 @@ def _quality(subject: Subject) -> dict[str, Any] | None:
     y, weights = subject.data.y, row_weights(subject.data)
     if y is None:
         return None
+    scores, decisions, design = subject.scores, subject.decisions, subject.data.design
+    right, area, loss = (
+        (
+            accuracy(decisions, y, weights),
+            None if subject.score_kind == "label" else area_under_curve(scores, y, weights),
+            log_loss(scores, y, weights) if subject.score_kind == "probability" else None,
+        )
+        if design is None
+        else by_design(design, scores, decisions, y)
+    )
     found: dict[str, Estimate | None] = {
-        "accuracy": accuracy(subject.decisions, y, weights),
-        "auc": None if subject.score_kind == "label" else area_under_curve(subject.scores, y, weights),
-        "log_loss": log_loss(subject.scores, y, weights) if subject.score_kind == "probability" else None,
+        "accuracy": right,
+        "auc": None if subject.score_kind == "label" else area,
+        "log_loss": loss if subject.score_kind == "probability" else None,
     }
     estimates = {name: None if each is None else dataclasses.asdict(each) for name, each in found.items()}
     return {"n": float(weights.sum()), "made": subject.made, **estimates}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import ndtri
+import math
 
+import numpy as np
+from scipy.special import expit, ndtri, stdtrit
+
+from audits.stats.design import Design, design_mean, design_share
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
 
-__all__ = ["accuracy", "area_under_curve", "log_loss", "outscoring"]
+__all__ = ["accuracy", "area_under_curve", "by_design", "log_loss", "outscoring"]
 
 _STEP = 1e-9
 
@@ -93,8 +96,7 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
     away from it, so the loss of one person is at most 36. The interval is the normal one of a mean.
     """
     size = float(weights.sum())
-    right = np.clip(np.where(y, scores, 1.0 - scores), np.finfo(float).eps, 1.0)
-    losses = -np.log(right)
+    losses = _losses(scores, y)
     mean = float(weights @ losses / size)
     method = f"normal {percent_level(level)}"
     if size <= 1:
@@ -102,3 +104,72 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
     error = np.sqrt(weights @ (losses - mean) ** 2 / (size - 1) / size)
     reach = float(-ndtri(level / 2) * error)
     return Estimate(mean, max(mean - reach, 0.0), mean + reach, size, method)
+
+
+def _losses(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return -np.log(np.clip(np.where(y, scores, 1.0 - scores), np.finfo(float).eps, 1.0))
+
+
+def by_design(
+    design: Design, scores: np.ndarray, decisions: np.ndarray, y: np.ndarray, *, level: float = 0.05
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Return accuracy, area under the curve and log loss where rows are not one independent person each.
+
+    Each linearised over clusters within strata, the area by how often each row is on the right side of the
+    others (DeLong's placements), on the scale of log odds; the log loss on a log scale.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44:837-845; Obuchowski (1997), Biometrics 53:567-578.
+    """
+    everybody = np.ones(len(y), dtype=bool)
+    share = design_share(design, everybody, decisions == y, level=level)
+    return (
+        share.estimate,
+        _area_by_design(design, scores, y, level),
+        _loss_by_design(design, _losses(scores, y), level),
+    )
+
+
+def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: float) -> Estimate:
+    area = outscoring(scores, y, design.weights)
+    if area is None:
+        return Estimate(None, None, None, 0.0, "no area: everybody has the same label")
+    total = float(design.weights.sum())
+    parts = np.empty(len(y))
+    for own, sign in ((y, 1.0), (~y, -1.0)):
+        placed = _placed(sign * scores[own], sign * scores[~own], design.weights[~own])
+        parts[own] = area + (placed - area) * total / float(design.weights[own].sum())
+    error, freedom, method = _spread(design, parts, level)
+    if not error > 0 or not 0 < area < 1:
+        return Estimate(area, None, None, float(freedom + 1), "no interval: nothing spreads")
+    # on the scale of log odds: so it ends within 0 and 1, and where people are few its ends are not alike
+    odds = math.log(area / (1 - area))
+    reach = float(stdtrit(freedom, 1 - level / 2)) * error / (area * (1 - area))
+    low, high = expit(odds - reach), expit(odds + reach)
+    return Estimate(area, float(low), float(high), float(freedom + 1), method)
+
+
+def _placed(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Share of `others` whom each of `scores` exceeds, ties counting half."""
+    order = np.argsort(others, kind="stable")
+    mass = np.concatenate([[0.0], np.cumsum(weights[order])])
+    below = mass[np.searchsorted(others[order], scores, "left")]
+    not_above = mass[np.searchsorted(others[order], scores, "right")]
+    return (below + not_above) / (2 * mass[-1])
+
+
+def _loss_by_design(design: Design, losses: np.ndarray, level: float) -> Estimate:
+    mean = float(design.weights @ losses / design.weights.sum())
+    error, freedom, method = _spread(design, losses, level)
+    if not error > 0:
+        return Estimate(mean, None, None, float(freedom + 1), "no interval: nothing spreads")
+    times = math.exp(float(stdtrit(freedom, 1 - level / 2)) * error / mean)
+    return Estimate(mean, mean / times, mean * times, float(freedom + 1), method)
+
+
+def _spread(design: Design, values: np.ndarray, level: float) -> tuple[float, int, str]:
+    """Standard error of a mean of everybody's values, its degrees of freedom (0: it has none), the method."""
+    _, error, freedom = design_mean(design, np.ones(len(values), dtype=bool), values)
+    method = f"Student t over {freedom + 1:,} clusters, {percent_level(level)}"
+    return (error if freedom > 0 else 0.0), freedom, method

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from audits.models.protocol import row_weights
-from audits.models.quality import area_under_curve, outscoring
+from audits.models.quality import area_under_curve, by_design, outscoring
 
 __all__ = ["remarks"]
 
@@ -54,7 +54,11 @@ def remarks(subject: Any) -> list[str]:
         )
     ranked = None if data.y is None else outscoring(scores, data.y, row_weights(data))
     if data.y is not None and ranked is not None and ranked < 0.5:
-        area = area_under_curve(scores, data.y, row_weights(data))
+        area = (
+            area_under_curve(scores, data.y, row_weights(data))
+            if data.design is None
+            else by_design(data.design, scores, decisions, data.y)[1]
+        )
         if area.high is not None and area.high < 0.5:
             remarks.append(
                 f"The scores rank people the wrong way round (area under the curve {area.value:.2f}): people "

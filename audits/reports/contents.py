@@ -1,11 +1,11 @@
-"""What each kind of report holds, in order: the whole of it, two pages, and outlines for two laws."""
+"""What a report holds, in order: the whole of it, or two pages."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import yaml
 
@@ -30,9 +30,9 @@ from audits.stats.words import count
 
 __all__ = [
     "AID",
+    "ASSUMPTIONS",
     "AuditOfRun",
     "RunLike",
-    "Template",
     "executive",
     "findings",
     "full",
@@ -40,8 +40,6 @@ __all__ = [
     "reproduce",
     "sections",
 ]
-
-Template = Literal["full", "executive", "ll144", "annex4"]
 
 AID = (
     "This report is an aid to an assessment. It is not legal advice, and it does not state that a system "
@@ -59,7 +57,7 @@ _EXECUTIVE_FINDINGS = 8
 _EXECUTIVE_LETTERS = 360
 _EXECUTIVE_QUESTIONS = 3
 _BLANK = "_" * 40
-_ASSUMPTIONS = (
+ASSUMPTIONS = (
     "Rows are taken as independent people, and the audited rows as a sample of those the model is used on; "
     "where they are not, intervals are too narrow or about someone else.",
     "Intervals state sampling error alone. They do not cover wrong labels, missing people, or features that "
@@ -110,7 +108,7 @@ def full(run: RunLike, spec_text: str = "") -> Document:
     ]
     for place, (audit, section, across) in enumerate(ordered, start=1):
         blocks += _audit(place, audit, section, across)
-    blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, _ASSUMPTIONS)]
+    blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, ASSUMPTIONS)]
     blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
 
@@ -145,7 +143,7 @@ def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (
     blocks += [
         Heading("How to read this"),
         Text(_verdict_words(run)),
-        *(Text(text) for text in _ASSUMPTIONS[:2]),
+        *(Text(text) for text in ASSUMPTIONS[:2]),
         Text(f"{FINDS} {AID}", "quiet"),
         Heading("Sign-off"),
         Facts(tuple((name, _BLANK) for name in ("Owner of the model", "Decision", "Reviewed by", "Date"))),

@@ -19,11 +19,16 @@ from plotly.offline import get_plotlyjs
 
 from audits.drawing.style import alt_text, finish
 from audits.reports.blocks import Cell, Document, Figure, Grid
-from audits.reports.contents import RunLike, Template, executive, full
-from audits.reports.laws import annex4, ll144
+from audits.reports.contents import RunLike, executive, full
+from audits.reports.laws.annex_iv import annex4
+from audits.reports.laws.colorado import colorado
+from audits.reports.laws.local_law_144 import ll144
+from audits.reports.laws.sr_11_7 import sr_11_7
+from audits.reports.laws.uniform_guidelines import four_fifths
+from audits.reports.names import BY_CATEGORY, Template
 from audits.stats import EVIDENCE
 
-__all__ = ["MOST_BYTES", "TEMPLATES", "arrange", "html_of", "render_report", "write_report"]
+__all__ = ["MOST_BYTES", "arrange", "html_of", "render_report", "write_report"]
 
 MOST_BYTES = 6_000_000
 """The file stays below it."""
@@ -33,11 +38,14 @@ _ROWS = (200, 100, 40, 15)
 
 _DIGITS = 6
 _WIDE = 9  # columns, from which a table is printed smaller
-TEMPLATES: dict[str, Callable[[RunLike, str], Document]] = {
+_ARRANGED: dict[Template, Callable[..., Document]] = {
     "full": full,
     "executive": executive,
     "ll144": ll144,
+    "four_fifths": four_fifths,
     "annex4": annex4,
+    "colorado": colorado,
+    "sr_11_7": sr_11_7,
 }
 
 
@@ -60,12 +68,12 @@ def render_report(
     ----------
     run : RunResult
         A finished run.
-    template : {"full", "executive", "ll144", "annex4"}
-        All of it; two pages; tables as Local Law 144 asks for; an outline for Annex IV of the EU AI Act.
+    template : str
+        One of `audits.reports.names.TEMPLATES`.
     spec_text : str
         The spec as YAML, to reproduce the run; the canonical spec without it.
     sex, race : str, optional
-        Protected attributes that hold them, for the tables of Local Law 144.
+        Protected attributes that hold them, where tables are by category.
 
     Raises
     ------
@@ -84,9 +92,9 @@ def arrange(
     race: str | None = None,
 ) -> Document:
     """Return what a report holds, before it is HTML or PDF."""
-    if template == "ll144":
-        return ll144(run, spec_text, sex=sex, race=race)
-    return TEMPLATES[template](run, spec_text)
+    if template in BY_CATEGORY:
+        return _ARRANGED[template](run, spec_text, sex=sex, race=race)
+    return _ARRANGED[template](run, spec_text)
 
 
 def html_of(document: Document) -> str:

@@ -20,8 +20,9 @@ from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTempl
 
 from audits.drawing.style import ACCENT, INK, alt_text
 from audits.reports.blocks import Cell, Code, Document, Facts, Figure, Finding, Grid, Heading, Text, shortened
-from audits.reports.contents import RunLike, Template
+from audits.reports.contents import RunLike
 from audits.reports.html import arrange
+from audits.reports.names import Template
 from audits.reports.paper import drawing_of
 from audits.stats import EVIDENCE
 from audits.stats.words import count

@@ -9,10 +9,12 @@ import pytest
 from playwright.sync_api import Browser
 
 from audits.cli.main import main
+from audits.reports.names import TEMPLATES
 from tests.browser import acts
 from tests.reports.everything import write_project
 
 pytestmark = pytest.mark.browser
+REPORTS = ["report" if name == "full" else f"report-{name}" for name in TEMPLATES]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,7 @@ def out(tmp_path_factory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVENHAND_HOME", str(folder / "home"))
         assert main(["run", str(spec), "--out", str(out), "--executor", "inline"]) == 0
-        for template in ("full", "executive", "ll144", "annex4"):
+        for template in TEMPLATES:
             for form in ("html", "pdf"):
                 arguments = ["report", str(out), "--format", form, "--template", template]
                 assert main(arguments) == 0
@@ -43,7 +45,7 @@ def test_the_report_opens_offline_without_a_request_or_an_error(
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.on("dialog", lambda dialog: errors.append(f"a dialog opened: {dialog.message}"))
-    for name in ("report", "report-executive", "report-ll144", "report-annex4"):
+    for name in REPORTS:
         page.goto((out / f"{name}.html").as_uri())
         figures = page.locator(".figure")
         if figures.count():
@@ -89,7 +91,7 @@ def test_every_table_is_there_on_paper(out: Path, browser: Browser) -> None:
 
 
 def test_pdf_pages_are_drawn(out: Path, artefacts: Path) -> None:
-    for name in ("report", "report-executive", "report-ll144", "report-annex4"):
+    for name in REPORTS:
         document = pypdfium2.PdfDocument(out / f"{name}.pdf")
         assert len(document) >= 1
         for number, page in enumerate(document):

@@ -309,4 +309,4 @@ def test_ll144_columns_can_be_named(cli, project):
     assert "sex must be a protected attribute of the run, got 'age'" in wrong.err
     other = cli("report", out, "--sex", "group")
     assert other.status == 2
-    assert "--sex and --race are for --template ll144" in other.err
+    assert "--sex and --race are for --template ll144 or --template four_fifths" in other.err

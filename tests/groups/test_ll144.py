@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data
+from audits.data.spec import Weights
 from audits.errors import InputError
 from audits.groups import bias_tables, groups
 from audits.models import make_subject, model_spec
@@ -130,3 +131,22 @@ def test_the_median_is_that_of_all_scores_unknown_categories_included():
     [table] = bias_tables(audit(frame, protected=("gender",)))
     assert table.median == pytest.approx(0.6)
     assert table.rows["scored above median"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "design", [{"person": "id"}, {"weights": Weights("w", kind="sampling", cluster="id")}]
+)
+def test_rows_that_are_not_one_person_each_have_the_intervals_of_the_audit(design):
+    rng = np.random.default_rng(3)
+    each = pd.DataFrame({"gender": ["f", "m", "x"] * 20, "id": range(60), "y": rng.random(60) < 0.5})
+    rows = each.loc[each.index.repeat(5)].assign(w=rng.integers(1, 4, 300))
+    rows["score"] = np.where(rng.random(300) < 0.2, rng.random(300) < 0.5, rows["y"]).astype(float)
+    result = audit(rows.reset_index(drop=True), protected=("gender",), **design)
+    (table,) = bias_tables(result)
+    shown = table.rows.set_index("category")
+    for row in result.table:
+        line = shown.loc[row.group]
+        assert line["selection rate low"] == pytest.approx(row.selection_rate.low)
+        assert line["selection rate high"] == pytest.approx(row.selection_rate.high)
+        assert line["impact ratio low"] == pytest.approx(row.impact_ratio.low)
+        assert line["impact ratio high"] == pytest.approx(row.impact_ratio.high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,10 @@ from scipy.stats import norm
 from sklearn.metrics import log_loss as reference_loss
 from sklearn.metrics import roc_auc_score
 
-from audits.models.quality import accuracy, area_under_curve, log_loss
+from audits.data import DataSpec, build_data
+from audits.models import make_subject, model_facts, model_spec
+from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
+from audits.stats.design import make_design
 
 NO, YES = False, True
 
@@ -90,3 +94,44 @@ def test_certainty_that_is_wrong_costs_much_but_not_infinity():
     assert log_loss(np.array([0.0, 1.0]), np.array([YES, YES]), np.ones(2)).value == pytest.approx(
         36.04 / 2, abs=0.01
     )
+
+
+def test_rows_of_one_person_and_weights_do_not_make_a_model_surer():
+    """One row of each of 60 people, copied five times, tells what the 60 tell, and no more."""
+    rng = np.random.default_rng(5)
+    y = rng.random(60) < 0.5
+    scores = 1 / (1 + np.exp(-rng.normal(y * 1.0, 1.0)))
+    alone = by_design(make_design(60), scores, scores >= 0.5, y)
+    five = np.repeat(np.arange(60), 5)
+    design = make_design(300, cluster=five)
+    together = by_design(design, scores[five], scores[five] >= 0.5, y[five])
+    plain = (accuracy(scores >= 0.5, y, np.ones(60)), area_under_curve(scores, y, np.ones(60)))
+    for one, many in zip(alone, together, strict=True):
+        assert many.value == pytest.approx(one.value)
+        assert many.high - many.low == pytest.approx(one.high - one.low, rel=0.03)
+    assert alone[0].value == plain[0].value
+    assert alone[1].value == pytest.approx(plain[1].value)
+    assert alone[1].high - alone[1].low == pytest.approx(plain[1].high - plain[1].low, rel=0.15)
+    heavy = by_design(make_design(60, weights=1 + 9.0 * (scores > 0.5)), scores, scores >= 0.5, y)
+    assert heavy[0].value == pytest.approx(np.average((scores >= 0.5) == y, weights=1 + 9.0 * (scores > 0.5)))
+
+
+def test_a_design_with_one_label_or_one_cluster_has_no_interval():
+    scores, y = np.array([0.2, 0.7, 0.6]), np.array([True, True, True])
+    assert by_design(make_design(3), scores, scores >= 0.5, y)[1].value is None
+    one = by_design(make_design(3, cluster=np.zeros(3)), scores, scores >= 0.5, np.array([True, False, True]))
+    assert [each.low for each in one[1:]] == [None, None]
+
+
+def test_accuracy_follows_the_design_of_the_data():
+    rows = pd.DataFrame(
+        {"x": [0.2, 0.8] * 50, "t": [0, 1, 1, 0] * 25, "g": ["a", "b"] * 50, "id": np.arange(100) // 5}
+    )
+    found = {}
+    for name, more in (("rows", {}), ("people", {"person": "id"})):
+        spec = DataSpec(label="t", favorable=(1,), protected=("g",), features=("x",), **more)
+        model = model_spec({"predictions": {"score": "x"}})
+        facts = model_facts(make_subject(build_data(rows, spec), model, threshold=0.5))
+        found[name] = facts["quality"]["accuracy"]
+    assert found["people"]["method"].startswith("Korn–Graubard")
+    assert found["rows"]["value"] == found["people"]["value"]

@@ -24,7 +24,8 @@ from audits.errors import RunFailed
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
 from audits.reports.contents import full
-from audits.reports.html import TEMPLATES, arrange, html_of, render_report
+from audits.reports.html import arrange, html_of, render_report
+from audits.reports.names import TEMPLATES
 from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema

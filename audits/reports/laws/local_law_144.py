@@ -1,16 +1,14 @@
-"""Reports in the shape that two laws ask evidence in. Aids to an assessment, never legal advice."""
+"""Tables in the shape that New York City's Local Law 144 asks for. An aid, never legal advice."""
 
 from __future__ import annotations
 
 from audits.groups import GroupsResult
 from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
 from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
-from audits.reports.contents import AID, RunLike, findings, head, reproduce, sections
+from audits.reports.contents import AID, RunLike, head, reproduce
 from audits.stats.words import count, number, people
 
-__all__ = ["annex4", "ll144"]
-
-_PROVIDER = "To be added by the provider."
+__all__ = ["ll144", "not_assessed"]
 
 
 def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: str | None = None) -> Document:
@@ -61,7 +59,7 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
         )
         for table in tables:
             blocks += _bias_table(table, scored=scored)
-        blocks += _not_assessed(run)
+        blocks += not_assessed(run)
         if not scored:
             blocks.append(Text("The model gives decisions and no scores: there are no scoring rates."))
     blocks += [
@@ -83,7 +81,7 @@ def ll144(run: RunLike, spec_text: str = "", *, sex: str | None = None, race: st
     return Document("Bias audit tables", head(run), tuple(blocks))
 
 
-def _not_assessed(run: RunLike) -> list[Block]:
+def not_assessed(run: RunLike) -> list[Block]:
     """Say who was left out before anybody was counted: among them may be people of unknown category."""
     left_out = [f"{count(n)} ({reason})" for reason, n in run.data["excluded"].items() if n]
     if not left_out:
@@ -113,62 +111,3 @@ def _bias_table(table: BiasTable, *, scored: bool) -> list[Block]:
         *([grid(table.rows[scoring], name=f"Scoring rates by {name}")] if scored else []),
         Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2 % of all people.", "quiet"),
     ]
-
-
-def annex4(run: RunLike, spec_text: str = "") -> Document:
-    """Arrange the evidence under the headings of Annex IV of the EU AI Act (Regulation (EU) 2024/1689)."""
-    data, model = run.data, run.model
-    audited = f"{count(data['rows_audited'])} rows audited of {count(data['rows_read'])} read"
-    protected = ", ".join(run.spec.get("data", {}).get("protected") or []) or "none named"
-    blocks: list[Block] = [
-        Text(
-            "An outline of the technical documentation that Annex IV of Regulation (EU) 2024/1689 "
-            "describes, with what "
-            f"this audit can contribute to it. {AID}",
-            "warning",
-        ),
-        Heading("1. General description of the system"),
-        Facts(
-            (("Model", model["name"]), ("Model, SHA-256", model["sha256"]), ("Intended purpose", _PROVIDER))
-        ),
-        Heading("2. Elements of the system and its development"),
-        Text("2 (d): data. What was audited:"),
-        Facts(
-            (
-                ("Data", audited),
-                ("Data, SHA-256", data["sha256"]),
-                *((f"Left out: {reason}", count(n)) for reason, n in data["excluded"].items()),
-                ("Protected attributes", protected),
-                ("Provenance, collection, labelling", _PROVIDER),
-            )
-        ),
-        Text(
-            "2 (g): validation and testing, with metrics for potentially discriminatory impacts. Findings, "
-            "worst first:"
-        ),
-        *findings(sections(run)),
-        Heading("3. Monitoring, functioning and control"),
-        Text(
-            "3: foreseeable sources of risks to fundamental rights and discrimination, and accuracy for "
-            "specific groups "
-            "of persons: the findings above, with the numbers of people behind them in the full report. "
-            "Human oversight "
-            "and input specifications: " + _PROVIDER.lower()
-        ),
-        Heading("4. Appropriateness of the performance metrics"),
-        Text(
-            "Every rate and difference carries its number of people, its interval and the method that made "
-            "it; verdicts are "
-            "corrected for the number of comparisons, and say when there are too few people to see a "
-            "material difference."
-        ),
-    ]
-    for title in (
-        "5. Risk management system (Article 9)",
-        "6. Changes through the lifecycle",
-        "7. Harmonised standards applied",
-        "8. EU declaration of conformity (Article 47)",
-        "9. Post-market monitoring (Article 72)",
-    ):
-        blocks += [Heading(title), Text(_PROVIDER)]
-    return Document("Annex IV evidence outline", head(run), (*blocks, *reproduce(run, spec_text)))

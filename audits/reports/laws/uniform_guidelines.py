@@ -1,0 +1,225 @@
+"""Tables for the four-fifths rule of the US Uniform Guidelines. An aid, never legal advice.
+
+Uniform Guidelines on Employee Selection Procedures (1978), 29 CFR part 1607: records by sex and by race or
+ethnic group (§ 1607.4 A and B, § 1607.15 A), the selection rate (§ 1607.16 R), the rule itself and its
+exceptions for small numbers and differences that are not significant (§ 1607.4 D); question 21 of the
+agencies' questions and answers (44 FR 11996, 1979) on one person decided otherwise.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from scipy.stats import fisher_exact
+
+from audits.groups import GroupsResult
+from audits.groups.ll144 import SMALL_SHARE, BiasTable, bias_tables
+from audits.reports.blocks import Block, Document, Facts, Heading, Text, grid
+from audits.reports.contents import AID, RunLike, head, reproduce
+from audits.reports.laws.local_law_144 import not_assessed
+from audits.stats import holm
+from audits.stats.words import count, people
+
+__all__ = ["FOUR_FIFTHS", "four_fifths", "impact"]
+
+FOUR_FIFTHS = 0.8
+_EMPLOYER = "To be added by the employer."
+_NOT_HERE = (
+    ("The whole selection process (§ 1607.4 C, the “bottom line”)", _EMPLOYER),
+    ("Each component, where the whole shows adverse impact (§ 1607.4 C)", _EMPLOYER),
+    ("Recruiting that changed who applied (§ 1607.4 D)", _EMPLOYER),
+    ("Evidence of validity, where there is adverse impact (§ 1607.5 to § 1607.9, § 1607.14)", _EMPLOYER),
+    ("Alternatives with less adverse impact that were considered (§ 1607.3 B)", _EMPLOYER),
+    ("Job, dates, and where records are kept (§ 1607.15 A)", _EMPLOYER),
+)
+
+
+def four_fifths(
+    run: RunLike, spec_text: str = "", *, sex: str | None = None, race: str | None = None
+) -> Document:
+    """Arrange selection rates by sex and by race or ethnic group as the Uniform Guidelines look at them.
+
+    Parameters
+    ----------
+    sex, race : str, optional
+        Protected attributes that hold them; by default those whose names say so.
+    """
+    blocks: list[Block] = [
+        Text(
+            "Selection rates as the US Uniform Guidelines on Employee Selection Procedures (29 CFR part "
+            "1607) look at them. The four-fifths rule is a rule of thumb of the enforcement agencies, not a "
+            f"test of whether a procedure is lawful. {AID}",
+            "warning",
+        )
+    ]
+    results = [audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)]
+    if not results:
+        blocks.append(
+            Text("The run holds no groups audit: add “- groups: {}” to the spec's audits and run it again.")
+        )
+    for result in results:
+        tables = [each for each in bias_tables(result, sex=sex, race=race) if len(each.attributes) == 1]
+        if not tables:
+            blocks.append(
+                Text(
+                    "No protected attribute is named after sex, gender, race or ethnicity, so no table can "
+                    "be made: say which columns hold them."
+                )
+            )
+        blocks.append(
+            Facts(
+                (
+                    ("Applicants", count(result.people["people"].sum())),
+                    ("Selected means", result.outcome),
+                    ("Data, SHA-256", run.data["sha256"]),
+                    ("Model", run.model["name"]),
+                )
+            )
+        )
+        # rows that stand for other than one independent person each cannot be counted in an exact test
+        counted = "cluster" not in result.people and bool(np.all(result.people["people"] % 1 == 0))
+        for table in tables:
+            blocks += _table(table, counted=counted, level=float(result.options["level"]))
+        blocks += not_assessed(run)
+    blocks += [
+        Heading("How the columns are made"),
+        Text(
+            "Selection rate: selected, of the applicants of the group (§ 1607.16 R). Impact ratio: the rate "
+            "divided by the rate of the group with the highest one; intervals of a table hold for all its "
+            "groups together, whichever truly has the highest rate. Below four fifths: the ratio is under "
+            "0.8 (§ 1607.4 D). p: Fisher's exact test against the group with the highest rate, corrected by "
+            "Holm for all pairs of groups of the table. Beyond chance: so corrected, some group's rate is "
+            "significantly higher; where rows carry weights, the interval of the ratio lies below 1. One "
+            "person: whether one selection more here and one fewer there would turn the order of the two "
+            "rates around (question 21 of the agencies' questions and answers)."
+        ),
+        Text(
+            f"Groups under {100 * SMALL_SHARE:.0f} % of the applicants have no ratio: § 1607.15 A asks for "
+            "none where a group is under 2 % of the labor force or of the applicable workforce, which these "
+            "data do not tell; judge by those."
+        ),
+        Heading("What the Guidelines ask for and this run cannot give"),
+        Facts(_NOT_HERE),
+        *reproduce(run, spec_text),
+    ]
+    return Document("Four-fifths rule", head(run), tuple(blocks))
+
+
+def impact(table: BiasTable, *, level: float = 0.05, counted: bool = True) -> pd.DataFrame:
+    """Return what the Guidelines look at, a row a group.
+
+    Parameters
+    ----------
+    level : float
+        Family-wise, of what is called beyond chance.
+    counted : bool
+        Whether rows are people, so that they can be counted in an exact test.
+
+    Returns
+    -------
+    DataFrame
+        ``group``, ``applicants``, ``selected``, ``selection rate`` and ``impact ratio`` with ends, ``below
+        four fifths``, ``beyond chance``, ``p``, ``one person``: missing where the group is too small for a
+        ratio, is the one with the highest rate, or its people were not counted.
+    """
+    rows = table.rows.rename(columns={"category": "group", "people": "applicants"})
+    ends = [f"{name}{end}" for name in ("selection rate", "impact ratio") for end in ("", " low", " high")]
+    found = rows[["group", "applicants", "selected", *ends]].reset_index(drop=True)
+    rated = found["impact ratio"].notna().to_numpy()
+    told = pd.DataFrame(
+        {name: pd.Series([None] * len(found), dtype=object) for name in ("below", "beyond", "p", "one")}
+    )
+    if rated.any():
+        rates = np.where(rated, found["selection rate"].to_numpy(dtype=float), -1.0)
+        highest = int(rates.argmax())
+        n, k = (found[name].to_numpy(dtype=float) for name in ("applicants", "selected"))
+        p = _pairs(k, n, np.flatnonzero(rated)) if counted else None
+        for each in np.flatnonzero(rated & (rates < rates[highest])):
+            told.loc[each, "below"] = bool(found["impact ratio"].iloc[each] < FOUR_FIFTHS)
+            if p is None:
+                high = found["impact ratio high"].iloc[each]
+                told.loc[each, "beyond"] = None if pd.isna(high) else bool(high < 1)
+                continue
+            told.loc[each, "beyond"] = bool((p[each, rates > rates[each]] <= level).any())
+            told.loc[each, "p"] = float(p[each, highest])
+            told.loc[each, "one"] = bool((k[each] + 1) / n[each] > (k[highest] - 1) / n[highest])
+    found["below four fifths"], found["beyond chance"] = told["below"], told["beyond"]
+    found["p"], found["one person"] = told["p"], told["one"]
+    return found
+
+
+def _pairs(count: np.ndarray, n: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """p-values (k, k) of Fisher's exact test of two groups' rates, by Holm for all pairs of `places`; else 1.
+
+    Of all pairs, because which group has the highest rate is itself seen in the data.
+    """
+    pairs = list(itertools.combinations(places, 2))
+    single = [
+        fisher_exact([[count[i], n[i] - count[i]], [count[j], n[j] - count[j]]]).pvalue for i, j in pairs
+    ]
+    p = np.ones((len(n), len(n)))
+    for (i, j), corrected in zip(pairs, holm(np.array(single)), strict=True):
+        p[i, j] = p[j, i] = corrected
+    return p
+
+
+def _table(table: BiasTable, *, counted: bool, level: float) -> list[Block]:
+    name = table.attributes[0]
+    unknown = (
+        f"{people(table.unknown)} of unknown category {'is' if table.unknown == 1 else 'are'} in no row."
+    )
+    if not len(table.rows):
+        return [Heading(name), Text(unknown)]
+    found = impact(table, level=level, counted=counted)
+    blocks: list[Block] = [
+        Heading(name),
+        Text(_sentence(found, level), "finding"),
+        grid(found, name=f"Selection rates and impact ratios by {name}"),
+        Text(unknown, "quiet"),
+    ]
+    if not counted:
+        blocks.append(
+            Text(
+                "Rows are not one independent person each: there is no exact test, and intervals hold for as "
+                "many people as would tell as much.",
+                "quiet",
+            )
+        )
+    return blocks
+
+
+def _and(groups: Iterable[str]) -> str:
+    *first, last = groups
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _sentence(found: pd.DataFrame, level: float) -> str:
+    """Say which groups fall below four fifths, and what § 1607.4 D says of each."""
+    below = found[found["below four fifths"].eq(True)]
+    if not len(below):
+        smaller = found[found["beyond chance"].eq(True)]
+        if not len(smaller):
+            return "No group's selection rate is below four fifths of the highest."
+        return (
+            "No group's selection rate is below four fifths of the highest, but "
+            f"{_and(smaller['group'])} {'is' if len(smaller) == 1 else 'are'} selected less often beyond "
+            "chance: § 1607.4 D calls smaller differences adverse impact where they are significant in "
+            "statistical and practical terms."
+        )
+    sure = list(below[below["beyond chance"].eq(True)]["group"])
+    unsure = [group for group in below["group"] if group not in sure]
+    told = []
+    if sure:
+        told.append(
+            f"{_and(sure)}: selected at less than four fifths of the highest rate, beyond chance "
+            f"(all groups together, level {level:g})."
+        )
+    if unsure:
+        told.append(
+            f"{_and(unsure)}: below four fifths, but within what chance gives; § 1607.4 D may not count "
+            "differences of small numbers that are not significant."
+        )
+    return " ".join(told)

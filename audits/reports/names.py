@@ -1,0 +1,22 @@
+"""What kinds of report there are: the name of each on the command line, and what it is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+__all__ = ["BY_CATEGORY", "TEMPLATES", "Template"]
+
+Template = Literal["full", "executive", "ll144", "annex4", "four_fifths", "colorado", "sr_11_7"]
+
+TEMPLATES: dict[Template, str] = {
+    "full": "Full technical report",
+    "executive": "Summary for executives (two pages)",
+    "ll144": "Tables as New York City's Local Law 144 asks for",
+    "four_fifths": "Four-fifths rule of the US Uniform Guidelines",
+    "annex4": "Outline of evidence for Annex IV of the EU AI Act",
+    "colorado": "Outline of the Colorado AI Act's impact assessment",
+    "sr_11_7": "Validation notes in the style of SR 11-7",
+}
+
+BY_CATEGORY: tuple[Template, ...] = ("ll144", "four_fifths")
+"""Those that need to know which columns hold sex and race or ethnicity."""

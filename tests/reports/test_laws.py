@@ -1,0 +1,126 @@
+"""Reports in the shape of laws: their own numbers by hand, and what they say where they cannot know."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import hypergeom
+
+import audits
+from audits.groups import bias_tables
+from audits.reports.blocks import Facts, Grid, Heading, Text
+from audits.reports.html import arrange
+from audits.reports.laws.uniform_guidelines import impact
+from audits.reports.names import TEMPLATES
+
+
+def people(counts: dict[str, tuple[int, int]], **more) -> audits.Findings:
+    """A run of `groups` over people of which so many of so many in each group are selected."""
+    rows = [(name, int(k < selected)) for name, (selected, n) in counts.items() for k in range(n)]
+    table = pd.DataFrame(rows, columns=["race", "selected"])
+    table["x"] = np.arange(len(table)) % 7
+    return audits.audit(
+        None, table, predictions="selected", favorable=1, protected=["race"], audits=["groups"], **more
+    )
+
+
+def told(run, template: str) -> str:
+    blocks = arrange(run, template).blocks
+    return "\n".join(block.text for block in blocks if isinstance(block, Text))
+
+
+@pytest.fixture(scope="module")
+def run():
+    # 48 of 80 = .6; 12 of 40 = .3; 30 of 60 = .5; 1 of 2 = .5, of 182 people (1.1 %)
+    return people({"white": (48, 80), "black": (12, 40), "asian": (30, 60), "other": (1, 2)})
+
+
+def test_the_four_fifths_rule_by_hand(run):
+    (table,) = bias_tables(run["groups"])
+    found = impact(table).set_index("group")
+    assert found["impact ratio"].round(6).to_dict() == pytest.approx(
+        {"white": 1.0, "asian": 0.833333, "black": 0.5, "other": np.nan}, nan_ok=True
+    )
+    assert found["below four fifths"].to_dict() == {
+        "white": None, "asian": False, "black": True, "other": None,
+    }  # fmt: skip
+
+    # both tails of hypergeometric distributions, by hand, then Holm over the three pairs
+    def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
+        (k, n), (j, m) = first, second
+        chances = hypergeom(n + m, k + j, n).pmf(np.arange(n + 1))
+        return chances[chances <= chances[k] * (1 + 1e-7)].sum()
+
+    white, black, asian = (48, 80), (12, 40), (30, 60)
+    single = {"bw": fisher(black, white), "aw": fisher(asian, white), "ab": fisher(asian, black)}
+    assert single["bw"] < single["ab"] < single["aw"]
+    assert found["p"]["black"] == pytest.approx(3 * single["bw"])
+    assert found["p"]["asian"] == pytest.approx(max(2 * single["ab"], single["aw"]))
+    assert found["beyond chance"].to_dict() == {"white": None, "asian": False, "black": True, "other": None}
+    assert not found["one person"]["black"]
+    assert "black: selected at less than four fifths" in told(run, "four_fifths")
+
+
+def test_one_person_more_turns_the_order_of_small_groups():
+    run = people({"white": (3, 5), "black": (2, 5)})
+    (table,) = bias_tables(run["groups"])
+    found = impact(table).set_index("group")
+    assert found["below four fifths"]["black"]
+    assert found["one person"]["black"], "3 of 5 against 2 of 5"
+    assert "within what chance gives" in told(run, "four_fifths")
+
+
+def test_nobody_below_and_a_group_without_anyone_selected():
+    assert "No group's selection rate is below" in told(
+        people({"a": (50, 100), "b": (49, 100)}), "four_fifths"
+    )
+    (table,) = bias_tables(people({"a": (0, 30), "b": (1, 30), "c": (30, 30)})["groups"])
+    assert impact(table).set_index("group")["below four fifths"].to_dict() == {
+        "c": None,
+        "a": True,
+        "b": True,
+    }
+
+
+def test_people_who_stand_for_several_are_not_counted_one_by_one():
+    rows = pd.DataFrame({"race": ["a", "b"] * 50, "y": [1, 0, 1, 1] * 25, "w": [1.5, 2.5] * 50})
+    weights = {"column": "w", "kind": "sampling"}
+    run = audits.audit(
+        None, rows, predictions="y", favorable=1, protected=["race"], audits=["groups"], weights=weights
+    )
+    (table,) = bias_tables(run["groups"])
+    assert impact(table, counted=False)["p"].isna().all()
+    assert "no exact test" in told(run, "four_fifths")
+
+
+@pytest.mark.parametrize(
+    ("template", "headings"),
+    [
+        ("colorado", [f"({place})" for place in ("I", "II", "III", "IV", "V", "VI", "VII")]),
+        (
+            "sr_11_7",
+            ["Conceptual soundness", "Ongoing monitoring", "Outcomes analysis", "Effective challenge"],
+        ),
+    ],
+)
+def test_each_heading_is_there_with_what_is_known_and_what_is_not(run, template, headings):
+    document = arrange(run, template)
+    found = " ".join(block.text for block in document.blocks if isinstance(block, Heading))
+    assert all(re.search(re.escape(each), found) for each in headings)
+    facts = dict(row for block in document.blocks if isinstance(block, Facts) for row in block.rows)
+    assert (
+        facts["Data" if template == "sr_11_7" else "People in this audit"] == "182 rows audited of 182 read"
+    )
+    assert any(value.startswith("To be added by") for value in facts.values())
+    assert "no metric of performance" in told(run, template), "there is no label"
+
+
+@pytest.mark.parametrize("template", list(TEMPLATES))
+def test_a_run_without_groups_is_told_what_lacks(run, template):
+    document = arrange(dataclasses.replace(run, audits=()), template)
+    assert document.title
+    assert all(len(block.rows[0]) == len(block.head) for block in document.blocks if isinstance(block, Grid))
