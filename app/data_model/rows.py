@@ -14,7 +14,7 @@ from app import state
 from app.drafts import with_data
 from app.summary import Summary
 from app.widgets import notices
-from audits.stats.words import count
+from audits.stats.words import count, in_words
 
 __all__ = ["left_out_section", "rows_section"]
 
@@ -87,7 +87,7 @@ def left_out_section(summary: Summary) -> None:
     with st.grid(3, min_column_width=270):
         for name, sizes in tables.items():
             shown = {
-                name: [size.value for size in sizes],
+                name: [in_words(size.value) for size in sizes],
                 "people": [size.people for size in sizes],
             }
             if summary.favorable is not None:
