@@ -103,6 +103,8 @@ def shoot(page: Page, folder: Path, name: str) -> None:
         tall = page.locator('[data-testid="stMain"]').evaluate("e => e.scrollHeight")
         page.set_viewport_size({"width": width, "height": min(max(int(tall), 700), _TALLEST)})
         acts.settle(page)
+        with suppress(BrowserError):  # what is still being loaded has its place kept
+            page.wait_for_function("!document.querySelector('[data-testid=\"stSkeleton\"]')", timeout=20_000)
         page.wait_for_timeout(600)  # figures are drawn after the script has run
         image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         image.save(folder / f"{name}-{width}.webp", quality=_QUALITY, method=6)
