@@ -176,7 +176,8 @@ def _selected(
 def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
     if not len(frame):
         why = "; ".join(f"{count:,} because {reason}" for reason, count in excluded.items())
-        raise InputError("data", f"leaves no rows ({why})", advice="check data.keep, data.label and data.missing")
+        told = "check data.keep, data.label and data.missing"
+        raise InputError("data", f"leaves no rows ({why})", advice=told)
 
 
 def _weighing(
