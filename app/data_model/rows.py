@@ -28,6 +28,7 @@ _CONDITIONS = {
 }
 _MOST_SHOWN = 6
 _GOOD = "favorable"
+_SHORT = 18  # letters of a group that a narrow column holds
 _MISSING = {
     "category": "Keep them: missing is a value of its own",
     "impute": "Fill them in with the middle or most frequent value",
@@ -86,6 +87,7 @@ def left_out_section(summary: Summary) -> None:
     tables = {name: sizes for name, sizes in summary.groups.items() if sizes}
     with st.grid(3, min_column_width=270):
         for name, sizes in tables.items():
+            long = max(len(size.value) for size in sizes) > _SHORT
             shown = {
                 name: [in_words(size.value) for size in sizes],
                 "people": [size.people for size in sizes],
@@ -99,7 +101,7 @@ def left_out_section(summary: Summary) -> None:
                 hide_index=True,
                 height="content" if len(sizes) <= _MOST_SHOWN else 248,
                 column_config={
-                    name: st.column_config.TextColumn(width=120),
+                    name: st.column_config.TextColumn(width=200 if long else 120),
                     "people": st.column_config.NumberColumn(format="localized", width=70),
                     _GOOD: st.column_config.NumberColumn(format="%.1f %%", help="With a favorable label"),
                 },
