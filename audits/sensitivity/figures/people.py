@@ -165,7 +165,10 @@ def groups(result: SensitivityResult) -> go.Figure:
     alt = f"Mean sensitivity as times everyone else's: {listed}."
     if max(map(len, labels)) > _BESIDE:
         rows = [[item.attribute, item.group, count(item.n)] for item in shown]
-        row_height = rows_in_columns(figure, rows, ["attribute", "group", "people"])
+        heads = ["attribute", "group", "people"]
+        if len({item.attribute for item in shown}) == 1:  # said once, as the name of the column
+            rows, heads = [row[1:] for row in rows], [shown[0].attribute, "people"]
+        row_height = rows_in_columns(figure, rows, heads)
     else:
         row_height = rows_named(figure, labels)
     return finish(figure, height=150 + (4 + row_height) * len(shown), alt=alt)
