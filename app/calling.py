@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.process import WorkerProcess
-from audits.runs.sandbox import Bounds, die_with_parent, enter
-from audits.runs.worker import private_pipes
+from audits.runs.executing.process import WorkerProcess
+from audits.runs.executing.sandbox import Bounds, die_with_parent, enter
+from audits.runs.executing.worker import private_pipes
 
 __all__ = ["ask_outside"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from audits.data import Kind, Table, describe
-from audits.data.naming import stored
+from audits.data.building.naming import stored
 from audits.data.values import text_of
 
 __all__ = ["ColumnProfile", "preview", "profile"]

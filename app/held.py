@@ -14,7 +14,7 @@ import pandas as pd
 
 from app.wire import pack_array, unpack_array, unpack_frame
 from audits.data import LabelCut, ReadReport
-from audits.data.tables import FileReport
+from audits.data.files.tables import FileReport
 
 __all__ = ["ColumnHeld", "DataHeld", "FrameHeld", "TableHeld"]
 

@@ -1,7 +1,7 @@
 """What the process that holds a workspace's tables answers: numbers of people, and slices that pages show.
 
-It runs in a child of `audits.runs.nursery`, never where pages are served. A question carries all that its
-answer depends on, so that a fresh process answers as well as one that has the tables already.
+It runs in a child of `audits.runs.executing.nursery`, never where pages are served. A question carries all
+that its answer depends on, so that a fresh process answers as well as one that has the tables already.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from audits.checks import build
 from audits.data import AuditData, Table, build_data, data_spec, read_table
 from audits.data.values import is_missing
 from audits.errors import InputError
-from audits.runs.arrivals import Arrival, read_arrow, read_file, read_json
+from audits.runs.monitoring.arrivals import Arrival, read_arrow, read_file, read_json
 from audits.runs.registry import AUDITS, usual_others
 from audits.threads import one_thread
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs import sandbox
-from audits.runs.arrivals import Arrival
-from audits.runs.nursery import Child, LimitReached, Nursery
+from audits.runs.executing import sandbox
+from audits.runs.executing.nursery import Child, LimitReached, Nursery
+from audits.runs.monitoring.arrivals import Arrival
 from audits.sensitivity.monitor.profile import Sent
 
 __all__ = ["READERS", "Readers"]

@@ -18,14 +18,15 @@ os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 # uvicorn would take a sender's word for where he is from if he sits on this machine
 os.environ["FORWARDED_ALLOW_IPS"] = ""
 
-from app import api, monitor_api, who, work
-from app.listening import check_address
-from app.logs import set_up
-from app.promptness import answer_at_once, take_turns
+from app import who, work
 from app.readers import READERS
-from app.tending import Tending
+from app.serving import api, monitor_api
+from app.serving.listening import check_address
+from app.serving.logs import set_up
+from app.serving.promptness import answer_at_once, take_turns
+from app.serving.tending import Tending
 from audits.errors import InputError
-from audits.runs.store import home, make_private
+from audits.runs.keeping.store import home, make_private
 
 
 @asynccontextmanager

@@ -16,8 +16,8 @@ from app import who
 from app.shares import Shares
 from app.workspace import Workspace, is_token, new_token, was_issued, workspaces_of
 from audits.errors import InputError, RunFailed
-from audits.runs.store import home
-from audits.runs.trail import Trail
+from audits.runs.keeping.store import home
+from audits.runs.keeping.trail import Trail
 
 __all__ = [
     "address",

@@ -34,16 +34,15 @@ from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.records import Size
 from audits.runs.digests import digest_of, path_digest
-from audits.runs.executors import ProcessExecutor, RunLimits, worker_count
-from audits.runs.fitting import check_needs
-from audits.runs.handle import Run
-from audits.runs.recent import Recent
+from audits.runs.executing.executors import ProcessExecutor, RunLimits, worker_count
+from audits.runs.executing.fitting import check_needs
+from audits.runs.executing.handle import Run
+from audits.runs.keeping.saved import SavedRuns, keep_run
+from audits.runs.keeping.store import RunStore, home
+from audits.runs.recent import Recent, result_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.runs.saved import SavedRuns, keep_run
-from audits.runs.sizes import result_bytes
 from audits.runs.spec import Spec, parse_spec
-from audits.runs.store import RunStore, home
 
 __all__ = [
     "Standing",
@@ -367,7 +366,7 @@ def _files_of(spec: Mapping[str, Any]) -> set[str]:
 
 def erase(space: Workspace) -> None:
     """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
-    from app.monitor_api import INGEST
+    from app.serving.monitor_api import INGEST
 
     space.check_writable()
     note("erased", space)

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from audits.errors import InputError
-from audits.runs.sandbox import number_from
-from audits.runs.store import home
+from audits.runs.executing.sandbox import number_from
+from audits.runs.keeping.store import home
 
 __all__ = [
     "MAX_FILE_MB",

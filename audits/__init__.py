@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from audits.client import Monitor
     from audits.notebook import Findings, audit
-    from audits.runs.checking import check
-    from audits.runs.gate import GateFailed
+    from audits.runs.gates.checking import check
+    from audits.runs.gates.gate import GateFailed
 
 _HOMES = {
     "audit": "audits.notebook",
     "Findings": "audits.notebook",
     "Monitor": "audits.client",
-    "check": "audits.runs.checking",
-    "GateFailed": "audits.runs.gate",
+    "check": "audits.runs.gates.checking",
+    "GateFailed": "audits.runs.gates.gate",
 }
 
 __all__ = ["Findings", "GateFailed", "Monitor", "audit", "check"]

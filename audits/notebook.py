@@ -25,27 +25,28 @@ from audits.data.given import Given, column_of, given_table
 from audits.errors import InputError
 from audits.foreign import audit_line, key_line
 from audits.models import Subject, model_facts
-from audits.models.in_memory import (
+from audits.models.in_memory.answers import InMemoryModel, Output
+from audits.models.in_memory.objects import (
     ignored_columns,
     in_memory_model,
     model_columns,
     name_of,
     says_what_it_reads,
 )
-from audits.models.in_memory_models import InMemoryModel, Output
 from audits.models.labels import cut_threshold
+from audits.models.making import make_subject
 from audits.models.predictions import HigherIs, Made
 from audits.models.spec import ModelSpec, Predictions
-from audits.models.subject import make_subject, subject_of
+from audits.models.subject import subject_of
 from audits.models.thresholds import check_threshold
 from audits.progress import Progress, part, silent
 from audits.reports.names import TEMPLATES, Template
 from audits.runs.documents import plain_data
 from audits.runs.execute import carry_out
+from audits.runs.executing.threads import fixed_threads
 from audits.runs.registry import AUDITS, usual_audits
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import audit_request
-from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
 __all__ = ["Findings", "audit"]

@@ -86,9 +86,10 @@ def code_of(audit: str) -> str:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in list(ast.walk(tree)):
             found += [ROOT / f"{module.replace('.', '/')}.py" for module in _modules(node)]
-            body = getattr(node, "body", None)
-            if isinstance(body, list):
-                node.body = [each for each in body if not _is_wiring(each)]  # type: ignore[attr-defined]
+            for part in ("body", "orelse", "finalbody"):
+                body = getattr(node, part, None)
+                if isinstance(body, list):
+                    setattr(node, part, [each for each in body if not _is_wiring(each)])
         definitions |= {ast.dump(each) for each in tree.body}
     return hashlib.sha256("".join(sorted(definitions)).encode()).hexdigest()[:12]
 

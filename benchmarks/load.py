@@ -31,7 +31,7 @@ from websockets.sync.client import connect
 
 from app import drafts
 from app.workspace import Workspace, new_token
-from audits.runs.sandbox import resident_memory
+from audits.runs.executing.sandbox import resident_memory
 from tests.free_port import free_port
 from tests.security.corpus import MODELS, TABLES
 

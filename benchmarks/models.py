@@ -135,7 +135,7 @@ def slope_difference(subject: object, exact: object) -> float:
     """Return how far exact slopes of the log-odds by a year of age are from differences of scores."""
     import torch
 
-    from audits.models.gradients import logits_over
+    from audits.models.networks.gradients import logits_over
 
     some = subject.data.take(np.arange(500))  # type: ignore[attr-defined]
     space = subject.space  # type: ignore[attr-defined]

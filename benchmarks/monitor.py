@@ -62,8 +62,8 @@ def app(train: str) -> Iterator[Running]:
     from app.workspace import issue_token
     from audits.data import DataSpec, build_data
     from audits.models import make_subject, model_spec
-    from audits.runs.database import Database
-    from audits.runs.monitors import Monitors
+    from audits.runs.keeping.database import Database
+    from audits.runs.monitoring.monitors import Monitors
     from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 
     frame = pd.read_csv(SHARED / "compas.csv")

@@ -19,7 +19,7 @@ from audits.data import DataSpec, FeatureSpace, build_data, load_data
 from audits.data.public import public_section
 from audits.data.spec import data_spec
 from audits.models import Subject, make_subject, model_spec
-from audits.models.baselines import train_baseline
+from audits.models.trained.baselines import train_baseline
 from audits.outcome_transport import outcome_transport
 from audits.outcome_transport.bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison import Comparison, Side, compare

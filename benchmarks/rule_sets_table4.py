@@ -22,7 +22,7 @@ from audits.data.public import public_section
 from audits.data.spec import data_spec
 from audits.models import Subject
 from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
-from audits.runs.threads import fixed_threads
+from audits.runs.executing.threads import fixed_threads
 from benchmarks.rule_sets import DECADES, SHARED, communities, six_layers
 
 NETWORKS = 3

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.datasets import make_classification
 
-from audits.models.dense import Dense
-from audits.models.fitting import Training, fit_dense
+from audits.models.networks.dense import Dense
+from audits.models.networks.fitting import Training, fit_dense
 from audits.sensitivity.matching import MatchSet, match_set
 from audits.sensitivity.measuring import Audited, Status, measure
 

@@ -22,6 +22,7 @@ from audits.runs.registry import AUDITS  # noqa: E402
 PAGE = ROOT / "docs" / "architecture.md"
 RECORDS = "<!-- made from the records: make docs -->", "<!-- end of what is made -->"
 LAYERS = "<!-- layers: make docs -->", "<!-- end of layers -->"
+SHARED = "<!-- shared rooms: make docs -->", "<!-- end of shared rooms -->"
 
 
 def tables() -> str:
@@ -124,9 +125,22 @@ def layers() -> str:
     )
 
 
+def shared() -> str:
+    """Return what lies in each folder of the rooms that audits share, as its own first sentence says."""
+    lines = ["| folder | what is in it |", "|---|---|"]
+    for room in ("data", "models", "runs"):
+        folder = ROOT / "audits" / room
+        for file in [folder / "__init__.py", *sorted(folder.glob("*/__init__.py"))]:
+            says = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+            lines.append(
+                f"| `{file.parent.relative_to(ROOT)}/` | {' '.join(says.split(chr(10) * 2)[0].split())} |"
+            )
+    return "\n".join(lines)
+
+
 def page(text: str) -> str:
     """Return the page `text` with what is made as it is now."""
-    for (begin, end), made in ((LAYERS, layers()), (RECORDS, tables())):
+    for (begin, end), made in ((LAYERS, layers()), (SHARED, shared()), (RECORDS, tables())):
         before, _, rest = text.partition(begin)
         _, _, after = rest.partition(end)
         text = f"{before}{begin}\n\n{made}\n\n{end}{after}"

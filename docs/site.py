@@ -135,15 +135,15 @@ def reference() -> str:
     lines += [
         "::: audits.notebook.audit",
         "",
-        "::: audits.runs.checking.check",
+        "::: audits.runs.gates.checking.check",
         "",
         "::: audits.notebook.Findings",
         "",
     ]
     lines += ["## Data and models", ""]
-    for name in ("audits.data.reading.read_table", "audits.data.building.build_data",
+    for name in ("audits.data.files.reading.read_table", "audits.data.building.building.build_data",
                  "audits.data.spec.DataSpec",
-                 "audits.models.spec.ModelSpec", "audits.models.subject.make_subject"):  # fmt: skip
+                 "audits.models.spec.ModelSpec", "audits.models.making.make_subject"):  # fmt: skip
         lines += [f"::: {name}", ""]
     lines += ["## Audits", ""]
     for name in ours():
@@ -160,7 +160,7 @@ def reference() -> str:
 def gallery() -> tuple[str, dict[str, str]]:
     """Return the gallery's page and its scripts: the figures of the bundled hiring example, live."""
     from audits.data.samples import write_samples
-    from audits.runs.inline import InlineExecutor
+    from audits.runs.executing.inline import InlineExecutor
 
     folder = Path(tempfile.mkdtemp(prefix="evenhand-gallery-"))
     try:

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.monitor_api import INGEST
-from app.monitor_reading import as_csv
+from app.serving.monitor_api import INGEST
+from app.serving.monitor_reading import as_csv
 from app.widgets import notices
 from app.widgets.figure_card import number_columns
 from audits.errors import InputError, RunFailed

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.ingest import webhook_hosts
-from app.monitor_api import INGEST
+from app.serving.ingest import webhook_hosts
+from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed

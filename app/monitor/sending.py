@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from app import state
-from app.ingest import Taken, drop_folder
-from app.monitor_api import INGEST
+from app.serving.ingest import Taken, drop_folder
+from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.monitors import Monitor
+from audits.runs.monitoring.monitors import Monitor
 from audits.stats.words import count
 
 __all__ = ["give_file", "remove_or_export", "send"]

@@ -10,12 +10,12 @@ import streamlit as st
 from app import state
 from app.monitor.alarms import alarms_card, flags_card
 from app.monitor.sending import give_file, remove_or_export, send
-from app.monitor_api import INGEST
+from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.monitors import Monitor
+from audits.runs.monitoring.monitors import Monitor
 from audits.sensitivity.figures import monitors as figures
 from audits.sensitivity.monitor.watching import Alarm, Drift, GroupRates
 from audits.sensitivity.monitor.words import SEVERITIES

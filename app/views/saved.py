@@ -19,7 +19,7 @@ from app.widgets.saved_runs import (
 )
 from app.widgets.subject import subject_line
 from audits.errors import InputError, RunFailed
-from audits.runs.saved import SavedRuns
+from audits.runs.keeping.saved import SavedRuns
 
 space = state.workspace()
 draft = space.draft()

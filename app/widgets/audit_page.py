@@ -25,10 +25,10 @@ from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.errors import InputError
-from audits.runs.handle import RunProgress
+from audits.runs.executing.handle import RunProgress
+from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.runs.saved import SavedRuns
 
 __all__ = ["Chosen", "audit_page", "run_title"]
 

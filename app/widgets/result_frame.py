@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.documentation import page_about
+from app.serving.documentation import page_about
 from app.widgets.export import export_section
 from app.widgets.frame import page_text
 from audits.runs.documents import dump_yaml

@@ -10,12 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.tending import snapshot
+from app.serving.tending import snapshot
 from app.widgets import notices
 from audits.errors import InputError, RunFailed
-from audits.runs.store import home
-from audits.runs.trail import Trail, short
-from audits.runs.watching import ask_to_cancel, disk_by_workspace, servers
+from audits.runs.keeping.store import home
+from audits.runs.keeping.trail import Trail, short
+from audits.runs.keeping.watching import ask_to_cancel, disk_by_workspace, servers
 
 __all__ = ["audit_log", "memory_and_disk", "runs"]
 

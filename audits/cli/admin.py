@@ -6,9 +6,9 @@ import json
 import time
 
 from audits.cli.words import counted, one_line
-from audits.runs.store import home
-from audits.runs.trail import Trail, short
-from audits.runs.watching import ask_to_cancel, disk_by_workspace, servers
+from audits.runs.keeping.store import home
+from audits.runs.keeping.trail import Trail, short
+from audits.runs.keeping.watching import ask_to_cancel, disk_by_workspace, servers
 
 __all__ = ["cancelled", "logged", "status"]
 

@@ -15,9 +15,9 @@ from audits.cli.words import wrapped
 from audits.data import DataSpec, Keep, LabelCut, ReadOptions, Recode
 from audits.data.spec import Weights
 from audits.models.spec import Endpoint, ModelSpec, Predictions
-from audits.runs.gate import Gate
+from audits.runs.gates.gate import Gate
+from audits.runs.gates.rules import BaselineRule, Rule, Waiver
 from audits.runs.registry import AUDITS
-from audits.runs.rules import BaselineRule, Rule, Waiver
 
 __all__ = ["explain"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from audits.cli.words import counted
 from audits.errors import InputError
-from audits.runs.backups import Copied, backup, restore
-from audits.runs.erasing import Erased, erase_person
-from audits.runs.store import home
-from audits.runs.trail import Trail
+from audits.runs.keeping.backups import Copied, backup, restore
+from audits.runs.keeping.erasing import Erased, erase_person
+from audits.runs.keeping.store import home
+from audits.runs.keeping.trail import Trail
 
 __all__ = ["backed_up", "erased", "restored"]
 

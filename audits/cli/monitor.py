@@ -105,8 +105,8 @@ def replayed(
         If a bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
-    from audits.runs.monitors import MOST_PEOPLE, Batch
-    from audits.runs.replaying import Replay, compared, replay
+    from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch
+    from audits.runs.monitoring.replaying import Replay, compared, replay
     from audits.sensitivity import MonitorBundle
 
     frame = read_table(rows).frame

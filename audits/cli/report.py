@@ -53,7 +53,7 @@ def baseline(folder: Path, out: Path) -> str:
     InputError
         If the folder holds no finished run, or the file cannot be written.
     """
-    from audits.runs.baselines import baseline_of
+    from audits.runs.gates.baselines import baseline_of
 
     return _written(out, baseline_of(_finished(folder)).encode())
 

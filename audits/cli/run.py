@@ -16,16 +16,16 @@ from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
-from audits.runs.executors import InlineExecutor, ProcessExecutor
+from audits.runs.executing.executors import InlineExecutor, ProcessExecutor
 from audits.runs.fetching import fetched
-from audits.runs.gate import STRICT, Gate, Judgement, gate_of, judge
-from audits.runs.gate_reports import annotated, junit_xml, markdown
+from audits.runs.gates.gate import STRICT, Gate, Judgement, gate_of, judge
+from audits.runs.gates.reports import annotated, junit_xml, markdown
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
-    from audits.runs.handle import Run
+    from audits.runs.executing.handle import Run
+    from audits.runs.keeping.saved import SavedRuns
     from audits.runs.result import RunResult
-    from audits.runs.saved import SavedRuns
 
 __all__ = ["Wishes", "run", "start_again"]
 
@@ -90,7 +90,7 @@ def run(spec: Path, out: Path | None, wishes: Wishes) -> tuple[int, str]:
 
 def start_again(identity: str, out: Path | None, wishes: Wishes) -> tuple[int, str]:
     """Run a saved audit again that failed, was cancelled or was interrupted."""
-    from audits.runs.saved import SavedRuns
+    from audits.runs.keeping.saved import SavedRuns
 
     _check(wishes)
     saved = SavedRuns()
@@ -136,7 +136,7 @@ def _gate(spec: dict[str, Any], wishes: Wishes) -> Gate | None:
 
 def _begin(spec: dict[str, Any], base_dir: Path, wishes: Wishes) -> _Kept | None:
     """Note the run among the saved audits; None, with a word on standard error, where that cannot be."""
-    from audits.runs.saved import SavedRuns  # late: a database for runs that are kept
+    from audits.runs.keeping.saved import SavedRuns  # late: a database for runs that are kept
 
     try:
         saved = SavedRuns()
@@ -214,7 +214,7 @@ def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
 
 
 def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    from audits.runs.cluster import DaskExecutor  # late: few runs leave the machine
+    from audits.runs.executing.cluster import DaskExecutor  # late: few runs leave the machine
 
     try:
         with (

@@ -7,9 +7,9 @@ import time
 
 from audits.cli.words import counted, one_line, wrapped
 from audits.errors import InputError
-from audits.runs.compare import Change, compare_runs
 from audits.runs.documents import dump_yaml
-from audits.runs.saved import STATUSES, SavedRun, SavedRuns
+from audits.runs.gates.compare import Change, compare_runs
+from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
 
 __all__ = ["annotate", "compare", "listed", "removed", "renamed", "shown"]
 

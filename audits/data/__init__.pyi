@@ -1,10 +1,10 @@
 from .audit_data import AuditData, group_name
-from .building import build_data
+from .building.building import build_data
 from .describing import describe
+from .files.reading import FORMATS, Limits, ReadOptions, ReadReport, Table, read_table
 from .kinds import KINDS, ROLES, Kind, Role, infer_kinds
 from .loading import load_data
 from .public import PUBLIC, public_section
-from .reading import FORMATS, Limits, ReadOptions, ReadReport, Table, read_table
 from .space import FeatureSpace
 from .spec import DataSpec, Keep, LabelCut, Recode, check_spec, data_spec
 

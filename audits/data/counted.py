@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audits.data.batches import Batches
+from audits.data.files.batches import Batches
 from audits.errors import InputError
 from audits.progress import Progress, silent
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from audits.data.building.naming import named_protected, named_result, stored
+from audits.data.files.tables import Table
 from audits.data.kinds import Kind, infer_kinds
-from audits.data.naming import named_protected, named_result, stored
-from audits.data.tables import Table
 from audits.data.values import as_text
 
 __all__ = ["describe"]

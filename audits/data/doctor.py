@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 
 from audits.data.audit_data import AuditData
-from audits.data.columns import as_written_number, is_number
+from audits.data.building.naming import stored
+from audits.data.files.columns import as_written_number, is_number
+from audits.data.files.tables import Table
 from audits.data.kinds import infer_kind
-from audits.data.naming import stored
 from audits.data.spec import DataSpec, LabelCut
-from audits.data.tables import Table
 from audits.data.values import as_text, text_of
 
 __all__ = ["Finding", "Mend", "examine"]

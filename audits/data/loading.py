@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from audits.data.audit_data import AuditData
-from audits.data.building import build_data
-from audits.data.reading import read_table
+from audits.data.building.building import build_data
+from audits.data.files.reading import read_table
+from audits.data.files.tables import Limits
 from audits.data.spec import DataSpec
-from audits.data.tables import Limits
 from audits.errors import InputError
 
 __all__ = ["data_paths", "load_data"]

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from audits.checks import adapter, build
+from audits.data.files.tables import ReadOptions
 from audits.data.kinds import Kind, Role
-from audits.data.tables import ReadOptions
 from audits.errors import InputError
 
 __all__ = ["DataSpec", "Keep", "LabelCut", "Recode", "check_spec", "data_spec"]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.data.columns import Markers, is_number
+from audits.data.files.columns import Markers, is_number
 from audits.data.frames import with_columns
 from audits.data.values import as_text
 

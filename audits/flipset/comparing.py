@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.data import counterfactuals as data_columns
+from audits.data.building import counterfactuals as data_columns
 from audits.data.values import MISSING
 from audits.flipset.inventing import Inventor
 from audits.flipset.matching import Counterparts, Flips, Invented, Matched

@@ -16,11 +16,11 @@ from audits.loss_ratio.moving import Moved, move_people, target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.testing import run_tests
 from audits.models import Model, Subject
-from audits.models.fair import balanced
-from audits.models.reductions import train_reductions
-from audits.models.subject import train_model
+from audits.models.making import train_model
 from audits.models.subspaces import category_units
-from audits.models.training import check_parts, check_trainable
+from audits.models.trained.fair import balanced
+from audits.models.trained.reductions import train_reductions
+from audits.models.trained.training import check_parts, check_trainable
 from audits.progress import Progress, part
 
 __all__ = ["average_odds_difference", "balanced_accuracy", "compare_models"]

@@ -18,7 +18,7 @@ from audits.loss_ratio.flow import step_sizes
 from audits.loss_ratio.metrics import Metrics
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
-from audits.models.gradients import logits_over
+from audits.models.networks.gradients import logits_over
 from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 

@@ -25,8 +25,8 @@ from audits.loss_ratio.metrics import FairMetric, Metrics
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.search import MOST_SCORED, SEARCH_STEPS, Found, black_box_flow, scorings
 from audits.models import Subject
-from audits.models.gradients import Differentiable, logits_over
 from audits.models.labels import NumberModel, class_codes, label_numbers
+from audits.models.networks.gradients import Differentiable, logits_over
 from audits.models.protocol import class_text
 from audits.models.subspaces import category_units
 from audits.progress import Progress, part

@@ -107,7 +107,32 @@ def warnings_for(
             f"There is no verdict, as {metric.nothing}: moving people along directions that are noise makes "
             "losses larger wherever the model reads them."
         )
-    flow = moved.flow
+    found += _moving(subject, moved, tests, options)
+    zeros = int(np.count_nonzero(moved.flow.before <= LEAST_LOSS))
+    if zeros:
+        found.append(
+            f"The model's loss is 0 for {people(zeros)}; it counts as {tests.floor:.2g} there, so that "
+            "nobody is dropped."
+        )
+    found += _heavy(tests)
+    wrong = float(tests.errors.both + tests.errors.before)
+    if wrong == 0:
+        found.append("Nobody is misclassified before the move, so the ratio of error rates does not exist.")
+    elif wrong < _FEW_ERRORS:
+        found.append(
+            f"Only {'1 person is' if wrong == 1 else f'{wrong:g} people are'} misclassified before the move: "
+            "the ratio of error rates says little."
+        )
+    if subject.training is None:
+        found.append(
+            "The test holds if the model was not trained on the people audited, which cannot be checked here."
+        )
+    return tuple(found)
+
+
+def _moving(subject: Subject, moved: Moved, tests: Tests, options: LossRatioOptions) -> list[str]:
+    """Say what kept the people moved from being those of the paper's map."""
+    found, flow = [], moved.flow
     if moved.searched is not None:
         if moved.method == OF_TREES:
             between = (
@@ -157,26 +182,7 @@ def warnings_for(
             f"For {people(flow.fell)} the penalised loss ended below its start, so the steps are too long "
             f"there; try a step size of {options.step_size / 2:g}."
         )
-    zeros = int(np.count_nonzero(flow.before <= LEAST_LOSS))
-    if zeros:
-        found.append(
-            f"The model's loss is 0 for {people(zeros)}; it counts as {tests.floor:.2g} there, so that "
-            "nobody is dropped."
-        )
-    found += _heavy(tests)
-    wrong = float(tests.errors.both + tests.errors.before)
-    if wrong == 0:
-        found.append("Nobody is misclassified before the move, so the ratio of error rates does not exist.")
-    elif wrong < _FEW_ERRORS:
-        found.append(
-            f"Only {'1 person is' if wrong == 1 else f'{wrong:g} people are'} misclassified before the move: "
-            "the ratio of error rates says little."
-        )
-    if subject.training is None:
-        found.append(
-            "The test holds if the model was not trained on the people audited, which cannot be checked here."
-        )
-    return tuple(found)
+    return found
 
 
 def _longer(tests: Tests) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from audits.data.values import is_missing, text_of
 from audits.models.formats import format_of
+from audits.models.making import make_subject
 from audits.models.spec import model_path
-from audits.models.subject import make_subject
 
 if TYPE_CHECKING:
     from audits.data import AuditData

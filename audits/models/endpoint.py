@@ -1,7 +1,7 @@
-"""A classifier behind an HTTP address.
+"""A model behind an HTTP address.
 
 What the service answers for a person is read as an ONNX file's output would be: a probability of the second
-class, probabilities of all classes as a list or as ``{class: probability}``, or a label.
+class, probabilities of all classes as a list or as ``{class: probability}``, a label, or a number.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.checks import choices
-from audits.errors import InputError
-from audits.models.onnx_inputs import check_columns
-from audits.models.onnx_outputs import (
+from audits.models.heads import (
+    Numbers,
+    class_scores,
     name_classes,
     named_by_data,
-    one_hot,
+    number_sign,
+    one_number,
     probabilities_of,
     read_probabilities,
     zipmap_keys,
 )
+from audits.models.onnx.inputs import check_columns
 from audits.models.protocol import class_text, label_values
 from audits.models.service import Service
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import Endpoint
 
-__all__ = ["EndpointModel", "load_endpoint", "open_service", "service_digest"]
+__all__ = ["EndpointModel", "EndpointNumbers", "load_endpoint", "load_endpoint_number"]
 
 _TRIED_FIRST = 1000
 
@@ -89,10 +91,37 @@ class EndpointModel:
         width = 1 if self.classes is None else len(self.classes)
         if frame.empty:
             return np.empty((0, width)) if width > 1 else np.empty(0)
-        return _scores(self.service.ask(frame), frame, self.labels, width, self.name, self.logits)
+        answers = _numbers(self.service.ask(frame))
+        return class_scores(answers, frame, self.name, width=width, labels=self.labels, logits=self.logits)
 
 
-def open_service(
+@dataclass(frozen=True, eq=False)
+class EndpointNumbers(Numbers):
+    """A service with one number a person as its answer."""
+
+    service: Service
+    sha256: str
+    notes: tuple[str, ...]
+    sign: float
+
+    invents = True
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The model in words."""
+        return self.service.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What is sent of each person."""
+        return self.service.columns
+
+    def answers(self, frame: pd.DataFrame) -> Any:
+        """Return what the service answers for rows, at least one."""
+        return self.service.ask(frame)
+
+
+def _open(
     options: Endpoint, data: AuditData, columns: Sequence[str] | None = None
 ) -> tuple[Service, Any, list[str]]:
     """Return the service, its answers for the first people of `data`, and notes on how it behaves.
@@ -153,7 +182,7 @@ def load_endpoint(
         If the host is not allowed, the service cannot be asked, or its answers are no probabilities or
         labels.
     """
-    service, answers, notes = open_service(options, data, columns)
+    service, answers, notes = _open(options, data, columns)
     sample = data.frame.iloc[:_TRIED_FIRST]
     labels: dict[str, int] | None = None
     found: tuple[object, ...] | None
@@ -180,37 +209,32 @@ def load_endpoint(
                 "order."
             )
     width = 1 if found is None else len(found)
-    scores = _scores(answers, sample, labels, width, service.name, logits)
-    return EndpointModel(service, found, labels, service_digest(options, scores), tuple(notes), logits)
+    answers = _numbers(answers)
+    scores = class_scores(answers, sample, service.name, width=width, labels=labels, logits=logits)
+    return EndpointModel(service, found, labels, _digest(options, scores), tuple(notes), logits)
 
 
-def service_digest(options: Endpoint, scores: np.ndarray) -> str:
+def load_endpoint_number(
+    options: Endpoint, data: AuditData, *, columns: Sequence[str] | None = None
+) -> EndpointNumbers:
+    """Ask a service that gives one number a person, as `load_endpoint` asks a classifier.
+
+    Raises
+    ------
+    InputError
+        If the label is no cut of a number, the service cannot be asked, or it gives anything else.
+    """
+    sign = number_sign(data)
+    service, answers, notes = _open(options, data, columns)
+    numbers = one_number(answers, data.frame.iloc[:_TRIED_FIRST], service.name)
+    return EndpointNumbers(service, _digest(options, numbers), tuple(notes), sign)
+
+
+def _digest(options: Endpoint, scores: np.ndarray) -> str:
     """Return the SHA-256 of the address, the version, and scores (n,) or (n, k) that it gave."""
     said = hashlib.sha256(json.dumps([options.url, options.version]).encode())
     said.update(np.ascontiguousarray(scores, dtype="<f8").tobytes())
     return said.hexdigest()
-
-
-def _scores(
-    answers: Any,
-    frame: pd.DataFrame,
-    labels: Mapping[str, int] | None,
-    width: int,
-    name: str,
-    logits: bool,
-) -> np.ndarray:
-    if labels is not None:
-        return one_hot(answers, labels, width, name)
-    if logits:
-        answers = probabilities_of(answers, name)
-    scores = read_probabilities(_numbers(answers), frame, name)
-    if scores.ndim == 1 and width == 1:
-        return scores
-    if scores.ndim == 1:
-        scores = np.column_stack([1.0 - scores, scores])
-    if scores.shape[1] != width:
-        raise InputError(name, f"must give {width} probabilities a person", scores.shape[1])
-    return scores
 
 
 def _numbers(answers: Any) -> Any:

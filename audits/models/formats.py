@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from audits.errors import InputError
 
-__all__ = ["READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow"]
+if TYPE_CHECKING:
+    from audits.models.protocol import Model
+
+__all__ = ["READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow", "reader_of"]
 
 READERS: Mapping[str, str] = {
-    "ONNX": "audits.models.onnx",
-    "XGBoost": "audits.models.xgboost_file",
-    "LightGBM": "audits.models.lightgbm_file",
-    "CatBoost": "audits.models.catboost_file",
-    "skops": "audits.models.skops_file",
+    "ONNX": "audits.models.onnx.model",
+    "XGBoost": "audits.models.native.xgboost_file",
+    "LightGBM": "audits.models.native.lightgbm_file",
+    "CatBoost": "audits.models.native.catboost_file",
+    "skops": "audits.models.native.skops_file",
 }
 """Format and the module that reads it."""
 
@@ -65,6 +70,20 @@ _REFUSED_SUFFIXES: Mapping[str, str] = {
     ".pb": "TensorFlow",
     ".safetensors": "safetensors",
 }
+
+
+def reader_of(path: Path) -> Callable[..., Model]:
+    """Return what loads a file and matches it to data: ``load(path, data, spec, number=…)`` of its module.
+
+    Call that only from a worker process: the file is a stranger's.
+
+    Raises
+    ------
+    InputError
+        If its content is of a format that is refused or not known.
+    """
+    reader: Callable[..., Model] = import_module(READERS[format_of(path)]).load
+    return reader
 
 
 def format_of(path: Path) -> str:

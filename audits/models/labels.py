@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,15 @@ from audits.models.thresholds import Threshold
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["NumberModel", "class_codes", "cut_rule", "cut_threshold", "label_numbers", "number_column"]
+__all__ = [
+    "NumberModel",
+    "class_codes",
+    "cut_rule",
+    "cut_threshold",
+    "label_numbers",
+    "number_column",
+    "number_matrix",
+]
 
 
 @runtime_checkable
@@ -102,3 +110,11 @@ def number_column(column: pd.Series) -> np.ndarray:
             f"column {column.name!r}", f"must be finite, but {np.isinf(values).sum():,} values are not"
         )
     return values
+
+
+def number_matrix(rows: Any) -> np.ndarray:
+    """Return a table of numbers, in whatever form, as a matrix (n, k) of float64."""
+    if isinstance(rows, np.ndarray):
+        return rows.astype(np.float64)
+    frame = rows if isinstance(rows, pd.DataFrame) else rows.to_pandas()
+    return np.column_stack([number_column(frame.iloc[:, place]) for place in range(frame.shape[1])])

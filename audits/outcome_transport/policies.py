@@ -168,7 +168,7 @@ def _learn(
     """Train the reference on `data`, held to its constraint if it has one."""
     if policy.constraint is None:
         return train_model(data, train, subject.seed, silent)
-    from audits.models.constrained import train_equal_opportunity
+    from audits.models.trained.constrained import train_equal_opportunity
 
     group, _ = group_codes(data, options.by, "outcome_transport.by")
     return train_equal_opportunity(data, group, where=f"{_WHERE}.constraint")
@@ -190,7 +190,7 @@ def _another_model(
         model = _learn(subject, subject.training, policy, policy.train, options)
         labels = False
     else:
-        from audits.models.onnx import load_onnx
+        from audits.models.onnx.model import load_onnx
 
         file = load_onnx(model_path(policy.path or "", subject.base_dir, f"{_WHERE}.path"), subject.data)
         model, labels = file, file.labels is not None

@@ -181,6 +181,44 @@ def warnings_for(
         found.append(
             "All outcomes are the same, so every person is mapped to everybody and the distance is 0."
         )
+    found += _ties(result, comparison, options)
+    if max(result.unmatched.values()) > 0.001:
+        found.append(
+            f"{percent(result.unmatched['source'], result.n_source)} of the source and "
+            f"{percent(result.unmatched['target'], result.n_target)} of the target people are left "
+            f"unmatched; bias "
+            "and flows are those of the matched."
+        )
+    if result.certificate.slack is None and "did not converge" in result.certificate.method:
+        found.append("The blurred coupling did not converge: raise epsilon.")
+    if result.certificate.slack is None:
+        found.append(
+            "A blurred coupling's cost is not the least possible one; the p-value of the distance is that of "
+            "the exact one."
+        )
+    alone = [row.group for row in result.bias if row.level != "all" and row.n < 2]
+    if result.n_target < 2 and comparison.target.name not in alone:
+        alone.append(comparison.target.name)
+    if alone:
+        found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")
+    if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
+        found.append(
+            "Outcomes have two values, so that everybody with the same outcome is mapped to the same people "
+            "in the even coupling: rows of the flow matrix with the same outcome are equal by construction. "
+            "Where both sides give probabilities, outcome: probability tells people apart."
+        )
+    if not options.permutations:
+        found.append(
+            "Chance was not measured: permutations is 0, so there is no verdict but insufficient evidence."
+        )
+    return tuple(found)
+
+
+def _ties(
+    result: OutcomeTransportResult, comparison: Comparison, options: OutcomeTransportOptions
+) -> list[str]:
+    """Say how far the bias is settled by the outcomes."""
+    found = []
     if all(row.mean.value is None for row in result.bias):
         found.append(
             "The data name no features, so how unlike the people behind the outcomes are (their bias) was "
@@ -212,33 +250,4 @@ def warnings_for(
             f"{number(everybody.low)} to {number(everybody.high)}; the even coupling gives "
             f"{number(everybody.value)}."
         )
-    if max(result.unmatched.values()) > 0.001:
-        found.append(
-            f"{percent(result.unmatched['source'], result.n_source)} of the source and "
-            f"{percent(result.unmatched['target'], result.n_target)} of the target people are left "
-            f"unmatched; bias "
-            "and flows are those of the matched."
-        )
-    if result.certificate.slack is None and "did not converge" in result.certificate.method:
-        found.append("The blurred coupling did not converge: raise epsilon.")
-    if result.certificate.slack is None:
-        found.append(
-            "A blurred coupling's cost is not the least possible one; the p-value of the distance is that of "
-            "the exact one."
-        )
-    alone = [row.group for row in result.bias if row.level != "all" and row.n < 2]
-    if result.n_target < 2 and comparison.target.name not in alone:
-        alone.append(comparison.target.name)
-    if alone:
-        found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")
-    if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
-        found.append(
-            "Outcomes have two values, so that everybody with the same outcome is mapped to the same people "
-            "in the even coupling: rows of the flow matrix with the same outcome are equal by construction. "
-            "Where both sides give probabilities, outcome: probability tells people apart."
-        )
-    if not options.permutations:
-        found.append(
-            "Chance was not measured: permutations is 0, so there is no verdict but insufficient evidence."
-        )
-    return tuple(found)
+    return found

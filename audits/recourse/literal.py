@@ -16,7 +16,7 @@ from audits.data.blocks import LevelBlock, NumberBlock
 from audits.data.values import as_text, text_of
 from audits.errors import InputError
 from audits.models import Subject
-from audits.models.gradients import logits_over
+from audits.models.networks.gradients import logits_over
 from audits.recourse.actions import Actions
 from audits.recourse.options import RecourseOptions
 

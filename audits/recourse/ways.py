@@ -21,7 +21,7 @@ from audits.data.blocks import NumberBlock
 from audits.data.frames import with_columns
 from audits.data.values import text_of
 from audits.models import Subject
-from audits.models.subject import train_model
+from audits.models.making import train_model
 from audits.progress import Progress, part, silent
 from audits.recourse.downstream import Downstream, downstream_of
 from audits.recourse.result import GroupAction

@@ -1,5 +1,5 @@
 """Results arranged for readers: one self-contained HTML file."""
 
-from audits.reports.html import render_report, write_report
+import lazy_loader
 
-__all__ = ["render_report", "write_report"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

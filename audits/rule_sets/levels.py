@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audits.data.columns import convert_text
-from audits.data.groups import bin_names
+from audits.data.building.groups import bin_names
+from audits.data.files.columns import convert_text
 from audits.data.values import MISSING, as_text, text_of
 from audits.errors import InputError
 from audits.mining.attributes import Attribute, End, category, interval

@@ -18,13 +18,12 @@ from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.progress import Progress, part, silent
 from audits.runs.documents import plain_data
-from audits.runs.fitting import check_subject
-from audits.runs.recent import Recent
+from audits.runs.executing.fitting import check_subject
+from audits.runs.executing.threads import fixed_threads
+from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
-from audits.runs.sizes import frame_bytes
 from audits.runs.spec import AuditRequest, Spec
-from audits.runs.threads import fixed_threads
 from audits.runs.version import VERSION
 
 __all__ = ["carry_out", "execute", "prepared_subject"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
-from audits.data.tables import Limits
+from audits.data.files.tables import Limits
 from audits.errors import InputError, how_to_install
 
 __all__ = ["ALLOWED", "fetched"]

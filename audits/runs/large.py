@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data
-from audits.data.batches import Batches, open_batches
 from audits.data.counted import MOST_VALUES, Asked, TooMany, count_rows, finish
-from audits.data.tables import ReadReport
-from audits.data.typed_tables import convert_typed
+from audits.data.files.batches import Batches, open_batches
+from audits.data.files.tables import ReadReport
+from audits.data.files.typed_tables import convert_typed
 from audits.errors import InputError
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
 from audits.progress import Progress, part

@@ -7,12 +7,20 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-__all__ = ["Recent"]
+import pandas as pd
+
+from audits.results import tables
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+
+__all__ = ["Recent", "frame_bytes", "result_bytes"]
 
 T = TypeVar("T")
 _LOOKED_AT_SECONDS = 120.0
+_BESIDE = 2_200_000  # numbers and sentences of an audit, and the figures that pages keep of it, about
 
 
 @dataclass
@@ -86,3 +94,14 @@ class Recent(Generic[T]):
 
     def _total(self, owner: str | None = None) -> int:
         return sum(kept.size for kept in self._things.values() if owner is None or kept.owner == owner)
+
+
+def frame_bytes(frame: pd.DataFrame) -> int:
+    """Return the bytes of a frame, its texts included."""
+    return int(frame.memory_usage(deep=True).sum())
+
+
+def result_bytes(found: RunResult) -> int:
+    """Return about how many bytes a result takes."""
+    frames = (table for audit in found.audits for table in tables(audit.result).values())
+    return sum(map(frame_bytes, frames)) + _BESIDE * len(found.audits)

@@ -24,7 +24,7 @@ from audits.models.spec import Train
 from audits.runs.countable import is_counted
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import dump_yaml, load_document, plain_data
-from audits.runs.gate import Gate, read_gate
+from audits.runs.gates.gate import Gate, read_gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 

@@ -23,15 +23,15 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
-from audits.data.counterfactuals import check_counterfactuals, counterfactual_frame
+from audits.data.building.counterfactuals import check_counterfactuals, counterfactual_frame
+from audits.data.building.groups import cut
 from audits.data.frames import with_columns
-from audits.data.groups import cut
 from audits.data.values import MISSING, as_text
 from audits.errors import InputError
 from audits.models import Subject
-from audits.models.mlp import Network, train_mlp
 from audits.models.protocol import Model
 from audits.models.quality import area_under_curve
+from audits.models.trained.mlp import Network, train_mlp
 from audits.progress import Progress, part, silent
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.sides import Side, TwinMetric, sides_of
@@ -133,7 +133,7 @@ def augmented(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
 
 
 def _kind(model: Model) -> str | None:
-    from audits.models.baselines import NAMES, Baseline  # pages read results without scikit-learn
+    from audits.models.trained.baselines import NAMES, Baseline  # pages read results without scikit-learn
 
     if isinstance(model, Network):
         return "mlp" if model.name == "neural network" else None
@@ -145,7 +145,7 @@ def _kind(model: Model) -> str | None:
 def _train(training: AuditData, kind: str, seed: int, progress: Progress) -> Model:
     if kind == "mlp":
         return train_mlp(training, seed=seed, progress=progress)
-    from audits.models.baselines import train_baseline
+    from audits.models.trained.baselines import train_baseline
 
     return train_baseline(training, kind, seed=seed)  # type: ignore[arg-type]
 

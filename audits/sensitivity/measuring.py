@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, softmax
 
-from audits.models.dense import Dense
+from audits.models.networks.dense import Dense
 
 __all__ = ["Audited", "Measured", "Status", "exceeds", "measure", "smoothing_noise", "totals"]
 

@@ -13,8 +13,8 @@ from audits.data.blocks import NumberBlock
 from audits.data.heavy import check_spread
 from audits.errors import InputError
 from audits.models import Subject
-from audits.models.dense import dense_of
-from audits.models.gradients import logits_over
+from audits.models.networks.dense import dense_of
+from audits.models.networks.gradients import logits_over
 from audits.models.protocol import row_weights
 from audits.progress import Progress, part
 from audits.sensitivity.blackbox import measure_blackbox

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app import drafts, work
 from app.workspace import Workspace, issue_token
 from audits.data.samples import CATALOGUE
-from audits.runs.executors import InlineExecutor
+from audits.runs.executing.executors import InlineExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = str(ROOT / "app" / "main.py")

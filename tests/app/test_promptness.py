@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from app.promptness import answer_at_once
+from app.serving.promptness import answer_at_once
 
 
 def test_connections_inherit_the_option_and_nothing_stays_open() -> None:

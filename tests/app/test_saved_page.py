@@ -7,7 +7,7 @@ import time
 from app import work
 from app.widgets.tour_step import STEPS
 from app.workspace import Workspace, issue_token
-from audits.runs.saved import SavedRuns
+from audits.runs.keeping.saved import SavedRuns
 from tests.app.test_pages import texts, visit
 
 PAGE = "views/saved.py"

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import drafts, monitor_api, work
-from app.ingest import Ingest
+from app import drafts, work
+from app.serving import monitor_api
+from app.serving.ingest import Ingest
 from app.workspace import Workspace
-from audits.runs.monitors import Batch
+from audits.runs.monitoring.monitors import Batch
 from tests.sensitivity.conftest import people
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from audits.runs.executors import InlineExecutor
+from audits.runs.executing.executors import InlineExecutor
 from audits.runs.spec import read_spec
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched

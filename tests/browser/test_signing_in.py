@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from audits.runs.trail import Trail
+from audits.runs.keeping.trail import Trail
 from tests.browser import acts
 from tests.browser.conftest import ROOT, Server, _await
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser
 from plotly.offline import get_plotlyjs
 
 from audits.drawing.marks import dot, named
-from audits.runs.inline import InlineExecutor
+from audits.runs.executing.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
 pytestmark = pytest.mark.browser

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 
 import audits
-from audits.runs.gate import judge
-from audits.runs.gate_reports import junit_xml
+from audits.runs.gates.gate import judge
+from audits.runs.gates.reports import junit_xml
+from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
-from audits.runs.saved import SavedRuns
 from audits.stats.words import number
 from tests.cli.conftest import write_spec
 from tests.runs.extra_audits import EXTRA, PlainResult
@@ -250,7 +250,7 @@ def test_junit_holds_no_character_that_xml_cannot(monkeypatch):
     monkeypatch.setitem(AUDITS._added, "slow", EXTRA["slow"])
     nasty = PlainResult("evidence of a difference", "a\x00\x1b<b>&\ud800 ok", ())
     result = RunResult("0", {}, {}, {}, (AuditResult("slow", {}, nasty),))
-    text = junit_xml(judge(result, audits.runs.gate.STRICT))
+    text = junit_xml(judge(result, audits.runs.gates.gate.STRICT))
     assert ET.fromstring(text).find(".//failure").text == "a\ufffd\ufffd<b>&\ufffd ok"
 
 

@@ -28,7 +28,7 @@ SPEC = {
 RUN = """
 import json, sys
 from pathlib import Path
-from audits.runs.inline import InlineExecutor
+from audits.runs.executing.inline import InlineExecutor
 result = InlineExecutor().submit(json.loads(Path("spec.json").read_text()), Path.cwd()).result()
 assert result.audits[0].result.table
 """
@@ -83,8 +83,8 @@ def test_describe_reads_without_statistics(tmp_path: Path):
 COPIED = """
 import json
 from pathlib import Path
-from audits.runs.executors import ProcessExecutor
-from audits.runs.inline import InlineExecutor
+from audits.runs.executing.executors import ProcessExecutor
+from audits.runs.executing.inline import InlineExecutor
 {before}
 spec = json.loads(Path("spec.json").read_text())
 with ProcessExecutor(1, base=Path.cwd() / "home", warm=False) as executor:
@@ -110,7 +110,7 @@ def test_a_copy_keeps_nothing_that_was_open_and_dies_alone(tmp_path: Path):
     code = """
 import os, signal
 from pathlib import Path
-from audits.runs.process import WorkerProcess
+from audits.runs.executing.process import WorkerProcess
 secret = open("people.csv")
 worker = WorkerProcess(warm=False, forked=True)
 assert next(worker.messages()) == {"event": "ready"}

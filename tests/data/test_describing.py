@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audits.data import DataSpec, build_data, describe, read_table
-from audits.data.naming import stored
+from audits.data.building.naming import stored
 
 
 def test_a_small_table_by_hand(tmp_path: Path):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.data import build_data, data_spec
-from audits.data.leaks import _cut_errors, telling_features
+from audits.data.building.leaks import _cut_errors, telling_features
 
 Y = np.repeat([True, False], 100)
 

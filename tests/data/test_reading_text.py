@@ -175,6 +175,31 @@ def test_encoding_is_overridden(tmp_path: Path):
     assert read(tmp_path, b"a,b\n\x81,1\nx,2\n").report.files[0].encoding == "latin-1"
 
 
+@pytest.mark.parametrize(
+    ("words", "encoding"),
+    [
+        (["Müller", "Größe", "José", "François", "Ærø", "señor"], "cp1252"),
+        (["£20", "€30", "20°C", "5½", "‘so’"], "cp1252"),
+        (["Łukasz", "Świętokrzyskie", "Dvořák", "mężczyzna", "wykształcenie"], "cp1250"),
+        (["Москва", "мужчина", "женщина", "образование"], "cp1251"),
+        (["Αθήνα", "άνδρας", "γυναίκα", "Θεσσαλονίκη"], "cp1253"),
+        (["東京", "男性", "女性", "北海道", "いいえ"], "cp932"),
+        (["北京", "上海", "广东省", "年龄", "男", "女"], "gb18030"),
+        (["臺北", "高雄", "年齡", "男", "女"], "big5"),
+        (["서울", "남자", "여자", "아니오"], "cp949"),
+    ],
+)
+@pytest.mark.parametrize("every", [1, 100])
+def test_code_pages_are_found_among_numbers_and_plain_words(
+    tmp_path: Path, words: list[str], encoding: str, every: int
+):
+    cells = [word for each in 2 * words for word in [each, *["Smith"] * (every - 1)]]
+    text = "id,name,wage\n" + "".join(f"{i},{cell},{i * 37 % 9000}\n" for i, cell in enumerate(cells))
+    table = read(tmp_path, text.encode(encoding))
+    assert table.report.files[0].encoding == encoding
+    assert table.frame["name"].tolist() == cells
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends(tmp_path: Path, end: str):
     table = read(tmp_path, end.join(["a,b", "1,x", "2,y", ""]))

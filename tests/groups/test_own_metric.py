@@ -11,7 +11,7 @@ import pytest
 import audits
 from audits.groups import metrics
 from audits.reports.html import render_report
-from audits.runs.inline import InlineExecutor
+from audits.runs.executing.inline import InlineExecutor
 from tests.runs.conftest import write_people
 
 MODULE = """

@@ -21,7 +21,7 @@ from audits.loss_ratio.heat_map import linear_ratios, turned
 from audits.loss_ratio.metrics import Metrics, projection_metric
 from audits.loss_ratio.turning import turned_metrics
 from audits.models import make_subject, model_spec
-from audits.models.gradients import logits_over
+from audits.models.networks.gradients import logits_over
 from audits.results import load_result, save_result
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from audits.stats.means import mean_test

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.baselines import train_baseline
+from audits.models.trained.baselines import train_baseline
 
 KINDS = ["logistic", "forest", "boosting"]
 EVERY = [*KINDS, "mlp"]
@@ -93,7 +93,8 @@ def test_the_held_out_people_are_not_trained_on(data, kind):
 SCRIPT = """
 import sys; sys.path.insert(0, {tests!r})
 from conftest import audit_data, make_people
-from audits.models import ModelSpec, fair, make_subject
+from audits.models.trained import fair
+from audits.models import ModelSpec, make_subject
 fair.STEPS = 200  # bits that differ do so at once
 for kind in {kinds!r}:
     subject = make_subject(audit_data(make_people(300)), ModelSpec(train=kind), seed=7)

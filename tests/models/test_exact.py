@@ -24,9 +24,9 @@ from audits.data import DataSpec, build_data, data_spec
 from audits.data.samples import write_samples
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject
-from audits.models.dense import dense_of
-from audits.models.exact import TOLERANCE
-from audits.models.gradients import logits_over
+from audits.models.networks.dense import dense_of
+from audits.models.networks.exact import TOLERANCE
+from audits.models.networks.gradients import logits_over
 from audits.sensitivity.monitor.encoding import network_arrays, network_of
 
 COLUMNS = ["age", "income", "job", "flag"]

@@ -8,10 +8,11 @@ import pytest
 
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
-from audits.models import fair, make_subject, model_spec
-from audits.models.fair import balanced, sensitive_basis, train_fair_network
-from audits.models.reductions import train_reductions
+from audits.models import make_subject, model_spec
 from audits.models.subspaces import attribute_directions, orthonormal, protected_directions
+from audits.models.trained import fair
+from audits.models.trained.fair import balanced, sensitive_basis, train_fair_network
+from audits.models.trained.reductions import train_reductions
 
 
 def two_groups(n: int = 1500, seed: int = 0) -> pd.DataFrame:
@@ -54,7 +55,7 @@ def test_project_does_not_see_the_subspace(data):
 
 
 def test_sensr_moves_less_than_the_plain_network(data, monkeypatch):
-    from audits.models.mlp import train_mlp
+    from audits.models.trained.mlp import train_mlp
 
     monkeypatch.setattr(fair, "STEPS", 500)  # of 2,000: enough to move less by half
     basis = None

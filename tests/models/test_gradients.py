@@ -11,7 +11,7 @@ from scipy.special import expit
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.models.gradients import Differentiable, logits_over
+from audits.models.networks.gradients import Differentiable, logits_over
 
 
 def mixed_people(n: int = 500) -> pd.DataFrame:

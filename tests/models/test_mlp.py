@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.errors import RunCancelled
-from audits.models.mlp import MOST_EPOCHS, train_mlp
+from audits.models.trained.mlp import MOST_EPOCHS, train_mlp
 
 
 def test_scores_are_the_forward_pass_worked_by_hand(data):

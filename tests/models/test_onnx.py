@@ -20,8 +20,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.onnx import load_onnx, reopen_onnx
-from audits.models.onnx_file import parse_onnx
+from audits.models.onnx.file import parse_onnx
+from audits.models.onnx.model import load_onnx, reopen_onnx
 
 FLOAT, INT64, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
 COLUMNS = ["age", "income", "job", "flag"]

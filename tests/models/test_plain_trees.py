@@ -15,7 +15,7 @@ from safetensors.numpy import load, save
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
-from audits.models.plain_trees import PlainTrees, plain_trees
+from audits.models.trees.plain import PlainTrees, plain_trees
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("forest", "boosting")
@@ -130,7 +130,7 @@ def test_copies_are_scored_as_if_asked_about_one_by_one(subject: Subject):
 
 
 def test_many_people_are_taken_in_parts(subject: Subject, monkeypatch: pytest.MonkeyPatch):
-    from audits.models import trees
+    from audits.models.trees import arrays as trees
 
     plain, frame = plain_of(subject), subject.data.frame
     raw = {"debt": pd.Series(np.linspace(1, 9000, 2 * len(frame)))}
@@ -176,7 +176,7 @@ def test_scoring_needs_no_scikit_learn(subject: Subject, tmp_path: Path):
     frame = subject.data.frame.head(20)
     code = (
         "import json, sys; import pandas as pd; from safetensors.numpy import load_file\n"
-        "from audits.models.plain_trees import PlainTrees\n"
+        "from audits.models.trees.plain import PlainTrees\n"
         "plain = PlainTrees.restore(json.load(open('columns.json')), load_file('trees.safetensors'))\n"
         "print(plain.score(pd.read_parquet('people.parquet'))[:, 0].tolist())\n"
         "assert not {'sklearn', 'torch', 'onnxruntime'} & set(sys.modules), sorted(sys.modules)"

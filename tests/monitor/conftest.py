@@ -18,10 +18,10 @@ from typing import Any
 import onnx
 import pytest
 
-from audits.runs.database import Database
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.monitors import Monitor, Monitors
+from audits.runs.keeping.database import Database
+from audits.runs.monitoring.monitors import Monitor, Monitors
 from audits.runs.spec import parse_spec
 from audits.sensitivity import MonitorBundle, SensitivityOptions, sensitivity
 from tests.runs.postgres import serve

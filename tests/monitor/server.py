@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 
-from app import api, monitor_api
+from app.serving import api, monitor_api
 
 
 @asynccontextmanager

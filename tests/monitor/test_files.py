@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from app.ingest import Ingest, Taken
+from app.serving.ingest import Ingest, Taken
 from audits.errors import InputError, RunFailed
-from audits.runs.inboxes import inbox, take_files
-from audits.runs.monitors import Batch, Monitor, Monitors
-from audits.runs.scoring import Scorer
+from audits.runs.monitoring.inboxes import inbox, take_files
+from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.scoring import Scorer
 from tests.monitor.conftest import ROW, store_of
 from tests.sensitivity.conftest import people
 
@@ -122,7 +122,7 @@ def test_a_file_that_ended_the_server_is_known_after_a_restart(
 
 
 def test_files_stay_while_the_database_is_locked(bundle, tmp_path: Path):
-    from audits.runs.database import Database
+    from audits.runs.keeping.database import Database
 
     monitors = Monitors(Database(f"sqlite:///{tmp_path / 'evenhand.sqlite'}?timeout=0.1"))
     monitor, _ = monitors.create(bundle, name="m")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.runs.monitors import Batch, Monitors, Stored
+from audits.runs.monitoring.monitors import Batch, Monitors, Stored
 from audits.sensitivity import MonitorBundle
 from audits.sensitivity.monitor.profile import Sent
 from tests.monitor.conftest import store_of

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app import ingest, webhooks
+from app.serving import ingest, webhooks
 from audits.errors import InputError, RunFailed
-from audits.runs.arrivals import read_arrow, read_json
-from audits.runs.monitors import Batch, Monitors, check_webhook
+from audits.runs.monitoring.arrivals import read_arrow, read_json
+from audits.runs.monitoring.monitors import Batch, Monitors, check_webhook
 from audits.sensitivity import MonitorBundle, Scored
 from tests.monitor.conftest import ROW
 
@@ -315,7 +315,7 @@ def test_an_arrow_body_that_unpacks_to_very_much_is_refused():
 
 
 def test_a_full_disk_is_told_apart_and_recovered_from(bundle, tmp_path: Path):
-    from app.monitor_api import _unstored
+    from app.serving.monitor_api import _unstored
     from tests.monitor.conftest import store_of
 
     database = store_of(tmp_path)

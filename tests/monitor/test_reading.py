@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audits.runs.monitors import Monitors
+from audits.runs.monitoring.monitors import Monitors
 from tests.monitor.conftest import ROW, Server, start, store_of
 
 SECRET = "let prometheus in"
@@ -199,7 +199,7 @@ def test_what_is_not_there_is_told(server: Server, method: str, path: str, body)
 
 
 def test_the_description_lists_every_address(server: Server):
-    from app.monitor_reading import QUESTIONS
+    from app.serving.monitor_reading import QUESTIONS
 
     _, document = server.ask("GET", "/api/v1/openapi.json")
     for each in QUESTIONS:

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import audits
 from audits.errors import InputError
-from audits.models.in_memory_models import InMemoryModel, InMemoryNetwork
+from audits.models.in_memory.answers import InMemoryModel, InMemoryNetwork
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 
@@ -237,7 +237,7 @@ def test_exact_gradients_of_linear_models_and_networks_and_of_nothing_else(crowd
 
 
 def test_gradient_is_the_slope_of_the_model_itself(crowd, pipeline):
-    from audits.models.gradients import logits_over
+    from audits.models.networks.gradients import logits_over
 
     frame, hired = crowd
     subject = groups(pipeline, frame, hired, favorable=1, protected="sex").subject

@@ -17,7 +17,7 @@ from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.result import SHARES
 from audits.results import load_result, plain, save_result
-from audits.runs.compare import _changes
+from audits.runs.gates.compare import _changes
 from audits.runs.registry import AUDITS
 from audits.stats.words import number
 from tests.outcome_transport.conftest import crowd, scored

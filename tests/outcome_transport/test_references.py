@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.models.constrained import train_equal_opportunity
+from audits.models.trained.constrained import train_equal_opportunity
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import QUICK, flows_of
 

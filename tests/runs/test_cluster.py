@@ -15,9 +15,9 @@ import pytest
 from audits.cli.run import Wishes
 from audits.cli.run import run as command
 from audits.errors import InputError, RunCancelled, RunFailed
-from audits.runs import cluster as clusters
-from audits.runs.cluster import DaskExecutor
-from audits.runs.inline import InlineExecutor
+from audits.runs.executing import cluster as clusters
+from audits.runs.executing.cluster import DaskExecutor
+from audits.runs.executing.inline import InlineExecutor
 
 distributed = pytest.importorskip("distributed")
 

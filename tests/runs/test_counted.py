@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data import batches as reading
-from audits.data.batches import held_batches
 from audits.data.counted import TooMany, count_rows, finish
+from audits.data.files import batches as reading
+from audits.data.files.batches import held_batches
 from audits.errors import InputError
 from audits.groups import at_threshold
 from audits.runs.execute import execute

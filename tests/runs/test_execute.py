@@ -14,12 +14,11 @@ from audits.models import make_subject
 from audits.runs import execute as execute_module
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
-from audits.runs.gate import STRICT, judge
-from audits.runs.recent import Recent
+from audits.runs.executing.threads import fixed_threads, thread_count
+from audits.runs.gates.gate import STRICT, judge
+from audits.runs.recent import Recent, frame_bytes
 from audits.runs.result import AuditResult, RunResult
-from audits.runs.sizes import frame_bytes
 from audits.runs.spec import parse_spec
-from audits.runs.threads import fixed_threads, thread_count
 from tests.runs.conftest import PEOPLE, make_spec
 from tests.runs.extra_audits import PlainResult
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.runs.executors import InlineExecutor
+from audits.runs.executing.executors import InlineExecutor
 from audits.stats.words import out_of, people_in
 
 MOST_WORDS = 30

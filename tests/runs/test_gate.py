@@ -12,9 +12,9 @@ from audits.errors import InputError
 from audits.groups.audit import groups_from_people
 from audits.groups.changing import since
 from audits.groups.options import GroupsOptions
-from audits.runs.baselines import growth
-from audits.runs.gate import Gate, judge, read_gate
-from audits.runs.gate_reports import markdown
+from audits.runs.gates.baselines import growth
+from audits.runs.gates.gate import Gate, judge, read_gate
+from audits.runs.gates.reports import markdown
 from audits.stats import Estimate
 from audits.stats.paired_shares import paired_difference
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from audits.errors import InputError
-from audits.runs.executors import ProcessExecutor
+from audits.runs.executing.executors import ProcessExecutor
+from audits.runs.keeping.store import RunStore
 from audits.runs.planning import Planned, plan
 from audits.runs.spec import parse_spec
-from audits.runs.store import RunStore
 from tests.runs.conftest import make_spec
 
 

@@ -16,13 +16,13 @@ import pytest
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
-from audits.runs import processes
-from audits.runs.compare import before_and_after, compare_runs, comparison_frame, worded_frame
-from audits.runs.database import MIGRATIONS, Database, database
-from audits.runs.executors import ProcessExecutor
-from audits.runs.inline import InlineExecutor
+from audits.runs.executing import processes
+from audits.runs.executing.executors import ProcessExecutor
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
+from audits.runs.keeping.database import MIGRATIONS, Database, database
+from audits.runs.keeping.saved import SavedRuns
 from audits.runs.result import RunResult
-from audits.runs.saved import SavedRuns
 from audits.stats.estimate import Estimate
 from tests.runs.conftest import make_spec
 from tests.runs.postgres import serve
@@ -179,8 +179,8 @@ _FULL = """
 import json, resource, signal, sys
 from pathlib import Path
 from audits.errors import RunFailed
-from audits.runs.inline import InlineExecutor
-from audits.runs.saved import SavedRuns
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.keeping.saved import SavedRuns
 from audits.stats.estimate import Estimate
 store, base = SavedRuns(), Path(sys.argv[1])
 result = InlineExecutor().submit(json.loads(sys.argv[2]), base).result()
@@ -209,7 +209,7 @@ def test_a_disk_that_takes_no_more_keeps_nothing_of_the_run(base, tmp_path):
 _CRASH = """
 import os, sys
 from pathlib import Path
-from audits.runs.saved import SavedRuns
+from audits.runs.keeping.saved import SavedRuns
 from audits.stats.estimate import Estimate
 spec = {"audits": [{"rates": {}}], "data": {"path": "people.csv"}}
 print(SavedRuns().begin(spec, Path(sys.argv[1])), flush=True)
@@ -239,7 +239,7 @@ def test_a_crash_shows_as_interrupted_and_the_run_can_start_again(store, base):
 _MANY = """
 import sys
 from pathlib import Path
-from audits.runs.saved import SavedRuns
+from audits.runs.keeping.saved import SavedRuns
 from audits.stats.estimate import Estimate
 store = SavedRuns()
 for place in range(15):

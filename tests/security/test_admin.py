@@ -16,12 +16,13 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from streamlit.testing.v1 import AppTest
 
-from app import logs, who, work
-from app.tending import Tending, snapshot
+from app import who, work
+from app.serving import logs
+from app.serving.tending import Tending, snapshot
 from app.workspace import Workspace, issue_token
 from audits.cli.main import main
-from audits.runs import watching
-from audits.runs.trail import Trail, short
+from audits.runs.keeping import watching
+from audits.runs.keeping.trail import Trail, short
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,15 +16,15 @@ import time
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app import api
+from app.serving import api
 from app.workspace import Workspace, new_token
 from audits.errors import InputError, RunFailed
-from audits.runs import database as databases
-from audits.runs import processes
-from audits.runs import saved as module
-from audits.runs.inline import InlineExecutor
-from audits.runs.saved import SavedRuns, keep_run
-from audits.runs.store import RunStore
+from audits.runs.executing import processes
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.keeping import database as databases
+from audits.runs.keeping import saved as module
+from audits.runs.keeping.saved import SavedRuns, keep_run
+from audits.runs.keeping.store import RunStore
 from tests.runs.postgres import Postgres
 
 
@@ -127,7 +127,7 @@ def test_runs_asked_for_during_an_outage_are_in_the_list_afterwards(postgres, tm
 def test_a_server_that_is_killed_before_it_noted_a_result_has_not_lost_it(tmp_path):
     spec, base = spec_beside(tmp_path), tmp_path / "home"
     begin = (
-        "import json, os, sys; from pathlib import Path; from audits.runs.saved import SavedRuns;"
+        "import json, os, sys; from pathlib import Path; from audits.runs.keeping.saved import SavedRuns;"
         "spec, folder, base, key = json.loads(sys.argv[1]);"
         "print(SavedRuns(Path(base)).begin(spec, Path(folder), owner='ada', key=key), flush=True);"
         "os.kill(os.getpid(), 9)"
@@ -149,8 +149,8 @@ def test_whether_a_process_goes_on_does_not_depend_on_names_or_clocks(tmp_path, 
     monkeypatch.setattr(socket, "gethostname", lambda: "another-container")
     for created in (0.0, time.time() + 1e6):
         assert processes.goes_on(name, created, tmp_path)
-    script = "import sys; from pathlib import Path; from audits.runs.processes import this_process as t;"
-    script += "print(t(Path(sys.argv[1])))"
+    script = "import sys; from pathlib import Path; from audits.runs.executing.processes import this_process;"
+    script += "print(this_process(Path(sys.argv[1])))"
     gone = subprocess.run(
         [sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -195,8 +195,8 @@ def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
 _KEEPS = """
 import json, sys
 from pathlib import Path
-from audits.runs.inline import InlineExecutor
-from audits.runs.saved import SavedRuns, keep_run
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.keeping.saved import SavedRuns, keep_run
 spec, folder, base, seeds = json.loads(sys.argv[1])
 sys.stdin.readline()
 kept = SavedRuns(Path(base))
@@ -250,13 +250,13 @@ libc = ctypes.CDLL(None, use_errno=True)
 head = (ctypes.c_uint32 * 2)(0x20080522, 0)
 libc.capset(head, (ctypes.c_uint32 * 6)())  # root may write anywhere; without its privileges, no more
 import io
-from app import api
+from app.serving import api
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.runs.inline import InlineExecutor
-from audits.runs.saved import SavedRuns, keep_run
-from audits.runs.store import home, make_private
-from audits.runs.trail import Trail
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.keeping.saved import SavedRuns, keep_run
+from audits.runs.keeping.store import home, make_private
+from audits.runs.keeping.trail import Trail
 spec, folder, token = json.loads(sys.argv[1])
 told = {}
 def attempt(name, act):

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from app import drafts, work
+from app.serving.tending import Tending
 from app.shares import Shares
-from app.tending import Tending
 from app.workspace import Workspace, issue_token
 from audits.errors import InputError
-from audits.runs.saved import SavedRuns
-from audits.runs.trail import Trail
+from audits.runs.keeping.saved import SavedRuns
+from audits.runs.keeping.trail import Trail
 
 _MARK = "Zanzibarensis"  # stands in every row of the table brought
 

@@ -16,13 +16,13 @@ import sqlalchemy as sa
 from app.workspace import Workspace, new_token
 from audits.cli.main import main
 from audits.errors import InputError
-from audits.runs import database as module
-from audits.runs.backups import backup, restore
-from audits.runs.database import MIGRATIONS, Database, database_url
-from audits.runs.erasing import erase_person
-from audits.runs.inline import InlineExecutor
-from audits.runs.saved import SavedRuns
-from audits.runs.trail import Trail
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.keeping import database as module
+from audits.runs.keeping.backups import backup, restore
+from audits.runs.keeping.database import MIGRATIONS, Database, database_url
+from audits.runs.keeping.erasing import erase_person
+from audits.runs.keeping.saved import SavedRuns
+from audits.runs.keeping.trail import Trail
 from tests.runs.postgres import serve
 
 _PERSON = "Quintilian-4711"

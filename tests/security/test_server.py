@@ -11,12 +11,12 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from app import api
-from app.headers import HEADERS
-from app.listening import check_address
+from app.serving import api
+from app.serving.headers import HEADERS
+from app.serving.listening import check_address
 from audits.errors import InputError
-from audits.runs.database import Database
-from audits.runs.store import RunStore
+from audits.runs.keeping.database import Database
+from audits.runs.keeping.store import RunStore
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from app.readers import Readers
 from audits.errors import InputError
-from audits.runs import sandbox
+from audits.runs.executing import sandbox
 from tests.security.corpus import TABLES, write
 
 _SECONDS = 40
@@ -98,7 +98,7 @@ def probe(question):
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="only Linux keeps a process from all of this")
 def test_a_process_that_reads_can_do_nothing_else(tmp_path, monkeypatch):
-    from audits.runs.nursery import Nursery
+    from audits.runs.executing.nursery import Nursery
 
     monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://secret")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")

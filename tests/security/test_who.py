@@ -12,12 +12,13 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from app import api, who, work
-from app.limits import Bounded
+from app import who, work
+from app.serving import api
+from app.serving.limits import Bounded
 from app.shares import Shares
 from app.workspace import Workspace, issue_token, new_token, workspaces_of
 from audits.errors import InputError, RunFailed
-from audits.runs.trail import Trail
+from audits.runs.keeping.trail import Trail
 
 
 @pytest.fixture

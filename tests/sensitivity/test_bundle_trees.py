@@ -115,7 +115,7 @@ def test_why_a_model_has_no_monitor_is_one_sentence(monkeypatch: pytest.MonkeyPa
 
 def test_trees_that_score_otherwise_are_not_carried(monkeypatch: pytest.MonkeyPatch):
     """As after an update of scikit-learn that changes how its trees are kept."""
-    from audits.models import plain_trees
+    from audits.models.trees import plain as plain_trees
 
     true = plain_trees._forest
     monkeypatch.setattr(

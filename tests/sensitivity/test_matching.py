@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.models.fitting import Training
+from audits.models.networks.fitting import Training
 from audits.sensitivity import match_set
 from benchmarks.sensitivity_trials import augmented_trial, synthetic_trial
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
-from audits.models.dense import Dense
+from audits.models.networks.dense import Dense
 from audits.sensitivity.measuring import Audited, Status, measure, smoothing_noise, totals
 
 D = 5

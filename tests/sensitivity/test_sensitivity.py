@@ -192,8 +192,8 @@ def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
     z = space.encode(data.frame)
     rng = np.random.default_rng(0)
     status = train_status(logistic.training, space, "group", (), unseen=("group",), rng=rng)
-    from audits.models.dense import dense_of
-    from audits.models.gradients import logits_over
+    from audits.models.networks.dense import dense_of
+    from audits.models.networks.gradients import logits_over
 
     audited = Audited(dense_of(logits_over(logistic.model, space, data.frame)))
     blocks = [space.blocks[name] for name in space.columns]
@@ -212,7 +212,7 @@ def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
 
 
 def test_swaps_by_hand():
-    from audits.models.dense import Dense
+    from audits.models.networks.dense import Dense
     from audits.sensitivity.blackbox import measure_blackbox
     from audits.sensitivity.measuring import Status
 

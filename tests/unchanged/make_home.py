@@ -20,10 +20,10 @@ from typing import Any
 
 import pandas as pd
 
-from audits.runs.database import database
-from audits.runs.inline import InlineExecutor
-from audits.runs.monitors import Batch, Monitors
-from audits.runs.saved import SavedRuns
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.keeping.database import database
+from audits.runs.keeping.saved import SavedRuns
+from audits.runs.monitoring.monitors import Batch, Monitors
 from audits.runs.spec import parse_spec
 from audits.runs.version import VERSION
 from audits.sensitivity import MonitorBundle

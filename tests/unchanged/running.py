@@ -19,8 +19,8 @@ import pandas as pd
 
 from audits.results import tables
 from audits.runs.documents import load_document
-from audits.runs.inline import InlineExecutor
-from audits.runs.threads import fixed_threads
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executing.threads import fixed_threads
 
 HERE = Path(__file__).resolve().parent
 SPECS = HERE / "specs"

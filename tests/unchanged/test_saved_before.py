@@ -18,10 +18,10 @@ import pytest
 
 from audits.errors import InputError
 from audits.results import verdict_as_now as as_now
-from audits.runs.database import database
-from audits.runs.monitors import Monitors
+from audits.runs.keeping.database import database
+from audits.runs.keeping.saved import SavedRuns
+from audits.runs.monitoring.monitors import Monitors
 from audits.runs.registry import AUDITS
-from audits.runs.saved import SavedRuns
 from audits.runs.spec import parse_spec
 from tests.cli.conftest import cli  # noqa: F401  (a fixture)
 from tests.unchanged.test_unchanged import ELSEWHERE, EXACT, differences, is_new

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from audits.errors import InputError
-from audits.models.dense import Dense
+from audits.models.networks.dense import Dense
 from audits.sensitivity.measuring import Audited, Measured, Status, exceeds, measure, smoothing_noise
 from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, network_arrays, network_of, tables_of
 from audits.sensitivity.monitor.models import Carried, restore, unpack

@@ -20,7 +20,7 @@ from audits.data import FeatureSpace
 from audits.data.blocks import Block, LevelBlock, NumberBlock
 from audits.data.values import is_missing, text_of
 from audits.errors import InputError
-from audits.models.dense import BENDS, Dense, Ramps
+from audits.models.networks.dense import BENDS, Dense, Ramps
 from audits.sensitivity.measuring import Audited, Status
 
 __all__ = [

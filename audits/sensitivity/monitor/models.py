@@ -22,15 +22,15 @@ import pandas as pd
 from audits.data import FeatureSpace
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.models.plain_trees import PlainTrees
+from audits.models.trees.plain import PlainTrees
 from audits.sensitivity.blackbox import Ask, level_counts, measure_blackbox
 from audits.sensitivity.measuring import Measured, Status
 from audits.sensitivity.monitor.encoding import moment_of, restore_space
 
 if TYPE_CHECKING:
     from audits.models import Model, Subject
-    from audits.models.onnx import OnnxModel
-    from audits.models.plain_trees import PlainTrees
+    from audits.models.onnx.model import OnnxModel
+    from audits.models.trees.plain import PlainTrees
 
 __all__ = ["MOST_BYTES", "Carried", "CarriedOnnx", "CarriedTrees", "carry", "restore", "unpack"]
 
@@ -148,7 +148,7 @@ class CarriedOnnx(Carried):
     @cached_property
     def model(self) -> OnnxModel:
         """The opened file."""
-        from audits.models.onnx import reopen_onnx  # the runtime is loaded only where one is asked
+        from audits.models.onnx.model import reopen_onnx  # the runtime is loaded only where one is asked
 
         return reopen_onnx(self.content, self.feeding)
 
@@ -266,7 +266,7 @@ def _trees_of(model: Model) -> PlainTrees | None:
     pipeline = getattr(model, "pipeline", None)
     if pipeline is None or not hasattr(pipeline[-1], "predict_proba") or hasattr(pipeline[-1], "coef_"):
         return None
-    from audits.models.plain_trees import plain_trees
+    from audits.models.trees.plain import plain_trees
 
     return plain_trees(pipeline, model.numbers, model.levels)  # type: ignore[attr-defined]
 

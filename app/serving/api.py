@@ -1,0 +1,130 @@
+"""HTTP beside the pages: the API's routes, and the address that every visit begins with."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app import work
+from app.readers import READERS
+from app.recent import Recent
+from app.serving import monitor_api
+from app.serving.documentation import SITE
+from app.serving.headers import Hardened
+from app.serving.limits import Bounded
+from app.serving.logs import Traced
+from app.serving.metrics import metrics
+from app.who import Identified
+from app.workspace import issue_token
+from audits.errors import InputError, RunFailed
+from audits.runs.keeping.database import database
+from audits.runs.keeping.store import home
+from audits.runs.registry import AUDITS
+from audits.runs.version import VERSION
+
+__all__ = ["MIDDLEWARE", "ROUTES"]
+
+_PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent.parent / "views").glob("[a-z]*.py")}
+_FORMER = {
+    "overview": "groups",
+    "flipsets": "flipset",
+    "individual": "loss_ratio",
+    "transport_flows": "outcome_transport",
+}
+"""Names of pages in links of earlier versions, and what they are called now; their choices keep theirs."""
+
+
+async def health(_: Request) -> JSONResponse:
+    """Tell that the server is up, and which version."""
+    return JSONResponse({"status": "ok", "version": VERSION})
+
+
+async def ready(_: Request) -> JSONResponse:
+    """Tell whether visitors can be served now; what keeps them from it, where not."""
+    found = await asyncio.get_running_loop().run_in_executor(None, faults)
+    status = 503 if found else 200
+    return JSONResponse({"status": "not ready" if found else "ready", "faults": found}, status_code=status)
+
+
+def faults() -> dict[str, str]:
+    """Return what keeps visitors from being served, by the part that fails."""
+    found = {}
+    try:
+        with database().reading() as connection:
+            connection.exec_driver_sql("SELECT 1")
+    except (InputError, RunFailed) as error:
+        found["database"] = str(error)
+    try:
+        probe = home() / f".ready-{secrets.token_hex(4)}"
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as error:
+        found["home"] = f"It cannot be written to ({error.strerror})."
+    if not work.executor().wait_warm(0):
+        found["workers"] = "None is warm yet."
+    if not READERS().wait_warm(0):
+        found["readers"] = "What reads tables is not loaded yet."
+    return found
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer for an address of the API that there is not: never with a page."""
+    sentence = "There is nothing at this address; /api/v1/openapi.json lists what there is."
+    await JSONResponse({"error": sentence}, status_code=404)(scope, receive, send)
+
+
+class WholeAddress:
+    """Sends a visitor without a workspace in the address to a fresh one, and an old link to its page.
+
+    Done before the page loads: an address changed by the page would leave an entry in the browser's
+    history that the back button cannot pass.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on but the first request of a visit."""
+        asked = scope["type"] == "http" and scope["method"] == "GET"
+        page = _page(scope)
+        moved = "" if page.strip("/") in AUDITS else _FORMER.get(page.strip("/"), "")
+        query = scope.get("query_string", b"").decode("latin-1")
+        whole = bool({"w", "share"} & parse_qs(query).keys())
+        if asked and (moved or (page in _PAGES and not whole)):
+            address = "&".join(part for part in (query, "" if whole else f"w={issue_token()}") if part)
+            there = f"{'../' * (page.count('/') - 1)}{moved}?{address}"
+            response = RedirectResponse(there, status_code=307, headers={"Cache-Control": "no-store"})
+            await response(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _page(scope: Scope) -> str:
+    return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+
+
+ROUTES = [
+    Route("/api/v1/health", health, methods=["GET"]),
+    Route("/metrics", metrics, methods=["GET"]),
+    Route("/api/v1/ready", ready, methods=["GET"]),
+    *monitor_api.ROUTES,
+    Mount("/api", app=_nothing),
+    *([Mount("/docs", app=StaticFiles(directory=SITE, html=True))] if SITE.is_dir() else []),
+]
+MIDDLEWARE = [
+    Middleware(Traced),
+    Middleware(Hardened),
+    Middleware(Identified),
+    Middleware(Bounded),
+    Middleware(WholeAddress),
+    Middleware(Recent),
+]

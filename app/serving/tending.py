@@ -1,0 +1,131 @@
+"""What the server sees to by itself: telling how it stands, cancelling what it is asked to, and growing old.
+
+A workspace that nobody has opened for ``EVENHAND_KEEP_DAYS`` is removed with all that it holds. A clock that
+jumps ahead would make all of them old at once: after a gap of more than two days nothing is removed for one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from app import work
+from app.readers import READERS
+from app.shares import Shares
+from app.workspace import Workspace, is_token
+from audits.errors import InputError, RunFailed
+from audits.runs.executing.sandbox import number_from, resident_memory
+from audits.runs.keeping import watching
+from audits.runs.keeping.saved import SavedRuns
+from audits.runs.keeping.store import home
+from audits.runs.keeping.trail import Trail, short
+
+__all__ = ["Tending", "snapshot"]
+
+_TELL_SECONDS, _TIDY_SECONDS = 5.0, 60.0
+_DAY = 86_400.0
+_GAP = 2 * _DAY
+_log = logging.getLogger("evenhand")
+
+
+def snapshot() -> dict[str, Any]:
+    """Return how this server stands: runs, workers, memory; workspaces are named as in the audit log."""
+    executor = work.executor()
+    now, runs = time.time(), []
+    for run in executor.going_on():
+        progress = run.progress
+        runs.append(
+            {
+                "id": run.id,
+                "workspace": short(run.owner or ""),
+                "person": Workspace(run.owner).owner if run.owner and is_token(run.owner) else "",
+                "status": run.status,
+                "doing": progress.doing,
+                "share": round(progress.fraction, 3),
+                "seconds": round(now - run.submitted, 1),
+            }
+        )
+    memory = READERS().memory_by_owner()
+    return {
+        "at": now,
+        "runs": runs,
+        "workers": {str(pid): resident_memory(pid) for pid in executor.pids()},
+        "tables": {(short(each) if is_token(each) else each): size for each, size in memory.items()},
+        "limits": {"memory": executor.limits.memory, "seconds": executor.limits.seconds},
+    }
+
+
+class Tending:
+    """A thread that sees to this; start and close it with the server."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._removes_from = 0.0  # on the clock that never jumps
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread = threading.Thread(target=self._live, name="evenhand-tend", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+    def _live(self) -> None:
+        tidied = 0.0
+        while not self._stop.wait(_TELL_SECONDS):
+            try:
+                watching.tell(home(), snapshot())
+                self.cancel()
+                if time.monotonic() - tidied > _TIDY_SECONDS:
+                    tidied = time.monotonic()
+                    self.tidy()
+            except Exception:  # noqa: BLE001  (the thread lives on)
+                _log.exception("The server could not see to itself")
+
+    def cancel(self) -> None:
+        """Cancel the runs that somebody asked to have cancelled."""
+        going = {run.id: run for run in work.executor().going_on()}
+        for identity in watching.asked_to_cancel(home()):
+            if identity in going:
+                going[identity].cancel()
+                (home() / "control" / f"cancel-{identity}").unlink(missing_ok=True)
+
+    def tidy(self) -> None:
+        """Take in runs that wait for the database, and remove what is too old."""
+        with contextlib.suppress(InputError, RunFailed):  # it is away
+            SavedRuns().reconcile()
+        Shares().tidy()
+        days = number_from("EVENHAND_KEEP_DAYS", 0, least=0, most=36_500)
+        if days and self._clock_is_to_be_believed(home() / "status" / "tidied"):
+            self._remove_older(days * _DAY)
+
+    def _remove_older(self, seconds: float) -> None:
+        for folder in (home() / "workspaces").glob("*"):
+            if is_token(folder.name) and time.time() - _last_used(folder) > seconds:
+                work.erase(Workspace(folder.name))
+                Trail(home()).note("deleted", workspace=folder.name, what="retention")
+
+    def _clock_is_to_be_believed(self, mark: Path) -> bool:
+        try:
+            last = mark.stat().st_mtime
+        except OSError:
+            last = 0.0
+        mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark.touch()
+        if abs(time.time() - last) > _GAP:
+            self._removes_from = time.monotonic() + _DAY
+            _log.warning("Nothing is removed for a day: the clock has jumped, or the server was away")
+        return time.monotonic() >= self._removes_from
+
+
+def _last_used(folder: Path) -> float:
+    """Return when a workspace was last opened or changed."""
+    return max(path.stat().st_mtime for path in (folder, *folder.glob("*.json")))

@@ -1,0 +1,1 @@
+"""From a table and a spec to the rows that are audited."""

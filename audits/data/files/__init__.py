@@ -1,0 +1,1 @@
+"""Tables from files: what lies in them, found or told, and columns of numbers, dates and texts."""

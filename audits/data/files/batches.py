@@ -1,0 +1,158 @@
+"""Tables read in batches of only the columns that are needed: one interface, wherever the rows lie.
+
+`open_batches` opens Parquet and Arrow files, and folders of Parquet; `held_batches` does the same for a
+table in memory. What comes out is Arrow in the types that the format has; turning it into what an audit
+sees is the one conversion of `audits.data.files.typed_tables`, whatever the rows came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from audits.data.files.larger import format_of, parquet_files
+from audits.data.files.tables import FileReport
+from audits.data.files.typed_tables import coded_columns
+from audits.errors import InputError
+
+__all__ = ["BATCH_ROWS", "Batches", "held_batches", "open_batches"]
+
+BATCH_ROWS = 2**18
+_BROKEN = (pa.ArrowException, OSError)
+_READ_AHEAD = 2  # batches: more of them only wait in memory
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """A table that is read in batches.
+
+    Attributes
+    ----------
+    schema : Schema
+        Names and types of its columns.
+    rows : int
+        Rows of all files.
+    files : tuple of FileReport
+        One a file, in the order in which rows follow each other; nothing for a table in memory.
+    read : callable
+        ``read(columns)`` yields record batches of those columns, in order, as often as it is called.
+    known_ends : callable
+        ``known_ends(column)`` returns the smallest and the largest value that the format states without being
+        read, or None.
+    """
+
+    schema: pa.Schema
+    rows: int
+    files: tuple[FileReport, ...]
+    read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+    known_ends: Callable[[str], tuple[float, float] | None] = lambda _: None
+
+    def ends(self, column: str) -> tuple[float, float] | None:
+        """Return the smallest and the largest finite number of a column; None where it holds none."""
+        stated = self.known_ends(column)
+        if stated is not None:
+            return stated
+        found: list[tuple[float, float]] = []
+        for batch in self.read([column]):
+            values = batch.column(0).cast(pa.float64(), safe=False)
+            ends = pc.min_max(values.filter(pc.is_finite(values).fill_null(False)))
+            if ends["min"].is_valid:
+                found.append((ends["min"].as_py(), ends["max"].as_py()))
+        return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+
+
+def held_batches(table: pa.Table, *, rows: int = BATCH_ROWS) -> Batches:
+    """Return a table in memory as batches of at most `rows` rows."""
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from table.select(list(columns)).to_batches(max_chunksize=rows)
+
+    return Batches(table.schema, table.num_rows, (), read)
+
+
+def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None = None) -> Batches:
+    """Open Parquet files and folders of them, or Arrow files, as one table whose files have the same columns.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        Folders named ``key=value`` add a column.
+    digest : callable, optional
+        The digest of a file, for its report.
+
+    Raises
+    ------
+    InputError
+        A path that does not exist, a file that cannot be read, or files that differ in their columns.
+    """
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        raise InputError("path", "must be a Parquet file or a folder of them", str(missing[0]))
+    parquet = bool(parquet_files(paths))
+    name = "parquet" if parquet else "ipc"
+    try:
+        # texts stay the numbers of their dictionary: a batch then has few values to look at
+        coded = coded_columns(parquet_files(paths)[0]) if parquet else []
+        form = ds.ParquetFileFormat(dictionary_columns=coded) if parquet else name
+        parts = [ds.dataset(path, format=form, partitioning="hive") for path in paths]
+        data = parts[0] if len(parts) == 1 else ds.dataset(parts)
+        pieces = [piece for each in parts for piece in each.get_fragments()]
+        for piece in pieces:
+            _check_same(piece, pieces[0])
+        files = tuple(
+            FileReport(
+                Path(piece.path).name,
+                "" if digest is None else digest(Path(piece.path)),
+                "parquet" if parquet else "arrow",
+                piece.count_rows(),
+            )
+            for piece in pieces
+        )
+    except _BROKEN:
+        named = ", ".join(map(str, paths))
+        kind = "Parquet" if parquet else format_of(paths[0])
+        raise InputError("path", f"must hold {kind} files that can be read", named) from None
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from data.to_batches(
+                columns=list(columns),
+                batch_size=BATCH_ROWS,
+                fragment_readahead=1,
+                batch_readahead=_READ_AHEAD,
+            )
+        except _BROKEN as error:
+            reason = str(error).strip().splitlines()[0][:160]
+            raise InputError("data.path", f"cannot be read to the end ({reason.rstrip('.')})") from None
+
+    ends = _stated_ends(pieces) if parquet else (lambda _: None)
+    return Batches(data.schema, sum(file.rows for file in files), files, read, ends)
+
+
+def _check_same(file: ds.Fragment, first: ds.Fragment) -> None:
+    """A column that is not there would be read as missing values."""
+    absent = [name for name in first.physical_schema.names if name not in file.physical_schema.names]
+    if absent:
+        raise InputError(
+            Path(file.path).name,
+            f"must have the same columns as the first file, but {absent[0]!r} is not there",
+        )
+
+
+def _stated_ends(pieces: Sequence[ds.ParquetFileFragment]) -> Callable[[str], tuple[float, float] | None]:
+    def ends(column: str) -> tuple[float, float] | None:
+        found = []
+        for piece in pieces:
+            for group in piece.row_groups:
+                stated = group.statistics.get(column)
+                if stated is None or not isinstance(stated["min"], int | float):
+                    return None  # not stated, or only missing values: looked at
+                found.append((float(stated["min"]), float(stated["max"])))
+        return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+
+    return ends

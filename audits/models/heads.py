@@ -1,0 +1,280 @@
+"""What a model's answers mean, whatever gives them: probabilities, labels, or a number.
+
+A source (a file, an address, an object) gives answers; a head reads them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, softmax
+
+from audits.checks import choices
+from audits.errors import InputError
+from audits.models.labels import cut_rule, label_numbers
+from audits.models.protocol import check_scores, class_text, label_values, need_columns, row_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from audits.data import AuditData
+
+__all__ = [
+    "Numbers",
+    "check_labels",
+    "class_scores",
+    "name_classes",
+    "named_by_data",
+    "number_sign",
+    "one_hot",
+    "one_number",
+    "probabilities_of",
+    "read_probabilities",
+    "zipmap_keys",
+]
+
+_SUM_TOLERANCE = 1e-3  # float32 softmax over many classes
+_RANGE_TOLERANCE = 1e-5  # float32 rounding of a probability
+
+
+class Numbers:
+    """The head of a model of one number a person: `sign` turns it into a score, higher better."""
+
+    name: str
+    columns: tuple[str, ...]
+    sign: float
+
+    classes = None
+
+    def answers(self, frame: pd.DataFrame) -> Any:
+        """Return what the source gives for rows, at least one."""
+        raise NotImplementedError
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64."""
+        need_columns(frame, self.columns, self.name)
+        return one_number(self.answers(frame), frame, self.name) if len(frame) else np.empty(0)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number, its sign turned where lower is better for the person, (n,) float64."""
+        return self.sign * self.number(frame)
+
+
+def number_sign(data: AuditData) -> float:
+    """Return 1.0 where a higher number is better for the person, -1.0 where a lower one is.
+
+    Raises
+    ------
+    InputError
+        If the label is no cut of a number.
+    """
+    label_numbers(data)
+    return 1.0 if cut_rule(data.cut)[1] == "favorable" else -1.0  # type: ignore[arg-type]
+
+
+def one_number(answers: Any, frame: pd.DataFrame, name: str) -> np.ndarray:
+    """Return answers as one number a person, (n,); raise `InputError` if they are anything else."""
+    if isinstance(answers, list) or answers.dtype == object or answers.size != len(frame):
+        raise InputError(name, "must give one number a person", answers[0] if len(answers) else "nothing")
+    return check_scores(answers.reshape(-1), frame, name)
+
+
+def class_scores(
+    answers: Any,
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    width: int,
+    labels: Mapping[str, int] | None,
+    logits: bool,
+) -> np.ndarray:
+    """Return the probability of each of `width` classes, (n, width); (n,) of a single one.
+
+    Parameters
+    ----------
+    answers : array (n,), (n, 1), (n, k), or list of n dictionaries
+        What the source gave for the rows of `frame`.
+    labels : mapping, optional
+        The column of each label, where it gives labels.
+    logits : bool
+        Whether it gives log-odds.
+
+    Raises
+    ------
+    InputError
+        If they are no probabilities, not of so many classes, or no known label.
+    """
+    if labels is not None:
+        return one_hot(answers, labels, width, name)
+    if logits:
+        answers = probabilities_of(answers, name)
+    scores = read_probabilities(answers, frame, name)
+    if scores.ndim == 1:
+        return scores if width == 1 else np.column_stack([1.0 - scores, scores])
+    if scores.shape[1] != width:
+        raise InputError(name, f"must give {width} probabilities a person", scores.shape[1])
+    return scores
+
+
+def probabilities_of(values: np.ndarray | list[dict[Any, float]], name: str) -> np.ndarray:
+    """Return probabilities from logits: (n,) or (n, 1) by the logistic function, (n, k) by softmax; float64.
+
+    Raises
+    ------
+    InputError
+        If they are no numbers.
+    """
+    if isinstance(values, list):
+        values = np.array([list(row.values()) for row in values])
+    if values.dtype == object or values.ndim > 2:
+        raise InputError(name, "must give logits, as model.output says", values[0])
+    logits = values.astype(np.float64)
+    if logits.ndim == 2 and logits.shape[1] > 1:
+        return softmax(logits, axis=1)
+    return expit(logits.reshape(len(logits)))
+
+
+def zipmap_keys(values: np.ndarray | list[dict[Any, float]]) -> tuple[object, ...] | None:
+    """Return the class labels that a ZipMap puts beside each probability; None for an array."""
+    return tuple(values[0]) if isinstance(values, list) else None
+
+
+def read_probabilities(
+    values: np.ndarray | list[dict[Any, float]], frame: pd.DataFrame, name: str
+) -> np.ndarray:
+    """Return probabilities, (n,) for a single output or (n, k), float64 in [0, 1].
+
+    Parameters
+    ----------
+    values : array (n,), (n, 1), (n, k), or list of n dictionaries
+        What the runtime gave.
+    frame : DataFrame (n, ...)
+        The rows scored, for messages.
+    name : str
+        The model, for messages.
+
+    Raises
+    ------
+    InputError
+        If any is not finite or not in [0, 1], or the k of a person do not sum to 1.
+    """
+    if isinstance(values, list):
+        keys = list(values[0])
+        values = np.array([[row[key] for key in keys] for row in values], dtype=np.float32)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim > 2:
+        raise InputError(name, "must give one row of probabilities a person", values.shape)
+    check_scores(values, frame, name)
+    # text of a float32 is the shortest decimal that rounds to it
+    scores = values.astype("U").astype(np.float64) if values.dtype.itemsize < 8 else values.astype(np.float64)
+    outside = (scores < -_RANGE_TOLERANCE) | (scores > 1 + _RANGE_TOLERANCE)
+    rows = np.array(outside.any(axis=1) if outside.ndim == 2 else outside)
+    if rows.any():
+        raise InputError(
+            name,
+            f"must give probabilities in [0, 1], but {int(rows.sum()):,} of {len(rows):,} people get "
+            f"another number ({row_words(frame, rows)}; from {scores.min():.4g} to {scores.max():.4g})",
+            advice="if these are log-odds, write output: logits under model; else export probabilities",
+        )
+    if scores.ndim == 2:
+        off = np.abs(scores.sum(axis=1) - 1.0) > _SUM_TOLERANCE
+        if off.any():
+            raise InputError(
+                name,
+                f"must give probabilities that sum to 1, but they do not for {int(off.sum()):,} of "
+                f"{len(off):,} people ({row_words(frame, off)}, sum {scores.sum(axis=1)[off][0]:.4g})",
+                advice="export a single output of class probabilities",
+            )
+    return scores.clip(0.0, 1.0)
+
+
+def one_hot(values: Any, columns: Mapping[str, int], width: int, name: str) -> np.ndarray:
+    """Return 1.0 in the column of each person's label, (n, width)."""
+    codes, levels = pd.factorize(_flat(values))
+    unknown = [level for level in levels if class_text(level) not in columns]
+    if unknown:
+        raise InputError(
+            name,
+            f"gives the labels {choices(sorted(unknown, key=str))}, which are none of its classes "
+            f"{choices(columns)}",
+            advice="give model.classes, or label values that the data also uses",
+        )
+    return np.eye(width)[np.array([columns[class_text(level)] for level in levels])[codes]]
+
+
+def _flat(labels: Any) -> np.ndarray:
+    """Return labels, (n,) or (n, 1), as (n,) plain values."""
+    return np.array(np.asarray(labels).reshape(len(labels), -1)[:, 0].tolist(), dtype=object)
+
+
+def named_by_data(data: AuditData, name: str) -> tuple[object, ...]:
+    """Return the sorted label values of the data, for a model that names no classes itself.
+
+    Raises
+    ------
+    InputError
+        If the data has no label.
+    """
+    values = label_values(data)
+    if not values:
+        raise InputError(
+            "model.classes", f"is needed: neither {name} nor the data (it has no label) names the classes"
+        )
+    return values
+
+
+def name_classes(
+    width: int, given: Sequence[object] | None, stated: tuple[object, ...] | None, data: AuditData, name: str
+) -> tuple[object, ...]:
+    """Return the label values in the order of `width` probabilities.
+
+    Those `given` by the user win over those `stated` by the file, and these over the data's.
+
+    Raises
+    ------
+    InputError
+        If there are not exactly `width` of them.
+    """
+    if given is not None:
+        if len(given) != width or len({class_text(value) for value in given}) != width:
+            raise InputError(
+                "model.classes",
+                f"must name {width} different label values, as {name} tells {width} apart",
+                given,
+            )
+        return tuple(given)
+    if stated is not None and len(stated) == width:
+        return stated
+    values = named_by_data(data, name)
+    if len(values) != width:
+        raise InputError(
+            name,
+            f"gives {width} probabilities a person, but the label takes {len(values)} values: "
+            f"{choices(values)}",
+            advice="give model.classes: the label values in the order of the model's outputs",
+        )
+    return values
+
+
+def check_labels(labels: Any, probabilities: np.ndarray, classes: tuple[object, ...], name: str) -> None:
+    """Raise `InputError` if the model's own labels mostly contradict the classes read into its columns.
+
+    A few contradictions are legitimate (ties, a classifier with its own cut), most are not.
+    """
+    if probabilities.ndim == 1:
+        probabilities = np.column_stack([1.0 - probabilities, probabilities])
+    likely = probabilities.argmax(axis=1)
+    own = np.array([class_text(value) for value in _flat(labels)])
+    agree = own == np.array([class_text(value) for value in classes])[likely]
+    if agree.mean() < 0.5:
+        row = int(np.argmin(agree))
+        raise InputError(
+            name,
+            f"was read as giving probabilities of {choices(classes)} in this order, but its own label output "
+            f"contradicts that for {int((~agree).sum()):,} of {len(agree):,} people (it says {own[row]!r} "
+            f"where the largest probability would mean {class_text(classes[likely[row]])!r})",
+            advice="give model.classes: the label values in the order of the model's outputs",
+        )

@@ -1,0 +1,1 @@
+"""Objects of this process as models: estimators, networks, functions."""

@@ -1,0 +1,239 @@
+"""How a subject comes by its model: trained here, a file, an address, or a column of predictions."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from audits.checks import choices
+from audits.data import AuditData
+from audits.data.values import text_of
+from audits.errors import InputError
+from audits.models.predictions import (
+    HigherIs,
+    Made,
+    PredictedLabel,
+    PredictedScore,
+    check_predicted_values,
+    prediction_digest,
+)
+from audits.models.protocol import Model, class_text, label_values
+from audits.models.spec import Endpoint, ModelSpec, Predictions, Train, model_path
+from audits.models.subject import ScoreKind, Subject, subject_of
+from audits.models.thresholds import Threshold, check_threshold
+from audits.models.trained.training import check_class_parts, check_parts, check_trainable, what_to_learn
+from audits.progress import Progress, part, silent
+
+__all__ = ["make_subject", "train_model"]
+
+
+def make_subject(
+    data: AuditData,
+    model_spec: ModelSpec,
+    *,
+    threshold: Threshold = 0.5,
+    seed: int = 0,
+    test_size: float = 0.3,
+    base_dir: Path = Path(),
+    progress: Progress = silent,
+) -> Subject:
+    """Train, load or read the model and put it together with the data.
+
+    Parameters
+    ----------
+    data : AuditData
+        All people. Where a model is trained here, it learns from a part, and the subject holds
+        the rest.
+    model_spec : ModelSpec
+        Where the model comes from.
+    threshold : float or {attribute: {value: float}}
+        In [0, 1] for probabilities, any number for a column of scores. By group: every value of
+        one protected attribute.
+    seed : int
+        Seed of the split (stratified by label) and of training.
+    test_size : float in (0, 1)
+        Share of people held out when a model is trained here.
+    base_dir : Path
+        Where relative paths start: the folder of the spec file.
+    progress : callable
+        Told what is being done; may raise `RunCancelled`.
+
+    Raises
+    ------
+    InputError
+        If the spec, the file, the column, the threshold or the data cannot be used: one outcome
+        only, too few rows to train, scores that are not finite, classes that do not match.
+    """
+    model_spec.check()
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise InputError("seed", "must be a whole number from 0 to 4,294,967,295", seed)
+    progress(0.0, "preparing the model")
+    learns = what_to_learn(data, label=model_spec.predict is not None)
+    levels = data.groups
+    if model_spec.train is not None:
+        come_by = _trained(data, model_spec.train, learns, test_size, seed, part(progress, 0.05, 0.9))
+    elif model_spec.path is not None:
+        come_by = _from_file(data, model_spec, learns, base_dir)
+    elif model_spec.endpoint is not None:
+        come_by = _from_endpoint(data, model_spec, model_spec.endpoint, learns)
+    else:
+        come_by = _from_column(data, model_spec.predictions)  # type: ignore[arg-type]  # `check` saw to one
+    notes, kind, higher_is = come_by.notes, come_by.kind, come_by.higher_is
+    if learns == "number" and come_by.data.cut is not None:
+        from audits.models.labels import cut_threshold
+
+        kind = "number"
+        threshold, higher_is = cut_threshold(threshold, come_by.data.cut)
+        notes = [*notes, f"Decisions are favorable where the number predicted is {come_by.data.cut.side}."]
+    progress(0.9, "scoring everyone")
+    subject = subject_of(
+        come_by.data,
+        come_by.model,
+        threshold=check_threshold(threshold, levels, kind),
+        score_kind=kind,
+        higher_is=higher_is,
+        made=come_by.made,
+        notes=tuple(notes),
+        training=come_by.training,
+        train=come_by.train,
+        seed=seed,
+        base_dir=base_dir,
+    )
+    progress(1.0, "the model is ready")
+    return subject
+
+
+@dataclass(frozen=True)
+class _ComeBy:
+    """A model that was trained, loaded or read, and the people audited by it."""
+
+    data: AuditData
+    model: Model
+    notes: list[str]
+    kind: ScoreKind = "probability"
+    higher_is: HigherIs = "favorable"
+    made: Made = "unknown"
+    training: AuditData | None = None
+    train: Train | None = None
+
+
+def _trained(
+    data: AuditData, kind: Train, learns: str, test_size: float, seed: int, progress: Progress
+) -> _ComeBy:
+    check_trainable(data, text=kind == "text")
+    training, data = data.split(test_size, seed)
+    check_parts(training, data)
+    model: Model
+    if learns == "favorable":
+        model = train_model(training, kind, seed, progress)
+    elif learns == "classes":
+        from audits.models.trained.classes import train_classes
+
+        check_class_parts(training, data)
+        model = train_classes(training, kind, seed=seed, progress=progress)
+    else:
+        from audits.models.trained.numbers import train_number
+
+        model = train_number(training, kind, seed=seed, progress=progress)
+    note = f"The {model.name} was trained on {training.n:,} rows; the audit uses the {data.n:,} held out."
+    again = kind if learns == "favorable" else None
+    return _ComeBy(data, model, [note], made="held_out", training=training, train=again)
+
+
+def _from_file(data: AuditData, spec: ModelSpec, learns: str, base_dir: Path) -> _ComeBy:
+    from audits.models.formats import reader_of
+
+    path = model_path(spec.path or "", base_dir)
+    return _brought(data, reader_of(path)(path, data, spec, number=learns == "number"))
+
+
+def _from_endpoint(data: AuditData, spec: ModelSpec, options: Endpoint, learns: str) -> _ComeBy:
+    from audits.models.endpoint import load_endpoint, load_endpoint_number
+
+    sent = spec.columns if isinstance(spec.columns, tuple) else None  # `ModelSpec.check` refused a mapping
+    if learns == "number":
+        return _brought(data, load_endpoint_number(options, data, columns=sent))
+    logits = spec.output == "logits"
+    return _brought(data, load_endpoint(options, data, classes=spec.classes, columns=sent, logits=logits))
+
+
+def _brought(data: AuditData, model: Model) -> _ComeBy:
+    data, added = _with_what_it_reads(data, model)
+    kind: ScoreKind = "probability" if getattr(model, "labels", None) is None else "label"
+    return _ComeBy(data, model, [*getattr(model, "notes", ()), *added], kind)
+
+
+def train_model(training: AuditData, kind: Train, seed: int, progress: Progress) -> Model:
+    """Train a model of one of the kinds that `ModelSpec.train` names on all rows of `training`."""
+    if kind == "mlp":
+        from audits.models.trained.mlp import train_mlp
+
+        return train_mlp(training, seed=seed, progress=progress)
+    if kind == "project" or kind == "sensr":
+        from audits.models.trained.fair import train_fair_network
+
+        return train_fair_network(training, kind, seed=seed, progress=progress)
+    if kind == "reductions":
+        from audits.models.trained.reductions import train_reductions
+
+        return train_reductions(training, seed=seed, progress=progress)
+    progress(0.0, "training the model")
+    if kind == "text":
+        from audits.models.trained.text import train_text
+
+        return train_text(training, seed=seed)
+    from audits.models.trained.baselines import train_baseline
+
+    return train_baseline(training, kind, seed=seed)
+
+
+def _with_what_it_reads(data: AuditData, model: Model) -> tuple[AuditData, list[str]]:
+    """Return the data with all that a model reads among its features, so that people can be moved by it."""
+    read = [name for name in model.columns if name not in data.features]
+    if not read:
+        return data, []
+    digest = hashlib.sha256(f"{data.digest} with {read}".encode()).hexdigest()
+    note = f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."
+    return dataclasses.replace(data, features=(*data.features, *read), digest=digest), [note]
+
+
+def _from_column(data: AuditData, predictions: Predictions) -> _ComeBy:
+    """Return the model of a column of predictions, which is no feature then."""
+    model: Model
+    if predictions.score is not None:
+        column, recipe = predictions.score, ["score", predictions.score, predictions.higher_is]
+        sha256 = prediction_digest(data, column, recipe)
+        model = PredictedScore(column, predictions.higher_is, sha256)
+    else:
+        column = str(predictions.label)
+        sha256 = prediction_digest(data, column, ["label", column, *map(text_of, data.favorable)])
+        if not data.favorable:
+            raise InputError(
+                "data.favorable", "is missing", advice="say which predicted label is good for the person"
+            )
+        predicted = data.frame[column].dropna().unique().tolist()
+        if data.label is not None:
+            check_predicted_values(predicted, label_values(data), column)
+        elif not {class_text(value) for value in data.favorable} & {class_text(value) for value in predicted}:
+            raise InputError(
+                "data.favorable",
+                f"must be a value in the column of predictions {column!r}",
+                list(data.favorable),
+                f"it holds {choices(predicted)}",
+            )
+        model = PredictedLabel(column, data.favorable, sha256)
+    notes = []
+    if column == data.label:
+        notes.append(
+            f"The predictions are the label {column!r} itself: the audit is of what happened, not of a model."
+        )
+    if column in data.features:
+        # the prediction is about the person, it does not describe them
+        digest = hashlib.sha256(f"{data.digest} without {column}".encode()).hexdigest()
+        features = tuple(name for name in data.features if name != column)
+        data = dataclasses.replace(data, features=features, digest=digest)
+        notes.append(f"The predictions in {column!r} are not used as a feature.")
+    kind: ScoreKind = "number" if predictions.label is None else "label"
+    return _ComeBy(data, model, notes, kind, predictions.higher_is, predictions.made or "unknown")

@@ -1,0 +1,81 @@
+"""CatBoost's own binary files: trees as data, loaded without running code."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from audits.errors import InputError
+from audits.models.native.opened import (
+    Feature,
+    Gives,
+    NativeModel,
+    NativeNumbers,
+    Opened,
+    digest_of_file,
+    library,
+    match,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from audits.data import AuditData
+    from audits.models.spec import ModelSpec
+
+__all__ = ["load", "open_catboost", "splits_of"]
+
+_CHANCES = {"Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll"}
+_NUMBERS = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie", "LogLinQuantile", "Expectile")
+
+
+def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
+    """Load a file: see `audits.models.formats.reader_of`."""
+    return match(open_catboost(path), data, spec, number=number)
+
+
+def open_catboost(path: Path) -> Opened:
+    """Open a file.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, reads free text or embeddings, or predicts neither a chance nor a number.
+    """
+    name = f"CatBoost model {path.name}"
+    catboost = library("catboost", "catboost")
+    digest = digest_of_file(path, name)
+    model = catboost.CatBoost()
+    try:
+        model.load_model(str(path), format="cbm")
+        names = list(model.feature_names_)
+    except (catboost.CatBoostError, ValueError) as error:
+        raise InputError(name, f"cannot be loaded by catboost: {str(error).splitlines()[0][:200]}") from None
+    if len(model.get_text_feature_indices()) or len(model.get_embedding_feature_indices()):
+        raise InputError(name, "must read numbers and categories only, not free text or embeddings")
+    words = {names[k] for k in model.get_cat_feature_indices()}
+    loss = str(model.get_all_params().get("loss_function", "")).split(":")[0]
+    gives: Gives = "probabilities" if loss in _CHANCES else "numbers"
+    if loss not in _CHANCES and not loss.startswith(_NUMBERS):
+        raise InputError(name, "must predict a chance or a number", loss)
+    kind = "Probability" if gives == "probabilities" else "RawFormulaVal"
+
+    def predict(frame: pd.DataFrame) -> np.ndarray:
+        pool = catboost.Pool(frame, cat_features=sorted(words), thread_count=1)
+        return np.asarray(model.predict(pool, prediction_type=kind, thread_count=1))
+
+    features = tuple(Feature(each, () if each in words else None) for each in names)
+    classes = tuple(np.asarray(model.classes_).tolist()) if gives == "probabilities" else ()
+    named = not all(re.fullmatch(r"\d+", each) for each in names)
+    splits = partial(splits_of, model)
+    return Opened(name, digest, features, named, predict, gives, classes or None, model, splits)
+
+
+def splits_of(model: Any) -> dict[str, np.ndarray]:
+    """Return the sorted numbers at which a model's trees split each feature."""
+    names = list(model.feature_names_)
+    return {names[k]: np.unique(borders) for k, borders in model.get_borders().items() if len(borders)}

@@ -1,0 +1,105 @@
+"""LightGBM's own text files: trees as data, loaded without running code."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from audits.errors import InputError
+from audits.models.native.opened import (
+    Feature,
+    Gives,
+    NativeModel,
+    NativeNumbers,
+    Opened,
+    digest_of_file,
+    library,
+    match,
+    splits_by_feature,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from audits.data import AuditData
+    from audits.models.spec import ModelSpec
+
+__all__ = ["load", "open_lightgbm", "splits_of"]
+
+_CHANCES = ("binary", "multiclass", "multiclassova", "cross_entropy", "xentropy")
+_NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
+_UNNAMED = re.compile(r"Column_\d+")
+
+
+def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
+    """Load a file: see `audits.models.formats.reader_of`."""
+    return match(open_lightgbm(path), data, spec, number=number)
+
+
+def open_lightgbm(path: Path) -> Opened:
+    """Open a file.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, or its objective is neither a chance nor a number.
+    """
+    name = f"LightGBM model {path.name}"
+    lightgbm = library("lightgbm", "lightgbm")
+    digest = digest_of_file(path, name)
+    try:
+        text = path.read_text("utf-8")
+        if "\nend of trees" not in text:  # the library reads a file that is cut short without a word
+            raise ValueError("it is cut short")
+        booster = lightgbm.Booster(model_str=text)
+        names = booster.feature_name()
+        categories = _categories(text, names, booster.pandas_categorical)
+    except (lightgbm.basic.LightGBMError, ValueError, KeyError, TypeError) as error:
+        raise InputError(name, f"cannot be loaded by lightgbm: {str(error).splitlines()[0][:200]}") from None
+    said = re.search(r"^objective=(\S+)", text, re.MULTILINE)
+    objective = said[1] if said else ""
+    gives: Gives = "logits"  # a loss of one's own: the file does not say what is between it and a chance
+    if objective in _CHANCES:
+        gives = "probabilities"
+    elif objective.startswith(_NUMBERS):
+        gives = "numbers"
+    elif objective:
+        raise InputError(name, "must predict a chance or a number", objective)
+
+    def predict(frame: pd.DataFrame) -> np.ndarray:
+        return np.asarray(booster.predict(frame, num_threads=1))
+
+    features = tuple(Feature(each, categories.get(each)) for each in names)
+    named = not all(_UNNAMED.fullmatch(each) for each in names)
+    splits = partial(splits_of, booster)
+    return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
+
+
+def splits_of(booster: Any) -> dict[str, np.ndarray]:
+    """Return the sorted numbers at which a booster's trees split each feature."""
+    nodes = booster.trees_to_dataframe()
+    nodes = nodes[nodes["decision_type"] == "<="]
+    return splits_by_feature(nodes["split_feature"], nodes["threshold"])
+
+
+def _categories(
+    text: str, names: list[str], levels: list[list[object]] | None
+) -> dict[str, tuple[object, ...]]:
+    """Return the categories of a frame's categorical columns, which the file lists in the columns' order."""
+    if not levels:
+        return {}
+    said = re.search(r"^feature_infos=(.*)$", text, re.MULTILINE)
+    infos = said[1].split(" ") if said else []
+    # numbers have a range, categories their codes; a column without a split says "none"
+    able = [name for name, info in zip(names, infos, strict=True) if not info.startswith("[")]
+    if len(able) != len(levels):
+        able = [
+            name for name, info in zip(names, infos, strict=True) if ":" in info and not info.startswith("[")
+        ]
+    if len(able) != len(levels):
+        raise ValueError("it does not say which features its categories belong to")
+    return {name: tuple(each) for name, each in zip(able, levels, strict=True)}

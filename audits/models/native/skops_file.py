@@ -1,0 +1,150 @@
+"""Fitted scikit-learn estimators kept by skops: rebuilt from a fixed list of types, never unpickled."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from audits.checks import choices
+from audits.data import Limits
+from audits.data.values import as_text
+from audits.errors import InputError
+from audits.models.native.opened import (
+    Feature,
+    Gives,
+    NativeModel,
+    NativeNumbers,
+    Opened,
+    digest_of_file,
+    library,
+    match,
+)
+from audits.threads import one_thread
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from audits.data import AuditData
+    from audits.models.spec import ModelSpec
+
+__all__ = ["ALLOWED", "load", "open_skops"]
+
+ALLOWED = (
+    "numpy.dtype",
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.link.MultinomialLogit",
+    "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn._loss.loss.HalfMultinomialLoss",
+    "sklearn._loss.loss.HalfSquaredError",
+    "sklearn.compose._column_transformer._RemainderColsList",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.tree._tree.Tree",
+)
+"""Types beyond those that skops trusts itself: plain containers of numbers inside scikit-learn's estimators.
+
+The list is fixed: no file, spec or setting adds to it.
+"""
+
+
+def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
+    """Load a file: see `audits.models.formats.reader_of`."""
+    return match(open_skops(path, takes_log_odds=spec.output == "logits"), data, spec, number=number)
+
+
+def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
+    """Open a file.
+
+    Parameters
+    ----------
+    takes_log_odds : bool
+        Whether an estimator without ``predict_proba`` is asked for its decision function.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, unpacks to too much, holds a type that is not allowed, or is no estimator.
+    """
+    name = f"skops model {path.name}"
+    skops = library("skops.io", "skops")
+    digest = digest_of_file(path, name)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(each.file_size for each in archive.infolist())
+        if size > Limits().decompressed_bytes:
+            most = Limits().decompressed_bytes / 1e6
+            raise InputError(name, f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read")
+        strange = [each for each in skops.get_untrusted_types(file=path) if each not in ALLOWED]
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - what a damaged archive makes zipfile and skops stumble over
+        raise InputError(name, f"cannot be read by skops: {type(error).__name__}") from None
+    if strange:
+        raise InputError(
+            name,
+            f"holds types that are not on the list of those allowed: {choices(strange, most=4)}",
+            advice="convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}), or run "
+            "it where you trust it, with evenhand serve FILE, and audit that address",
+        )
+    try:
+        model = skops.load(path, trusted=list(ALLOWED))
+    except MemoryError:
+        raise
+    # a file of another version of scikit-learn fails in any way
+    except Exception as error:  # noqa: BLE001
+        raise InputError(
+            name,
+            f"cannot be rebuilt here ({type(error).__name__}): it may be of another version of scikit-learn",
+            advice="save it with the version installed here, or export it to ONNX",
+        ) from None
+    return _opened(model, name, digest, takes_log_odds=takes_log_odds)
+
+
+def _opened(model: Any, name: str, digest: str, *, takes_log_odds: bool) -> Opened:
+    ask, gives = _asked(model, name, takes_log_odds=takes_log_odds)
+    names = getattr(model, "feature_names_in_", None)
+    count = getattr(model, "n_features_in_", None)
+    if names is None and count is None:
+        raise InputError(name, "must be a fitted estimator", type(model).__name__)
+    features = tuple(_Any(str(each)) for each in (range(count or 0) if names is None else names))
+    named = names is not None
+
+    def predict(frame: pd.DataFrame) -> np.ndarray:
+        given = frame if named else frame.to_numpy()
+        with one_thread():
+            try:
+                return np.asarray(ask(given))
+            except (ValueError, TypeError) as error:
+                said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+                raise InputError(name, f"fails on the data: {said.rstrip('.')}") from None
+
+    classes = getattr(model, "classes_", None)
+    stated = None if classes is None or gives == "numbers" else tuple(np.asarray(classes).tolist())
+    return Opened(name, digest, features, named, predict, gives, stated, model)
+
+
+def _asked(model: Any, name: str, *, takes_log_odds: bool) -> tuple[Any, Gives]:
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba, "probabilities"
+    if hasattr(model, "classes_"):
+        if takes_log_odds and hasattr(model, "decision_function"):
+            return model.decision_function, "logits"
+        return model.predict, "labels"
+    if hasattr(model, "predict"):
+        return model.predict, "numbers"
+    raise InputError(name, "must be an estimator that predicts", type(model).__name__)
+
+
+class _Any(Feature):
+    """A column handed on as it is: scikit-learn's own steps know what they take."""
+
+    def fed(self, raw: pd.Series) -> np.ndarray | pd.Series:
+        """Return numbers as numbers, and texts as objects with NaN where missing."""
+        if pd.api.types.is_numeric_dtype(raw.dtype) or pd.api.types.is_datetime64_any_dtype(raw.dtype):
+            return raw
+        return as_text(raw).astype(object).where(raw.notna(), np.nan)

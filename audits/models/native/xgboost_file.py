@@ -1,0 +1,124 @@
+"""XGBoost's own files, JSON and UBJSON: trees or a linear model as data, loaded without running code."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from audits.errors import InputError
+from audits.models.native.opened import (
+    Feature,
+    Gives,
+    NativeModel,
+    NativeNumbers,
+    Opened,
+    digest_of_file,
+    library,
+    match,
+    splits_by_feature,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from audits.data import AuditData
+    from audits.models.spec import ModelSpec
+
+__all__ = ["load", "open_xgboost", "splits_of"]
+
+# objective: what the booster's own answers are
+_GIVES: dict[str, Gives] = {
+    "binary:logistic": "probabilities",
+    "reg:logistic": "probabilities",
+    "binary:logitraw": "logits",
+    "multi:softprob": "probabilities",
+    "multi:softmax": "logits",  # asked for its margins: labels alone would lose the chances
+    "binary:hinge": "labels",
+}
+
+
+def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> NativeModel | NativeNumbers:
+    """Load a file: see `audits.models.formats.reader_of`."""
+    return match(open_xgboost(path), data, spec, number=number)
+
+
+def open_xgboost(path: Path) -> Opened:
+    """Open a file.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, or its objective is neither a chance nor a number.
+    """
+    name = f"XGBoost model {path.name}"
+    xgboost = library("xgboost", "xgboost-cpu")
+    digest = digest_of_file(path, name)
+    try:
+        # the content decides, not the ending: a file may have been renamed
+        content = bytearray(path.read_bytes())
+        booster = xgboost.Booster({"nthread": 1})
+        booster.load_model(content)
+        booster.set_param({"nthread": 1})
+        config = json.loads(booster.save_config())["learner"]
+        objective = config["objective"]["name"]
+        features = _features(booster)
+    except (xgboost.core.XGBoostError, ValueError, KeyError, TypeError) as error:
+        raise InputError(name, f"cannot be loaded by xgboost: {_first(error)}") from None
+    gives = _GIVES.get(objective)
+    if gives is None:
+        if not objective.startswith(("reg:", "count:", "survival:")):
+            raise InputError(name, "must predict a chance or a number", objective)
+        gives = "numbers"
+    best = booster.attributes().get("best_iteration")
+    rounds = (0, 0 if best is None else int(best) + 1)  # as predict_proba does after early stopping
+
+    def predict(frame: pd.DataFrame) -> np.ndarray:
+        matrix = xgboost.DMatrix(frame, enable_categorical=True, nthread=1)
+        found = booster.predict(
+            matrix,
+            output_margin=objective in {"multi:softmax", "binary:logitraw"},
+            iteration_range=rounds,
+            validate_features=False,
+        )
+        return np.asarray(found).astype(np.int64) if gives == "labels" else found
+
+    named = booster.feature_names is not None
+    splits = partial(splits_of, booster)
+    return Opened(name, digest, features, named, predict, gives, model=booster, splits=splits)
+
+
+def splits_of(booster: Any) -> dict[str, np.ndarray] | None:
+    """Return the sorted numbers at which a booster's trees split each feature; None for a linear one."""
+    if json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] == "gblinear":
+        return None
+    nodes = booster.trees_to_dataframe()
+    return splits_by_feature(nodes["Feature"], nodes["Split"])
+
+
+def _features(booster: Any) -> tuple[Feature, ...]:
+    names = booster.feature_names or [f"f{k}" for k in range(booster.num_features())]
+    kinds = booster.feature_types or ["float"] * len(names)
+    levels: dict[str, Any] = {}
+    if "c" in kinds:
+        known = booster.get_categories(export_to_arrow=True)
+        levels = {} if known is None else dict(known.to_arrow())
+    found = []
+    for name, kind in zip(names, kinds, strict=True):
+        if kind != "c":
+            found.append(Feature(name))
+        elif levels.get(name) is None:
+            raise ValueError(
+                f"its categories of {name!r} are not in the file; save it with xgboost 3.1 or later"
+            )
+        else:
+            found.append(Feature(name, tuple(levels[name].to_pylist())))
+    return tuple(found)
+
+
+def _first(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0].split(": ", 1)[-1] if lines else type(error).__name__)[:200].rstrip(".")

@@ -1,0 +1,1 @@
+"""ONNX files: what they may hold, how columns feed them, what they give, and their gradients."""

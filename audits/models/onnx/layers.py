@@ -1,0 +1,344 @@
+"""ONNX graphs of standard layers as torch networks: what stands behind the encoding of the columns.
+
+Steps that turn a cell into numbers and have no slope (a one-hot encoding, a filled-in value) stay with
+onnxruntime: their outputs, and the columns of numbers, are the *design* that the network reads. Where the
+network is linear layers with ReLU, tanh or sigmoid units between them it becomes exactly that, whatever steps
+the exporter made of it; otherwise a module that carries out the same steps in float64. Nothing here is
+trusted by itself: see `audits.models.networks.exact`, which holds scores against the runtime's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from audits.models.onnx.steps import STEPS, Unfit, linear, transformed
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Layers", "layers_of"]
+
+_MIXING = {"Gemm", "MatMul", "LinearClassifier", "LinearRegressor", "Normalizer", "Softmax", "ReduceSum"}
+_MOST_INPUTS = 20_000
+Tensors = dict[str, "torch.Tensor"]
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """A graph cut in two.
+
+    Attributes
+    ----------
+    cuts : tuple of str
+        Tensors that onnxruntime computes, and graph inputs of numbers: side by side they are the design.
+    network : callable
+        From the widths of the cuts to the torch module of logits (m, k), or of one log-odds (m, 1).
+    """
+
+    cuts: tuple[str, ...]
+    network: Callable[[tuple[int, ...]], torch.nn.Module]
+
+
+def layers_of(model: onnx.ModelProto, output: str, *, number: bool = False) -> tuple[Layers, ...]:
+    """Return how the logits behind a probability output may be computed, the likeliest reading first.
+
+    Parameters
+    ----------
+    output : str
+        The output with probabilities.
+    number : bool
+        Whether it is a number instead, which is computed as it is.
+
+    Returns
+    -------
+    tuple of Layers
+        Empty where the graph holds other steps behind the encoding than standard layers. Which reading
+        holds is for the caller to try.
+    """
+    import torch  # noqa: F401  (without torch there are no networks)
+
+    graph = _Graph(model)
+    found = []
+    ways = [*((each, False) for each in graph.before_activation(output)), (output, True)]
+    for tensor, chances in [(output, False)] if number else ways:
+        with contextlib.suppress(Unfit):
+            cuts, nodes = graph.behind(tensor)
+            part = _Part(graph, nodes, cuts, tensor)
+            found.append(Layers(cuts, part.chances if chances else part.logits))
+    return tuple(found)
+
+
+class _Graph:
+    """A parsed graph, its constants as float64 tensors, and steps by what they give."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self.made_by = {name: node for node in model.graph.node for name in node.output if name}
+        self.order = list(model.graph.node)
+        self.inputs = {each.name: each.type.tensor_type.elem_type for each in model.graph.input}
+        self.constants: dict[str, np.ndarray] = {
+            each.name: numpy_helper.to_array(each) for each in model.graph.initializer
+        }
+        for node in model.graph.node:
+            if node.op_type == "Constant":
+                value = _attributes(node).get("value")
+                if isinstance(value, onnx.TensorProto):
+                    self.constants[node.output[0]] = numpy_helper.to_array(value)
+
+    def before_activation(self, output: str) -> list[str]:
+        """Return the tensors that a last sigmoid, softmax or classifier turned into `output`."""
+        found, waiting, seen = [], [output], set()
+        while waiting:
+            name = waiting.pop(0)
+            node = self.made_by.get(name)
+            if node is None or name in seen or name in self.constants:
+                continue
+            seen.add(name)
+            if node.op_type in {"Sigmoid", "Softmax"}:
+                found.append(node.input[0])
+            elif node.op_type == "LinearClassifier":
+                found.append(_scores_name(node))
+            elif node.op_type in _AFTER:
+                waiting += [each for each in node.input if each not in self.constants]
+        return list(dict.fromkeys(found))
+
+    def behind(self, tensor: str) -> tuple[tuple[str, ...], tuple[onnx.NodeProto, ...]]:
+        """Return the cuts that `tensor` is computed from, and the steps in their order.
+
+        Raises
+        ------
+        Unfit
+            If a step behind a layer is no standard one.
+        """
+        waiting, cuts, steps, seen = [tensor], [], {}, set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name in self.constants or not name:
+                continue
+            seen.add(name)
+            node = self.made_by.get(name.removesuffix(_SCORES))
+            if node is None:
+                if self.inputs.get(name) not in _NUMERIC:
+                    raise Unfit
+                cuts.append(name)
+            elif node.op_type not in STEPS or not _takes(node, self):
+                if self._mixes(name, set()):
+                    raise Unfit
+                cuts.append(name)
+            else:
+                steps[id(node)] = node
+                waiting += list(node.input)
+        if not cuts or not steps:
+            raise Unfit
+        return tuple(sorted(cuts)), tuple(node for node in self.order if id(node) in steps)
+
+    def _mixes(self, name: str, seen: set[str]) -> bool:
+        """Whether a tensor that the runtime computes is behind a layer: then it is no encoding."""
+        node = self.made_by.get(name)
+        if node is None or name in seen:
+            return False
+        seen.add(name)
+        if node.op_type in _MIXING or node.op_type.startswith(("TreeEnsemble", "SVM")):
+            return True
+        return any(self._mixes(each, seen) for each in node.input)
+
+
+_SCORES = "\0scores"
+_NUMERIC = {
+    onnx.TensorProto.FLOAT,
+    onnx.TensorProto.DOUBLE,
+    onnx.TensorProto.FLOAT16,
+    onnx.TensorProto.INT64,
+    onnx.TensorProto.INT32,
+}
+_FLOATS = {onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16}
+_AFTER = {
+    "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap", "Concat", "Sub",
+    "Slice", "Clip", "Add", "Div", "ReduceSum",
+}  # fmt: skip
+
+
+def _scores_name(node: onnx.NodeProto) -> str:
+    """Return the name of a classifier's scores before its last transformation, which it does not give."""
+    return node.output[1] + _SCORES
+
+
+def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
+    return {item.name: onnx.helper.get_attribute_value(item) for item in node.attribute}
+
+
+def _takes(node: onnx.NodeProto, graph: _Graph) -> bool:
+    """Whether a step is the standard one: constants where they must be, numbers where they are meant."""
+    if node.op_type == "Cast":
+        return _attributes(node)["to"] in _FLOATS
+    if node.op_type in {"Reshape", "Squeeze", "Unsqueeze", "Slice"}:
+        return all(name in graph.constants for name in node.input[1:] if name)
+    if node.op_type == "Gather":
+        return node.input[1] in graph.constants and node.input[0] not in graph.constants
+    return True
+
+
+def _run(
+    nodes: tuple[onnx.NodeProto, ...], known: Tensors, wanted: str, constants: Mapping[str, np.ndarray]
+) -> torch.Tensor:
+    """Carry out the steps that `wanted` needs, the first axis of every tensor being people."""
+    import torch
+
+    tensors = dict(known)
+
+    def of(name: str) -> Any:
+        if name not in tensors and name in constants:
+            tensors[name] = torch.tensor(np.asarray(constants[name], dtype=np.float64))
+        return tensors.get(name)
+
+    for node in nodes:
+        outputs = [name for name in node.output if name]
+        if node.op_type == "LinearClassifier":
+            outputs = [node.output[1], _scores_name(node)]
+        if all(name in tensors for name in outputs):
+            continue
+        given = [of(name) for name in node.input]
+        if any(value is None for name, value in zip(node.input, given, strict=True) if name):
+            continue  # in front of what was given
+        raw = [constants.get(name) for name in node.input]
+        if node.op_type == "LinearClassifier":
+            scores = linear(given[0], _attributes(node))
+            # two logistic scores are each other's opposite: the second is the log-odds, not their difference
+            paired = scores.shape[1] == 2 and _attributes(node).get("post_transform") == b"LOGISTIC"
+            tensors[_scores_name(node)] = scores[:, 1:] if paired else scores
+            tensors[node.output[1]] = transformed(scores, _attributes(node))
+        else:
+            tensors[outputs[0]] = STEPS[node.op_type](given, _attributes(node), raw)
+        if wanted in tensors:
+            break
+    return tensors[wanted]
+
+
+_AFFINE = {
+    "Identity", "Cast", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer",
+    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "ArrayFeatureExtractor", "Scaler", "Neg",
+    "LinearRegressor", "ReduceSum",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The steps between the cuts and one tensor."""
+
+    graph: _Graph
+    nodes: tuple[onnx.NodeProto, ...]
+    cuts: tuple[str, ...]
+    tensor: str
+
+    def logits(self, widths: tuple[int, ...]) -> torch.nn.Module:
+        """Return the network of a tensor of logits: plain layers where it is some, else its steps."""
+        plain = self._plain_layers(widths)
+        return plain if plain is not None else self._module(widths, chances=False)
+
+    def chances(self, widths: tuple[int, ...]) -> torch.nn.Module:
+        """Return a network whose logits are the logarithms of the chances that the tensor holds."""
+        return self._module(widths, chances=True)
+
+    def _module(self, widths: tuple[int, ...], *, chances: bool) -> torch.nn.Module:
+        import torch
+
+        part = self
+
+        class Steps(torch.nn.Module):
+            """The steps of a graph, (m, w) to logits (m, k)."""
+
+            def forward(self, z: torch.Tensor) -> torch.Tensor:
+                found = _run(part.nodes, _split(z, part.cuts, widths), part.tensor, part.graph.constants)
+                found = found.reshape(len(z), -1)
+                if not chances:
+                    return found
+                if found.shape[1] == 1:
+                    found = torch.cat([1.0 - found, found], dim=1)
+                return found.clamp(min=1e-30).log()
+
+        return Steps()
+
+    def _plain_layers(self, widths: tuple[int, ...]) -> torch.nn.Module | None:
+        """Return the network as linear layers with bends between them, None if it is none."""
+        from torch import nn
+
+        bends = {"Relu": nn.ReLU, "Tanh": nn.Tanh, "Sigmoid": nn.Sigmoid}
+
+        layers: list[nn.Module] = []
+        wanted = self.tensor
+        for _ in range(len(self.nodes) + 1):
+            ends = self._affine_in(wanted)
+            if ends is None:
+                return None
+            if ends <= set(self.cuts):
+                layers.append(self._line(self.cuts, widths, wanted))
+                return nn.Sequential(*layers[::-1]).double()
+            if len(ends) != 1:
+                return None
+            (bent,) = ends
+            node = self.graph.made_by[bent]
+            before = node.input[0]
+            layers += [self._line((bent,), (self._width(before, widths),), wanted), bends[node.op_type]()]
+            wanted = before
+        return None
+
+    def _affine_in(self, tensor: str) -> set[str] | None:
+        """Return the cuts and outputs of bends that a tensor is an affine function of; None if it is none."""
+        constants = self.graph.constants
+        waiting, ends, seen = [tensor], set(), set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name in constants or not name:
+                continue
+            seen.add(name)
+            node = self.graph.made_by.get(name.removesuffix(_SCORES))
+            if name in self.cuts or node is None or node.op_type in {"Relu", "Tanh", "Sigmoid"}:
+                ends.add(name)
+            elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
+                waiting += list(node.input)
+            else:
+                return None
+        return ends
+
+    def _width(self, tensor: str, widths: tuple[int, ...]) -> int:
+        import torch
+
+        if tensor in self.cuts:
+            return widths[self.cuts.index(tensor)]
+        known = _split(torch.zeros(2, sum(widths), dtype=torch.float64), self.cuts, widths)
+        return int(_run(self.nodes, known, tensor, self.graph.constants).reshape(2, -1).shape[1])
+
+    def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
+        """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
+        import torch
+
+        size = sum(widths)
+        if size > _MOST_INPUTS:
+            raise Unfit
+        points = torch.cat([torch.zeros(1, size), torch.eye(size)]).double()
+        known = _split(points, starts, widths)
+        values = known[tensor] if tensor in known else _run(self.nodes, known, tensor, self.graph.constants)
+        values = values.reshape(size + 1, -1)
+        made = torch.nn.Linear(size, values.shape[1], dtype=torch.float64)
+        made.weight.data = (values[1:] - values[0]).T.contiguous()
+        made.bias.data = values[0].clone()
+        return made
+
+
+def _by_constant(node: onnx.NodeProto, constants: Mapping[str, np.ndarray]) -> bool:
+    """Whether a step multiplies or divides by a constant."""
+    if node.op_type == "Div":
+        return node.input[1] in constants
+    return node.op_type == "Mul" and sum(each in constants for each in node.input) == 1
+
+
+def _split(z: torch.Tensor, cuts: tuple[str, ...], widths: tuple[int, ...]) -> Tensors:
+    import torch
+
+    return dict(zip(cuts, torch.split(z, list(widths), dim=1), strict=True))

@@ -1,0 +1,260 @@
+"""A small neural network trained here with torch, on the `FeatureSpace` encoding of the features."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.special import expit
+
+from audits.data import FeatureSpace
+from audits.models.protocol import need_columns
+from audits.models.trained.training import training_digest
+from audits.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+    import torch
+
+    from audits.data import AuditData
+
+__all__ = ["Network", "network_outputs", "one_torch_thread", "train_layers", "train_mlp", "untrained_layers"]
+
+HIDDEN = (64, 64)
+STEP_SIZE = 2e-3
+PENALTY = 1e-3
+MOST_EPOCHS = 200
+PATIENCE = 12
+VALIDATION_SHARE = 0.15
+_ROWS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network trained on `columns`; `score` gives the probability of the favourable outcome.
+
+    A level, or a missing number, that was not seen in training counts as none of the known levels
+    and as the average.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    sha256: str
+    space: FeatureSpace
+    layers: Any  # a torch.nn.Sequential; torch is imported only once a network is trained
+    device: str
+    epochs: int
+    classes: None = None
+    invents: bool = True
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of the favourable outcome, (n,) in [0, 1]."""
+        # float64 from here: in float32 everything above a logit of 17 would tie at 1
+        return expit(network_outputs(self.layers, self.design(frame), self.device)[:, 0])
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the points (n, d) that the network reads."""
+        need_columns(frame, self.columns, self.name)
+        return self.space.encode(frame, unknown="zero")
+
+    def network(self) -> torch.nn.Module:
+        """Return a float64 copy of the network on the processor: points (m, d) to log-odds (m, 1)."""
+        return copy.deepcopy(self.layers).cpu().double()
+
+
+def network_outputs(layers: torch.nn.Module, x: np.ndarray, device: str = "cpu") -> np.ndarray:
+    """Return what float32 `layers` give at points `x` (n, d): (n, k), float64."""
+    import torch
+
+    x = x.astype(np.float32)
+    parts = []
+    with one_torch_thread(), torch.inference_mode():
+        for start in range(0, max(len(x), 1), _ROWS_AT_ONCE):
+            part = torch.from_numpy(x[start : start + _ROWS_AT_ONCE]).to(device)
+            parts.append(layers(part).cpu().numpy())
+    return np.concatenate(parts).astype(np.float64)
+
+
+def train_mlp(data: AuditData, *, seed: int = 0, device: str = "cpu", progress: Progress = silent) -> Network:
+    """Train a network with two hidden layers of 64 ReLU units on all rows of `data`.
+
+    Cross-entropy weighted by the data's counts, AdamW, at most 200 epochs; stops when the loss on
+    15 % of the rows, set aside by the seed and stratified by outcome, has not fallen for 12 epochs,
+    and returns to the best epoch. All randomness comes from generators of its own, and on the
+    processor it uses one thread, so the same seed gives the same network in every process.
+
+    Parameters
+    ----------
+    data : AuditData
+        Training rows with a label.
+    seed : int
+        Seed of the first weights, of the rows set aside and of the order of the rows.
+    device : str
+        ``"cpu"`` or ``"cuda"``; without a usable accelerator the processor is taken. Digits differ
+        between the two, so the device enters the digest.
+    progress : callable
+        Called once an epoch; may raise `RunCancelled`.
+
+    Raises
+    ------
+    InputError
+        If a feature cannot be encoded (free text, identifiers).
+    """
+    import torch
+
+    device = device if device == "cpu" or torch.cuda.is_available() else "cpu"
+    space = FeatureSpace.fit(data)
+    layers, epochs = train_layers(
+        space.encode(data.frame),
+        np.asarray(data.y),
+        data.weights,
+        seed=seed,
+        device=device,
+        progress=progress,
+    )
+    digest = training_digest(data, ["mlp", *HIDDEN, STEP_SIZE, PENALTY, seed, device, torch.__version__])
+    return Network("neural network", tuple(space.columns), digest, space, layers, device, epochs)
+
+
+def train_layers(
+    x: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    hidden: tuple[int, ...] = HIDDEN,
+    seed: int = 0,
+    device: str = "cpu",
+    learns: Learns = "favorable",
+    progress: Progress = silent,
+) -> tuple[torch.nn.Sequential, int]:
+    """Train a network on points `x` (n, d) as `train_mlp` does; return it and the epoch it comes from.
+
+    It `learns` the log-odds of `y` being true, one logit for each of the classes 0 to k - 1 in `y`, or by
+    least squares the numbers `y`, which should have a spread of about 1.
+    """
+    import torch
+
+    counts = np.ones(len(x)) if weights is None else weights / weights.mean()
+    rows = tuple(torch.from_numpy(part.astype(np.float32)).to(device) for part in (x, y, counts))
+    rng = np.random.default_rng(seed)
+    outputs = int(np.max(y)) + 1 if learns == "classes" else 1
+    strata = np.zeros(len(y), dtype=bool) if learns == "number" else y
+    with one_torch_thread():
+        generator = torch.Generator().manual_seed(seed)
+        layers = untrained_layers(x.shape[1], generator, hidden, outputs).to(device)
+        epochs = _fit(layers, rows, _set_aside(strata, rng), rng, _LOSSES[learns], progress)  # type: ignore[arg-type]
+    return layers, epochs
+
+
+def untrained_layers(
+    width: int, generator: torch.Generator, hidden: tuple[int, ...] = HIDDEN, outputs: int = 1
+) -> torch.nn.Sequential:
+    """Return the untrained network, He-initialised from `generator` alone."""
+    from torch import nn
+
+    widths = [width, *hidden, outputs]
+    parts: list[nn.Module] = []
+    for before, after in pairwise(widths):
+        layer = nn.utils.skip_init(nn.Linear, before, after)
+        nn.init.kaiming_normal_(layer.weight, nonlinearity="relu", generator=generator)
+        nn.init.zeros_(layer.bias)
+        parts += [layer, nn.ReLU()]
+    return nn.Sequential(*parts[:-1])
+
+
+def _fit(
+    layers: torch.nn.Sequential,
+    rows: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    parts: tuple[np.ndarray, np.ndarray],
+    rng: np.random.Generator,
+    losses: Losses,
+    progress: Progress,
+) -> int:
+    """Train `layers` in place on (x, y, weights) and return the number of epochs of the best state."""
+    import torch
+
+    train, held = parts
+    batch = min(256, max(16, len(train) // 32))
+    optimizer = torch.optim.AdamW(layers.parameters(), lr=STEP_SIZE, weight_decay=PENALTY)
+    best, best_epoch, best_state = np.inf, 0, copy.deepcopy(layers.state_dict())
+    for epoch in range(1, MOST_EPOCHS + 1):
+        progress((epoch - 1) / MOST_EPOCHS, f"training the network, epoch {epoch}")
+        for chosen in np.array_split(rng.permutation(train), -(-len(train) // batch)):
+            optimizer.zero_grad()
+            _loss(layers, rows, chosen, losses).backward()
+            optimizer.step()
+        with torch.inference_mode():
+            loss = float(_loss(layers, rows, held, losses))
+        if loss < best:
+            best, best_epoch, best_state = loss, epoch, copy.deepcopy(layers.state_dict())
+        elif epoch - best_epoch >= PATIENCE:
+            break
+    layers.load_state_dict(best_state)
+    layers.requires_grad_(False)
+    return best_epoch
+
+
+def _set_aside(y: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions to train on and to validate on, at least one of each outcome in both."""
+    parts = []
+    for outcome in np.unique(y)[::-1]:
+        rows = rng.permutation(np.flatnonzero(y == outcome))
+        count = max(1, round(VALIDATION_SHARE * rows.size))
+        parts.append((rows[count:], rows[:count]))
+    return np.concatenate([train for train, _ in parts]), np.concatenate([held for _, held in parts])
+
+
+def _loss(
+    layers: torch.nn.Sequential, rows: tuple[Any, Any, Any], chosen: np.ndarray, losses: Losses
+) -> torch.Tensor:
+    """Return the mean weighted loss of the `chosen` rows."""
+    import torch
+
+    at = torch.from_numpy(chosen).to(rows[0].device)
+    x, y, weights = (part[at] for part in rows)
+    return (losses(layers(x), y) * weights).sum() / weights.sum()
+
+
+def _log_odds_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.nn.functional.binary_cross_entropy_with_logits(output.squeeze(1), y, reduction="none")
+
+
+def _class_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.nn.functional.cross_entropy(output, y.long(), reduction="none")
+
+
+def _number_losses(output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (output.squeeze(1) - y).square()
+
+
+Losses = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
+Learns = Literal["favorable", "classes", "number"]
+_LOSSES: dict[str, Losses] = {
+    "favorable": _log_odds_losses,
+    "classes": _class_losses,
+    "number": _number_losses,
+}
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Compute on one thread within: sums in another order would change the last digits."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,152 @@
+"""Models that predict a number, trained here by least squares.
+
+The label of the data is a cut of that number (``{column: gpa, at_least: 3}``): a person's decision is
+favourable where the number predicted lies on the favourable side of the same cut. The score is the number,
+its sign turned where lower is better for the person.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sklearn
+
+from audits.data import FeatureSpace
+from audits.errors import InputError
+from audits.models.heads import Numbers, number_sign
+from audits.models.labels import label_numbers
+from audits.models.protocol import need_columns
+from audits.models.trained.baselines import NAMES, fit_pipeline, prepare
+from audits.models.trained.mlp import HIDDEN, network_outputs, train_layers
+from audits.models.trained.training import training_digest
+from audits.progress import Progress, silent
+from audits.threads import one_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+    from sklearn.pipeline import Pipeline
+
+    from audits.data import AuditData
+
+__all__ = ["train_number"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained(Numbers):
+    """What all of them share."""
+
+    name: str
+    columns: tuple[str, ...]
+    sha256: str
+    sign: float
+
+    invents = True
+
+
+@dataclass(frozen=True, eq=False)
+class PipelineNumbers(_Trained):
+    """A pipeline of scikit-learn's regressors."""
+
+    pipeline: Pipeline
+    numbers: tuple[str, ...]
+    levels: tuple[str, ...]
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64."""
+        need_columns(frame, self.columns, self.name)
+        if frame.empty:
+            return np.empty(0)
+        with one_thread():
+            return self.pipeline.predict(prepare(frame, self.numbers, self.levels))
+
+
+class LinearNumbers(PipelineNumbers):
+    """Linear regression, which has a gradient."""
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return what the regression reads, (n, m)."""
+        need_columns(frame, self.columns, self.name)
+        with one_thread():
+            return np.asarray(self.pipeline[:-1].transform(prepare(frame, self.numbers, self.levels)))
+
+    def regression(self) -> torch.nn.Module:
+        """Return the regression as a torch layer, (n, m) to numbers (n, 1), float64."""
+        import torch
+
+        line = self.pipeline[-1]
+        layer = torch.nn.Linear(len(line.coef_), 1, dtype=torch.float64)
+        layer.weight.data = torch.from_numpy(np.array(line.coef_)[None])
+        layer.bias.data = torch.tensor([float(line.intercept_)], dtype=torch.float64)
+        return layer
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkNumbers(_Trained):
+    """A network that predicts (number - `centre`) / `unit`."""
+
+    space: FeatureSpace
+    layers: Any  # a torch.nn.Sequential
+    centre: float
+    unit: float
+
+    def number(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the number predicted for each row of `frame`, (n,) float64."""
+        return self.centre + self.unit * network_outputs(self.layers, self.design(frame))[:, 0]
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the points (n, d) that the network reads."""
+        need_columns(frame, self.columns, self.name)
+        return self.space.encode(frame, unknown="zero")
+
+    def regression(self) -> torch.nn.Module:
+        """Return a float64 copy of the network: points (n, d) to numbers (n, 1)."""
+        import torch
+
+        layers = copy.deepcopy(self.layers).double()
+        last = layers[-1]
+        last.bias.data = last.bias.data * self.unit + self.centre
+        last.weight.data = last.weight.data * self.unit
+        return torch.nn.Sequential(*layers)
+
+
+def train_number(
+    data: AuditData, kind: str, *, seed: int = 0, progress: Progress = silent
+) -> PipelineNumbers | NetworkNumbers:
+    """Train a model of the number behind the label of `data`, by least squares.
+
+    Parameters
+    ----------
+    kind : {"logistic", "mlp", "forest", "boosting"}
+        "logistic" stands for its kin, ridge-penalised linear regression; the others are the regressions
+        that go with the classifiers of `train_baseline` and `train_mlp`.
+
+    Raises
+    ------
+    InputError
+        If the label is no cut of a number, or all people have the same number.
+    """
+    target = label_numbers(data)
+    counts = np.ones(data.n) if data.weights is None else data.weights
+    centre = float(np.average(target, weights=counts))
+    unit = float(np.sqrt(np.average(np.square(target - centre), weights=counts)))
+    if unit == 0:
+        raise InputError("data.label", f"must vary, but everyone trained on has {centre:g}")
+    sign = number_sign(data)
+    if kind == "mlp":
+        import torch
+
+        space = FeatureSpace.fit(data)
+        x, y = space.encode(data.frame), (target - centre) / unit
+        layers, _ = train_layers(x, y, data.weights, seed=seed, learns="number", progress=progress)
+        digest = training_digest(data, ["mlp number", *HIDDEN, seed, torch.__version__])
+        columns = tuple(space.columns)
+        return NetworkNumbers("neural network", columns, digest, sign, space, layers, centre, unit)
+    pipeline, numbers, levels = fit_pipeline(data, kind, target, seed=seed, number=True)
+    digest = training_digest(data, [f"{kind} number", repr(pipeline[-1]), seed, sklearn.__version__])
+    made = LinearNumbers if kind == "logistic" else PipelineNumbers
+    name = "linear regression" if kind == "logistic" else NAMES[kind]
+    return made(name, tuple(data.features), digest, sign, pipeline, numbers, levels)

@@ -1,0 +1,175 @@
+"""The reductions baseline: logistic regressions mixed so that error rates are alike between groups.
+
+Agarwal, Beygelzimer, Dudik, Langford, Wallach, "A reductions approach to fair classification" (ICML 2018),
+by fairlearn's exponentiated gradient under equalised odds. Fairlearn draws one of the classifiers at
+random for each decision; here the score is the mixture of their probabilities, so that everyone has one
+score, and it has a gradient.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from audits.data.space import FeatureSpace
+from audits.errors import InputError
+from audits.models.protocol import need_columns
+from audits.models.trained.training import training_digest
+from audits.progress import Progress, silent
+from audits.threads import one_thread
+
+if TYPE_CHECKING:
+    import torch
+
+    from audits.data.audit_data import AuditData
+
+__all__ = ["Mixture", "train_reductions"]
+
+ALLOWED = 0.03  # Appendix F.3.3 of the inference paper, on Adult
+ROUNDS = 50
+_FEWEST = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Logistic regressions on `space`, mixed by `shares` (t,): probability of the favourable outcome."""
+
+    name: str
+    columns: tuple[str, ...]
+    sha256: str
+    space: FeatureSpace
+    weights: np.ndarray  # (t, d)
+    intercepts: np.ndarray  # (t,)
+    shares: np.ndarray  # (t,)
+    classes: None = None
+    invents: bool = True
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the probability of the favourable outcome, (n,) in [0, 1]."""
+        with one_thread():
+            return expit(self.design(frame) @ self.weights.T + self.intercepts) @ self.shares
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the points (n, d) that the regressions read; what is unknown counts as none or average."""
+        need_columns(frame, self.columns, self.name)
+        return self.space.encode(frame, unknown="zero")
+
+    def network(self) -> torch.nn.Module:
+        """Return the mixture as a torch module: points (m, d) to log-odds (m, 1), float64."""
+        import torch
+
+        layer = torch.nn.Linear(self.weights.shape[1], len(self.weights), dtype=torch.float64)
+        layer.weight.data = torch.from_numpy(self.weights.copy())
+        layer.bias.data = torch.from_numpy(self.intercepts.copy())
+        return torch.nn.Sequential(layer, _mixing(self.shares))
+
+
+def _mixing(shares: np.ndarray) -> torch.nn.Module:
+    import torch
+
+    class Mixing(torch.nn.Module):
+        """Logits of the parts (m, t) to the log-odds of their mixture (m, 1)."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.log_shares: torch.Tensor
+            self.register_buffer("log_shares", torch.log(torch.from_numpy(shares.copy())))
+
+        def forward(self, logits: torch.Tensor) -> torch.Tensor:
+            sides = [
+                torch.logsumexp(
+                    self.log_shares + torch.nn.functional.logsigmoid(side * logits), 1, keepdim=True
+                )
+                for side in (1, -1)
+            ]
+            return sides[0] - sides[1]
+
+    return Mixing()
+
+
+def train_reductions(
+    data: AuditData, *, seed: int = 0, allowed: float = ALLOWED, progress: Progress = silent
+) -> Mixture:
+    """Train on all rows of `data`: equalised odds between the intersections of its protected attributes.
+
+    At most 50 rounds. Groups with fewer than 10 people of an outcome are pooled. Where rows have weights,
+    as many rows are drawn by weight, seeded.
+
+    Parameters
+    ----------
+    allowed : float in (0, 1)
+        How far the error rates of a group may lie from everybody's: fairlearn's ``difference_bound``, which
+        its constraint does not take from ``eps`` and sets to 0.01 by itself.
+
+    Raises
+    ------
+    InputError
+        If there is no protected attribute, or one group only after pooling.
+    """
+    import fairlearn
+    from fairlearn.reductions import EqualizedOdds, ExponentiatedGradient
+    from sklearn.linear_model import LogisticRegression
+
+    if not data.protected:
+        raise InputError("data.protected", "must name at least one attribute to train a fair model")
+    progress(0.0, "training by reductions")
+    rows = np.arange(data.n)
+    if data.weights is not None:
+        rng = np.random.default_rng(seed)
+        rows = rng.choice(data.n, data.n, p=data.weights / data.weights.sum())
+    space = FeatureSpace.fit(data)
+    y = np.asarray(data.y)[rows].astype(int)
+    groups = _groups(data, rows, y)
+    search = ExponentiatedGradient(
+        LogisticRegression(max_iter=1000),
+        EqualizedOdds(difference_bound=allowed),
+        eps=allowed,
+        max_iter=ROUNDS,
+    )
+    with one_thread(), warnings.catch_warnings():
+        # fairlearn 0.15 grows Series in a way that pandas 3 announces to drop
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        search.fit(space.encode(data.frame)[rows], y, sensitive_features=groups)
+    parts = [(search.predictors_[k], share) for k, share in search.weights_.items() if share > 0]
+    weights, intercepts = zip(*(_line(part, len(space.names)) for part, _ in parts), strict=True)
+    shares = np.array([share for _, share in parts])
+    digest = training_digest(data, ["reductions", allowed, ROUNDS, seed, fairlearn.__version__])
+    return Mixture(
+        "reductions mixture",
+        tuple(space.columns),
+        digest,
+        space,
+        np.vstack(weights),
+        np.array(intercepts),
+        shares / shares.sum(),
+    )
+
+
+def _groups(data: AuditData, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The intersection of protected attributes that each row belongs to, small ones pooled."""
+    values = data.groups.iloc[rows]
+    joined = values.agg(" & ".join, axis=1).to_numpy(dtype=object).astype(str)
+    _, codes = np.unique(joined, return_inverse=True)
+    fewest = np.minimum(np.bincount(codes, y), np.bincount(codes, 1 - y))
+    joined[fewest[codes] < _FEWEST] = "(small groups)"
+    if len(np.unique(joined)) < 2:
+        raise InputError(
+            "data.protected",
+            f"must make at least two groups with {_FEWEST} people of each outcome to train by reductions",
+            advice="name other attributes, or bring more rows",
+        )
+    return joined
+
+
+def _line(part: Any, d: int) -> tuple[np.ndarray, float]:
+    """Weights and intercept of one classifier; one that always says the same has neither slope nor doubt."""
+    if hasattr(part, "coef_"):
+        return part.coef_[0], float(part.intercept_[0])
+    constant = float(part.constant_.ravel()[0])  # fairlearn's stand-in
+    return np.zeros(d), 30.0 if constant > 0.5 else -30.0

@@ -1,0 +1,313 @@
+"""A forest or boosting trained here as plain data: the columns it reads, and its trees as arrays.
+
+Nothing of scikit-learn is needed to score by it, and nothing in it can run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data.values import MISSING, text_of
+from audits.errors import InputError
+from audits.models.labels import number_column
+from audits.models.trees.arrays import MOST_LEVELS, Trees
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+__all__ = ["PlainTrees", "TreeColumn", "plain_trees"]
+
+_NOBODY = "\0no such level"
+
+
+@dataclass(frozen=True, eq=False)
+class TreeColumn:
+    """How one raw column becomes columns of the matrix that trees read.
+
+    Attributes
+    ----------
+    column : str
+    places : tuple of int
+        Its columns of the matrix.
+    mean, scale : float
+        Of a number.
+    fills : bool
+        Whether a missing number becomes 0; a second place, if any, then marks it.
+    levels : dict of str to int, optional
+        By text the row of `codes`; None for a number.
+    codes : (levels + 1, width)
+        What a level becomes; the last row is for one that is not known.
+    """
+
+    column: str
+    places: tuple[int, ...]
+    mean: float = 0.0
+    scale: float = 1.0
+    fills: bool = False
+    levels: dict[str, int] | None = None
+    codes: np.ndarray | None = None
+
+    def encode(self, raw: pd.Series) -> np.ndarray:
+        """Return its part of the matrix, (n, width)."""
+        if self.levels is None or self.codes is None:
+            values = (number_column(raw) - self.mean) / self.scale
+            if not self.fills:
+                return values[:, None]
+            gone = np.isnan(values)
+            values[gone] = 0.0
+            return np.column_stack([values, gone])[:, : len(self.places)]
+        codes, distinct = pd.factorize(raw)
+        unknown = len(self.levels)
+        known = [self.levels.get(text_of(value), unknown) for value in distinct]
+        known.append(self.levels.get(MISSING, unknown))  # where `factorize` gives -1
+        return self.codes[np.array(known, dtype=np.intp)[codes]]
+
+
+@dataclass(frozen=True, eq=False)
+class PlainTrees:
+    """Columns and trees; scores are those of the pipeline that they were taken from."""
+
+    inputs: tuple[TreeColumn, ...]
+    trees: Trees
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Raw columns that are read."""
+        return tuple(each.column for each in self.inputs)
+
+    @property
+    def width(self) -> int:
+        """Columns of the matrix."""
+        return sum(len(each.places) for each in self.inputs)
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return probabilities (n, k); k is 1, the second class's, where there are two classes."""
+        return self.trees.outputs(self._matrix(frame))
+
+    def score_moved(self, frame: pd.DataFrame, moves: Mapping[str, pd.Series]) -> np.ndarray:
+        """Return probabilities (1 + copies, n, k) of n rows, and of copies with one column replaced.
+
+        Parameters
+        ----------
+        moves : mapping of str to Series
+            A column's raw values in all its copies, n a copy.
+        """
+        base, n = self._matrix(frame), len(frame)
+        copies = [len(raw) // n for raw in moves.values()] if n else [0] * len(moves)
+        x = np.repeat(base[None], 1 + sum(copies), axis=0)
+        own = {each.column: each for each in self.inputs}
+        moved, at = [], 1
+        for (column, raw), count in zip(moves.items(), copies, strict=True):
+            if column in own and count:
+                which, places = slice(at, at + count), list(own[column].places)
+                x[which, :, places] = own[column].encode(raw).reshape(count, n, -1)
+                moved.append((which, places))
+            at += count
+        return self.trees.outputs_of_copies(x, moved)
+
+    def _matrix(self, frame: pd.DataFrame) -> np.ndarray:
+        single = self.trees.kind == "forest"  # scikit-learn's forests read float32
+        x = np.empty((len(frame), self.width), dtype=np.float32 if single else np.float64)
+        with np.errstate(over="ignore"):
+            for each in self.inputs:
+                x[:, list(each.places)] = each.encode(frame[each.column])
+        return x
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return trees and codes of levels by name."""
+        codes = {f"codes.{k}": each.codes for k, each in enumerate(self.inputs) if each.codes is not None}
+        return {**{f"trees.{name}": array for name, array in self.trees.arrays().items()}, **codes}
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return the columns as plain data; their codes are among `arrays`."""
+        return [
+            {
+                "column": each.column,
+                "places": list(each.places),
+                "mean": each.mean,
+                "scale": each.scale,
+                "fills": each.fills,
+                "levels": None if each.levels is None else list(each.levels),
+            }
+            for each in self.inputs
+        ]
+
+    @classmethod
+    def restore(cls, described: Sequence[Mapping[str, Any]], arrays: Mapping[str, np.ndarray]) -> PlainTrees:
+        """Rebuild what `describe` and `arrays` gave.
+
+        Raises
+        ------
+        InputError
+            If they do not fit together.
+        """
+        inputs = tuple(
+            TreeColumn(
+                str(each["column"]),
+                tuple(each["places"]),
+                float(each["mean"]),
+                float(each["scale"]),
+                bool(each["fills"]),
+                None if each["levels"] is None else {text: k for k, text in enumerate(each["levels"])},
+                arrays.get(f"codes.{place}"),
+            )
+            for place, each in enumerate(described)
+        )
+        width = sum(len(each.places) for each in inputs)
+        if sorted(place for each in inputs for place in each.places) != list(range(width)) or not all(
+            _fits(each) for each in inputs
+        ):
+            raise InputError("bundle", "must have columns that fill the matrix of its trees")
+        named = {name[6:]: array for name, array in arrays.items() if name.startswith("trees.")}
+        return cls(inputs, Trees.of(named, width))
+
+
+def _fits(column: TreeColumn) -> bool:
+    if column.levels is None:
+        return len(column.places) in {1, 2} and (column.fills or len(column.places) == 1)
+    shape = (len(column.levels) + 1, len(column.places))
+    codes = column.codes
+    return codes is not None and codes.shape == shape and bool((np.isnan(codes) | _is_code(codes)).all())
+
+
+def _is_code(codes: np.ndarray) -> np.ndarray:
+    return (codes >= 0) & (codes < MOST_LEVELS)
+
+
+def plain_trees(pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str]) -> PlainTrees:
+    """Take a fitted forest or boosting of `fit_pipeline` apart.
+
+    Parameters
+    ----------
+    numbers, levels : sequence of str
+        Columns that it reads as numbers and as categories.
+    """
+    if hasattr(pipeline[-1], "estimators_"):
+        return PlainTrees(_forest_columns(pipeline[0], numbers, levels), _forest(pipeline[-1]))
+    return PlainTrees(_boosting_columns(pipeline, numbers, levels), _boosting(pipeline[-1]))
+
+
+def _forest_columns(columns: Any, numbers: Sequence[str], levels: Sequence[str]) -> tuple[TreeColumn, ...]:
+    """Numbers in standard deviations, markers of missing ones, then a place for every level."""
+    found, at, marks = [], len(numbers), {}
+    parts = {tuple(names): fitted for _, fitted, names in columns.transformers_}
+    if numbers:
+        scaler, imputer = parts[tuple(numbers)]
+        marked = imputer.indicator_.features_.tolist()
+        marks = {k: at + turn for turn, k in enumerate(marked)}
+        at += len(marked)
+        for k, name in enumerate(numbers):
+            places: tuple[int, ...] = (k, marks[k]) if k in marks else (k,)
+            found.append(TreeColumn(name, places, float(scaler.mean_[k]), float(scaler.scale_[k]), True))
+    if levels:
+        encoder = parts[tuple(levels)]
+        made = encoder.transform(_every_level(encoder, levels))
+        made = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+        rare = getattr(encoder, "infrequent_categories_", [None] * len(levels))
+        start = 0
+        for name, known, pooled in zip(levels, encoder.categories_, rare, strict=True):
+            width = len(known) if pooled is None else len(known) - len(pooled) + 1
+            rows = [*range(len(known)), len(made) - 1]
+            places = tuple(range(at + start, at + start + width))
+            codes = np.ascontiguousarray(made[rows, start : start + width], dtype=float)
+            texts = {str(text): k for k, text in enumerate(known)}
+            found.append(TreeColumn(name, places, levels=texts, codes=codes))
+            start += width
+    return tuple(found)
+
+
+def _boosting_columns(
+    pipeline: Pipeline, numbers: Sequence[str], levels: Sequence[str]
+) -> tuple[TreeColumn, ...]:
+    """Codes of levels, then numbers as they are: the order into which the boosting itself brings them."""
+    found = []
+    if levels:
+        encoder = {tuple(names): fitted for _, fitted, names in pipeline[0].transformers_}[tuple(levels)]
+        made = np.asarray(encoder.transform(_every_level(encoder, levels)), dtype=float)
+        whole = np.hstack([np.full((len(made), len(numbers)), np.nan), made])
+        made = pipeline[-1]._preprocess_X(whole, reset=False)[:, : len(levels)]
+        for k, (name, known) in enumerate(zip(levels, encoder.categories_, strict=True)):
+            codes = np.ascontiguousarray(made[[*range(len(known)), len(made) - 1], k : k + 1], dtype=float)
+            texts = {str(text): code for code, text in enumerate(known)}
+            found.append(TreeColumn(name, (k,), levels=texts, codes=codes))
+    found += [TreeColumn(name, (len(levels) + k,)) for k, name in enumerate(numbers)]
+    return tuple(found)
+
+
+def _every_level(encoder: Any, levels: Sequence[str]) -> pd.DataFrame:
+    """Return a frame with every level of each column in a row of its own, and one unknown in the last."""
+    most = max(len(known) for known in encoder.categories_)
+    return pd.DataFrame(
+        {
+            name: np.array([*known, *[known[0]] * (most - len(known)), _NOBODY], dtype=object)
+            for name, known in zip(levels, encoder.categories_, strict=True)
+        }
+    )
+
+
+def _forest(model: Any) -> Trees:
+    trees = [each.tree_ for each in model.estimators_]
+    offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
+    leaf = np.concatenate([tree.children_left < 0 for tree in trees])
+    values = np.concatenate([tree.value[:, 0] for tree in trees])
+    value = values[:, 1:] if values.shape[1] == 2 else values
+
+    def children(name: str) -> np.ndarray:
+        parts = [getattr(tree, name) + at for tree, at in zip(trees, offsets, strict=False)]
+        return np.where(leaf, 0, np.concatenate(parts)).astype(np.int32)
+
+    return Trees(
+        offsets[:-1].astype(np.int32),
+        np.where(leaf, -1, np.concatenate([tree.feature for tree in trees])).astype(np.int32),
+        np.where(leaf, 0.0, np.concatenate([tree.threshold for tree in trees])),
+        children("children_left"),
+        children("children_right"),
+        np.zeros(len(leaf), dtype=np.uint8),
+        np.full(len(leaf), -1, dtype=np.int32),
+        np.empty((0, MOST_LEVELS + 1), dtype=np.uint8),
+        np.where(leaf[:, None], value, 0.0),
+        np.empty(0),
+    )
+
+
+def _boosting(model: Any) -> Trees:
+    """Trees in the order of rounds and, within one, of outputs."""
+    trees = [each for turn in model._predictors for each in turn]
+    offsets = np.cumsum([0, *(len(tree.nodes) for tree in trees)])
+    nodes = np.concatenate([tree.nodes for tree in trees])
+    own = np.repeat(offsets[:-1], np.diff(offsets))
+    leaf, asks = nodes["is_leaf"] > 0, (nodes["is_leaf"] == 0) & (nodes["is_categorical"] > 0)
+    known, place = model._bin_mapper.make_known_categories_bitsets()
+    before = np.cumsum([0, *(len(tree.raw_left_cat_bitsets) for tree in trees)])
+    first = np.repeat(before[:-1], np.diff(offsets))
+    bits = np.concatenate([tree.raw_left_cat_bitsets for tree in trees]).reshape(-1, 8)
+    chosen = nodes[asks]
+    goes = _unpacked(bits[chosen["bitset_idx"] + first[asks]])
+    is_known = _unpacked(known[place[chosen["feature_idx"]]]) if len(chosen) else goes
+    sets = np.where(goes | is_known, goes, chosen["missing_go_to_left"][:, None] > 0)
+    sets[:, MOST_LEVELS] = chosen["missing_go_to_left"] > 0
+    level_set = np.full(len(nodes), -1, dtype=np.int32)
+    level_set[asks] = np.arange(len(chosen))
+    return Trees(
+        offsets[:-1].astype(np.int32),
+        np.where(leaf, -1, nodes["feature_idx"]).astype(np.int32),
+        np.where(leaf | asks, 0.0, nodes["num_threshold"]),
+        np.where(leaf, 0, nodes["left"] + own).astype(np.int32),
+        np.where(leaf, 0, nodes["right"] + own).astype(np.int32),
+        np.ascontiguousarray(nodes["missing_go_to_left"]),
+        level_set,
+        sets.astype(np.uint8),
+        np.where(leaf, nodes["value"], 0.0)[:, None],
+        np.asarray(model._baseline_prediction, dtype=float).reshape(-1),
+    )
+
+
+def _unpacked(bits: np.ndarray) -> np.ndarray:
+    """Return sets of codes, eight words of 32 bits each, as (s, 256) bool."""
+    turns = np.arange(32, dtype=np.uint32)
+    return ((bits[:, :, None] >> turns) & 1).reshape(len(bits), MOST_LEVELS + 1).astype(bool)

@@ -1,0 +1,536 @@
+"""Executors: where a run is carried out. All take the same spec and give the same numbers.
+
+`InlineExecutor` computes in the calling thread (notebooks, tests); `ProcessExecutor` in warm worker
+processes, one run each at a time, the rest waiting in line.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import threading
+import time
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audits.errors import InputError, RunFailed
+from audits.runs.digests import digest_of
+from audits.runs.executing.handle import Run, RunError
+from audits.runs.executing.inline import InlineExecutor
+from audits.runs.executing.process import WorkerProcess, can_fork
+from audits.runs.executing.sandbox import machine_memory, number_from
+from audits.runs.executing.threads import thread_count
+from audits.runs.keeping.store import RunStore, home
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
+    from audits.runs.spec import Spec
+
+__all__ = ["InlineExecutor", "ProcessExecutor", "RunLimits", "worker_count"]
+
+GRACE_SECONDS = 1.0
+"""How long a cancelled run may take to stop before its worker is killed."""
+
+_REMEMBERED_RUNS = 500
+_LOOK_SECONDS = 1.0
+_IDLE_SECONDS = 600.0  # after which a worker that was started when needed ends
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """What the runs of a server may take; None: no limit.
+
+    Attributes
+    ----------
+    memory : int or None
+        Bytes that one run may write to.
+    seconds : float or None
+        Wall time of one run, once it has begun.
+    at_once : int or None
+        Runs of one owner that go on at the same time.
+    waiting : int or None
+        Runs of one owner that wait.
+    """
+
+    memory: int | None = None
+    seconds: float | None = None
+    at_once: int | None = None
+    waiting: int | None = None
+
+    @classmethod
+    def of_server(cls, workers: int) -> RunLimits:
+        """Return what the environment says, or what suits a department on this machine."""
+        share = 0.6 * machine_memory() / workers / 1e6
+        memory = number_from("EVENHAND_RUN_MEMORY_MB", min(8000.0, max(1000.0, share)), least=500, most=1e7)
+        return cls(
+            int(1e6 * memory),
+            number_from("EVENHAND_RUN_SECONDS", 3600, least=1, most=1e7),
+            int(number_from("EVENHAND_RUNS_AT_ONCE", max(1, workers // 2), least=1, most=1000)),
+            int(number_from("EVENHAND_RUNS_WAITING", 20, least=1, most=100_000)),
+        )
+
+
+def worker_count() -> int:
+    """Return how many runs a server carries out at once: ``EVENHAND_WORKERS``, or by cores and memory.
+
+    One core is left to the pages, but two runs go on even on a small machine, so that a long one of one
+    owner does not keep the others waiting; 1.5 GB of memory are kept for each.
+    """
+    by_memory = int(0.6 * machine_memory() / 1.5e9)
+    usual = max(1, min(max(2, (os.cpu_count() or 1) - 1), by_memory, 16))
+    return int(number_from("EVENHAND_WORKERS", usual, least=1, most=256))
+
+
+class _Job:
+    """A run with what a worker needs to carry it out."""
+
+    def __init__(
+        self,
+        run: Run,
+        spec: Spec,
+        digests: list[str],
+        store: RunStore,
+        plan: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.run, self.spec, self.plan = run, spec, plan
+        self.network = spec.asks_a_service
+        self.partial, self.folder = store.partial(run.key, run.id), store.folder(run.key, run.owner)
+        self.message = {
+            "run": run.id,
+            "spec": spec.to_dict(),
+            "base_dir": str(spec.base_dir),
+            "digests": digests,
+            "partial": str(self.partial),
+            "folder": str(self.folder),
+            "plan": plan,
+        }
+
+    def read(self) -> RunResult:
+        """Read the finished run, under the paths that its owner wrote."""
+        from audits.runs.result import RunResult
+
+        return RunResult.load(self.folder).with_spec(self.spec)
+
+
+class ProcessExecutor:
+    """Carries out runs in warm worker processes; safe to share between threads.
+
+    Results lie in a home folder; a run whose key is there already is done at once.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Worker processes, at least 1, all started now; by default one is, and others when they are needed,
+        as many as `worker_count` says.
+    base : Path, optional
+        Home folder; by default ``EVENHAND_HOME``.
+    plugin : str, optional
+        ``module:function`` that each worker calls first, to register audits of one's own.
+    limits : RunLimits, optional
+        What runs may take; by default there are no limits.
+    warm : bool
+        Whether workers load at once what any run may need, so that the first answers sooner; for a single
+        run it is quicker to load only what that one needs, and the first worker may be a copy of this
+        process.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        base: Path | None = None,
+        plugin: str | None = None,
+        limits: RunLimits | None = None,
+        warm: bool = True,
+    ) -> None:
+        if workers is not None and workers < 1:
+            raise InputError("workers", "must be at least 1", workers)
+        thread_count()  # a wrong setting is the caller's to hear of, not a supervising thread's
+        self._store = RunStore(base or home())
+        self._plugin, self._loaded = plugin, warm
+        self.limits = limits or RunLimits()
+        self._served: dict[str | None, float] = {}
+        self._idle_warm = 0
+        self._lock = threading.Condition()
+        self._queue: deque[_Job] = deque()
+        self._active: dict[tuple[str, str | None], Run] = {}
+        self._remembered: OrderedDict[str, Run] = OrderedDict()
+        self._workers: set[WorkerProcess] = set()
+        self._warm: set[WorkerProcess] = set()
+        self._current: dict[WorkerProcess, Run] = {}
+        self._begun: list[_Job] = []
+        self._why_not = ""
+        self._closing = False
+        self._warm_from_start = workers or 1
+        self._copy = None if warm else self._copied()
+        self._threads = [
+            threading.Thread(target=self._serve, args=(place,), name=f"evenhand-worker-{place}", daemon=True)
+            for place in range(workers or worker_count())
+        ]
+        for thread in self._threads:
+            thread.start()
+        _open_executors.add(self)
+
+    def __enter__(self) -> ProcessExecutor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def submit(
+        self,
+        spec: Mapping[str, Any],
+        base_dir: Path,
+        owner: str | None = None,
+        *,
+        plan: Mapping[str, Any] | None = None,
+    ) -> Run:
+        """Queue a run of `spec`, whose paths are relative to `base_dir`.
+
+        A run with the same key that is already finished is returned as done; one of the same `owner`
+        that is still going is shared. A wrong spec gives a failed run, not an exception.
+
+        With `plan`, arguments of `audits.runs.planning.plan`, the audits are not run but planned for;
+        `Run.planned` has what was found, and nothing is kept of it.
+        """
+        from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile
+
+        run = Run("", owner)
+        try:
+            parsed = parse_spec(spec, base_dir)
+            digests = parsed.digests()
+            run.key = parsed.key(digests)
+            if plan is not None:
+                run.key = digest_of([run.key, dict(plan)])
+        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
+            run.fail(RunError.of(error))
+            return self._remember(run)
+        job = _Job(run, parsed, digests, self._store, plan)
+        finished = plan is None and self._finished(job)
+        with self._lock:
+            if self._closing:
+                raise RunFailed("The executor is closed.")
+            going = self._active.get((run.key, owner))
+            if going is not None and not going.finished and not going.cancel_requested:
+                return going
+            if finished:
+                run.finish(job.read)
+            elif why := self._too_many(owner):
+                run.fail(RunError("failed", why))
+            else:
+                run.on_cancel(lambda: self._cancel_queued(job))
+                self._active[run.key, owner] = run
+                self._queue.append(job)
+                self._lock.notify_all()
+            return self._remember(run)
+
+    def run(self, identity: str) -> Run | None:
+        """Return a run of this executor by its id; None if it is unknown or long past."""
+        return self._remembered.get(identity)
+
+    def wait_warm(self, timeout: float | None = None) -> bool:
+        """Wait until the workers started first have loaded their libraries; tell whether they have."""
+        with self._lock:
+            return self._lock.wait_for(
+                lambda: self._closing or len(self._warm) >= self._warm_from_start, timeout
+            )
+
+    def forget(self, owner: str, key: str | None = None) -> None:
+        """End the runs of `owner` (or the one under `key`), and remove what they found."""
+        for run in self.going_on(owner):
+            if key is None or run.key == key:
+                run.cancel()
+                run.wait(2 * GRACE_SECONDS + 5)
+        self._store.forget(owner, key)
+        with self._lock:
+            for name in [name for name, run in self._remembered.items() if run.owner == owner]:
+                if key is None or self._remembered[name].key == key:
+                    del self._remembered[name]
+
+    def going_on(self, owner: str | None = None) -> list[Run]:
+        """Return the runs that wait or go on, of all owners or of one."""
+        with self._lock:
+            found = [
+                job.run for job in (*self._begun, *self._queue)
+            ]  # begun: its worker may only be starting
+        return [run for run in found if owner is None or run.owner == owner]
+
+    def pids(self) -> list[int]:
+        """Return the process ids of the workers."""
+        with self._lock:
+            return [worker.pid for worker in self._workers]
+
+    def close(self) -> None:
+        """Cancel what is queued or running, end the workers, and wait until they are gone."""
+        with self._lock:
+            self._closing = True
+            for job in self._queue:
+                job.run.end_cancelled()
+            self._queue.clear()
+            going = [run for run in self._active.values() if not run.finished]
+            workers = list(self._workers)
+            self._lock.notify_all()
+        for run in going:
+            run.cancel_requested = True
+        for worker in workers:
+            worker.kill()
+        for thread in self._threads:
+            thread.join()
+        if self._copy is not None:
+            self._copy.close()
+        _open_executors.discard(self)
+
+    def _finished(self, job: _Job) -> bool:
+        """Tell whether the run's result is there and whole; a damaged one is removed."""
+        if not self._store.finished(job.run.key, job.run.owner):
+            return False
+        try:
+            job.read()
+        except RunFailed:
+            self._store.discard(job.folder)
+            return False
+        return True
+
+    def _remember(self, run: Run) -> Run:
+        with self._lock:
+            self._remembered[run.id] = run
+            over = [name for name, old in self._remembered.items() if old.finished]
+            for identity in over[:-_REMEMBERED_RUNS]:
+                del self._remembered[identity]
+        return run
+
+    def _cancel_queued(self, job: _Job) -> None:
+        with self._lock:
+            if job in self._queue:
+                self._queue.remove(job)
+                job.run.end_cancelled()
+
+    def _too_many(self, owner: str | None) -> str:
+        """Say why an owner can have no more runs wait; empty if he can."""
+        most = self.limits.waiting
+        if owner is None or most is None:
+            return ""
+        waiting = sum(job.run.owner == owner for job in self._queue)
+        if waiting < most:
+            return ""
+        return f"{waiting:,} of your runs wait already, as many as may; cancel one, or start this one later."
+
+    def _serve(self, place: int) -> None:
+        """Keep one worker alive and give it one run after another: the life of a supervising thread."""
+        always = place < self._warm_from_start
+        worker = self._start() if always else None
+        worked = time.monotonic()
+        while not self._closing:
+            job = self._next(worker is not None and worker.alive())
+            if worker is not None and not worker.alive():
+                self._retire(worker)
+                worker = self._start() if always else None
+            if job is not None:
+                if worker is not None and worker.network != job.network:
+                    self._retire(worker)
+                    worker = None
+                if worker is None:
+                    worker = self._start(job.network)
+                if not self._carry_out(worker, job):
+                    self._retire(worker)
+                    worker = self._start() if always else None
+                worked = time.monotonic()
+            elif worker is not None and not always and time.monotonic() - worked > _IDLE_SECONDS:
+                self._retire(worker)
+                worker = None
+        self._retire(worker)
+
+    def _next(self, warm: bool) -> _Job | None:
+        """Return the run whose turn it is; None after a second without one, or when closing.
+
+        Where a `warm` worker has nothing to do, none is started in its place.
+        """
+
+        def ready() -> bool:
+            return self._closing or (self._turn() is not None and (warm or not self._idle_warm))
+
+        with self._lock:
+            self._active = {name: run for name, run in self._active.items() if not run.finished}
+            self._idle_warm += warm
+            try:
+                found = self._lock.wait_for(ready, _LOOK_SECONDS)
+            finally:
+                self._idle_warm -= warm
+            job = self._turn() if found and not self._closing else None
+            if job is not None:
+                self._queue.remove(job)
+                self._begun.append(job)
+                self._served[job.run.owner] = time.monotonic()
+                self._lock.notify_all()
+                if len(self._served) > _REMEMBERED_RUNS:
+                    self._served.pop(min(self._served, key=self._served.__getitem__))
+            return job
+
+    def _turn(self) -> _Job | None:
+        """Return the waiting run whose owner has the fewest going on, then was served longest ago."""
+        going: dict[str | None, int] = {}
+        for job in self._begun:
+            going[job.run.owner] = going.get(job.run.owner, 0) + 1
+        most = self.limits.at_once
+        free = [
+            job
+            for job in self._queue
+            if job.run.owner is None or most is None or going.get(job.run.owner, 0) < most
+        ]
+        return min(
+            free,
+            key=lambda job: (going.get(job.run.owner, 0), self._served.get(job.run.owner, 0.0)),
+            default=None,
+        )
+
+    def _copied(self) -> WorkerProcess | None:
+        """Start the first worker as a copy of this process, if it can be one.
+
+        Libraries are then loaded once, here, where the result is read and drawn with them.
+        """
+        importlib.import_module("audits.runs.execute")
+        if not can_fork() or self.limits.memory is not None:
+            return None
+        try:
+            return WorkerProcess(self._plugin, warm=False, forked=True)
+        except OSError:
+            return None  # one is started, or why not is told, when a run asks for it
+
+    def _start(self, network: bool = False) -> WorkerProcess | None:
+        """Start a worker and wait until it is warm; None if closing, or if it does not come up."""
+        try:
+            with self._lock:
+                if self._closing:
+                    return None
+                worker, self._copy = self._copy, None
+                worker = worker or WorkerProcess(
+                    self._plugin, memory=self.limits.memory, network=network, warm=self._loaded
+                )
+                self._workers.add(worker)
+        except OSError as error:
+            self._why_not = str(error)
+            return None
+        for message in worker.messages():
+            if message["event"] == "ready":
+                with self._lock:
+                    self._warm.add(worker)
+                    self._lock.notify_all()
+                return worker
+        self._retire(worker)
+        self._why_not = f"{worker.ending()}\n{worker.last_words()}"
+        return None
+
+    def _retire(self, worker: WorkerProcess | None) -> None:
+        """End a worker for certain."""
+        if worker is not None:
+            worker.close()
+            with self._lock:
+                self._workers.discard(worker)
+                self._warm.discard(worker)
+
+    def _carry_out(self, worker: WorkerProcess | None, job: _Job) -> bool:
+        """See one run to its end; tell whether the worker can take another."""
+        try:
+            return self._carried_out(worker, job)
+        finally:
+            with self._lock:
+                self._begun.remove(job)
+                self._lock.notify_all()  # its owner may have another one begin
+
+    def _carried_out(self, worker: WorkerProcess | None, job: _Job) -> bool:
+        run = job.run
+        if not run.begin():
+            run.end_cancelled()
+            return True
+        if worker is None:
+            run.fail(RunError("failed", "No worker process could be started.", self._why_not))
+            return True
+        with self._lock:
+            self._current[worker] = run
+        run.on_cancel(lambda: self._cancel_running(worker, run))
+        if run.cancel_requested:  # asked for before the line above
+            self._cancel_running(worker, run)
+        worker.forget_words()
+        clock = self._clock(worker)
+        worker.send({**job.message, "seconds": self.limits.seconds})  # a worker that is gone says so below
+        try:
+            for message in worker.messages():
+                if message["event"] == "progress":
+                    run.report(message["fraction"], message["doing"], message.get("curve", ()))
+                    continue
+                with self._lock:
+                    del self._current[worker]
+                self._settle(worker, job, message)
+                return True
+        finally:
+            if clock is not None:
+                clock.cancel()
+        self._mourn(worker, job)
+        return False
+
+    def _clock(self, worker: WorkerProcess) -> threading.Timer | None:
+        """Have a run that takes too long ended, if there is a limit."""
+        seconds = self.limits.seconds
+        if seconds is None:
+            return None
+        why = f"a run may take at most {seconds:,.0f} seconds on this server"
+        clock = threading.Timer(seconds, worker.kill, args=(why,))
+        clock.daemon = True
+        clock.start()
+        return clock
+
+    def _settle(self, worker: WorkerProcess, job: _Job, message: dict[str, Any]) -> None:
+        """Take note of what a worker says about the end of a run."""
+        if message["event"] == "done":
+            job.run.planned = message.get("planned", ())
+            job.run.finish(job.read)
+            return
+        self._store.discard(job.partial)
+        if message["event"] == "cancelled":
+            job.run.end_cancelled()
+        else:
+            error = RunError(**message["error"])
+            if error.kind == "failed":
+                error = replace(error, details=f"{error.details}\n{worker.last_words()}".strip())
+            job.run.fail(error)
+
+    def _mourn(self, worker: WorkerProcess, job: _Job) -> None:
+        """Take note of a worker that ended in the middle of a run."""
+        with self._lock:
+            del self._current[worker]
+        worker.close()
+        self._store.discard(job.partial)
+        if job.run.cancel_requested or self._closing:
+            job.run.end_cancelled()
+            return
+        doing = job.run.progress.doing
+        sentence = (
+            f"The worker process broke off while busy with {doing!r}: {worker.ending()}; "
+            "the next run gets a new one."
+        )
+        job.run.fail(RunError("failed", sentence, worker.last_words()))
+
+    def _cancel_running(self, worker: WorkerProcess, run: Run) -> None:
+        def insist() -> None:
+            with self._lock:
+                if self._current.get(worker) is run:
+                    worker.kill()
+
+        worker.send({"cancel": run.id})
+        timer = threading.Timer(GRACE_SECONDS, insist)
+        timer.daemon = True
+        timer.start()
+
+
+_open_executors: weakref.WeakSet[ProcessExecutor] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for executor in list(_open_executors):
+        executor.close()

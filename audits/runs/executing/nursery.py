@@ -1,0 +1,424 @@
+"""Processes that open strangers' files, made in milliseconds: forks of one that has loaded the libraries.
+
+`Nursery` is the server's side. ``python -m audits.runs.executing.nursery`` is the process that forks: it
+never opens anything itself, watches the memory of its children, and tells how each of them ended. A child
+answers questions, JSON one a line, with the function that the nursery was given; nothing that it says can run
+here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from audits.errors import InputError, RunFailed
+from audits.runs.executing import sandbox
+
+__all__ = ["Child", "LimitReached", "Nursery", "serve_questions"]
+
+_ROOT = Path(__file__).resolve().parents[3]
+_LONGEST_ANSWER = 512_000_000
+_CHUNK = 1 << 20
+_LOOK_SECONDS = 0.05
+_START_SECONDS = 60.0
+_OVER_MEMORY = 86  # exit status of a child that got no memory
+_SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
+_MOST_MESSAGE = 60_000
+
+Answering = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class LimitReached(RunFailed):
+    """A process used all that it may of something: `what` is memory, processor time or time."""
+
+    def __init__(self, what: str, amount: str) -> None:
+        super().__init__(f"It used all the {what} that it may, {amount}.")
+        self.what, self.amount = what, amount
+
+
+class Child:
+    """A process that answers questions, one at a time; made by `Nursery.child`."""
+
+    def __init__(self, nursery: Nursery, line: socket.socket, memory: int) -> None:
+        self.identity = uuid.uuid4().hex
+        self.pid = 0
+        self._nursery, self._line, self._memory = nursery, line, memory
+        self._asking = threading.Lock()
+        self._over = threading.Event()
+        self._ending: dict[str, Any] = {}
+        self._why = ""
+        self._rest = b""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return not self._why and not self._over.is_set()
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is answering."""
+        return self._asking.locked()
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it has to itself now."""
+        return sandbox.resident_memory(self.pid) if self.pid and self.alive else 0
+
+    @property
+    def peak(self) -> int:
+        """The most bytes of memory that it ever had; known once it is over."""
+        return int(self._ending.get("peak", 0))
+
+    def ask(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Return the answer to `question`.
+
+        Raises
+        ------
+        InputError
+            If that is the answer.
+        LimitReached
+            If answering took more than it may; the process is over then.
+        RunFailed
+            If it ended otherwise.
+        """
+        with self._asking:
+            if not self.alive:
+                raise RunFailed("The process that reads the data has ended.")
+            clock = threading.Timer(seconds, self.kill, args=("time",))
+            clock.daemon = True
+            clock.start()
+            try:
+                line = json.dumps({**question, "seconds": seconds}).encode("ascii") + b"\n"
+                self._line.sendall(line)
+                answer = self._hear()
+            except (OSError, ValueError):
+                answer = None
+            finally:
+                clock.cancel()
+            if answer is None:
+                raise self._ended(seconds)
+        if "wrong" in answer:
+            where, sentence = answer["wrong"]
+            raise InputError(where, sentence[len(where) + 1 :].removesuffix("."))
+        if "limit" in answer:
+            self.kill("memory")
+            raise LimitReached("memory", f"{self._memory / 1e6:,.0f} MB")
+        if "failed" in answer:
+            raise RunFailed(answer["failed"])
+        return answer
+
+    def kill(self, why: str = "ended") -> None:
+        """End it at once."""
+        self._why = self._why or why
+        self._nursery.kill(self.identity)
+
+    def ended(self, facts: dict[str, Any]) -> None:
+        """Take note of how it ended: for the nursery."""
+        self._ending = facts
+        self._over.set()
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_RDWR)
+
+    def _hear(self) -> dict[str, Any] | None:
+        parts, size = [self._rest], len(self._rest)
+        while b"\n" not in parts[-1]:
+            part = self._line.recv(_CHUNK)
+            size += len(part)
+            if not part:
+                return None
+            if size > _LONGEST_ANSWER:
+                self.kill("answer")
+                return None
+            parts.append(part)
+        line, _, self._rest = b"".join(parts).partition(b"\n")
+        answer = json.loads(line)
+        if not isinstance(answer, dict):
+            raise ValueError("no answer")
+        return answer
+
+    def _ended(self, seconds: float) -> RunFailed:
+        if not self._why:  # it may be ending by itself, and its exit status says why
+            self._over.wait(5.0)
+        if self.alive:
+            self.kill()
+        self._over.wait(5.0)
+        status, why = self._ending.get("status", 0), self._ending.get("why") or self._why
+        if self._why == "time":
+            return LimitReached("time", f"{seconds:,.0f} seconds")
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+            return LimitReached("processor time", f"{seconds:,.0f} seconds")
+        if why == "memory" or (os.WIFEXITED(status) and os.WEXITSTATUS(status) == _OVER_MEMORY):
+            return LimitReached("memory", f"{self._memory / 1e6:,.0f} MB")
+        if os.WIFSIGNALED(status) and self._why != "ended":
+            name = signal.Signals(os.WTERMSIG(status)).name
+            return RunFailed(f"The process that reads the data was ended by {name}.")
+        return RunFailed("The process that reads the data has ended.")
+
+
+class Nursery:
+    """Makes processes that answer with the same function, ``module:function``.
+
+    The libraries that the function's module imports are loaded once, at the first child.
+    """
+
+    def __init__(self, function: str) -> None:
+        self._function = function
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._orders: socket.socket | None = None
+        self._children: dict[str, Child] = {}
+        self._shared = 0
+        self._warm = threading.Event()
+
+    def child(self, *, memory: int, reads: Sequence[Path] = ()) -> Child:
+        """Start a process that may use `memory` bytes and sees only the folders and files `reads`.
+
+        Raises
+        ------
+        RunFailed
+            If no process can be made, as on systems without ``fork``.
+        """
+        ours, theirs = socket.socketpair()
+        child = Child(self, ours, memory)
+        order = {"start": child.identity, "memory": memory, "reads": [str(path) for path in reads]}
+        with theirs:
+            for last in (False, True):
+                with self._lock:
+                    orders = self._running()
+                    self._children[child.identity] = child
+                    try:
+                        socket.send_fds(orders, [json.dumps(order).encode("ascii")], [theirs.fileno()])
+                        return child
+                    except OSError as error:
+                        self._end()
+                        if last:
+                            raise RunFailed(f"No process could be made to read the data ({error}).") from None
+        raise AssertionError
+
+    def kill(self, identity: str) -> None:
+        """Have a child ended."""
+        with self._lock, contextlib.suppress(OSError):
+            if self._orders is not None:
+                self._orders.send(json.dumps({"kill": identity}).encode("ascii"))
+
+    @property
+    def shared(self) -> int:
+        """Bytes of memory that every child shares with the others until it writes to them."""
+        return self._shared
+
+    def start(self) -> None:
+        """Load the libraries, so that the first child is quick too."""
+        with self._lock:
+            self._running()
+
+    def wait_warm(self, seconds: float) -> bool:
+        """Start loading the libraries, and wait until they are; tell whether they are."""
+        self.start()
+        return self._warm.wait(seconds)
+
+    def close(self) -> None:
+        """End all children."""
+        with self._lock:
+            self._end()
+
+    def _running(self) -> socket.socket:
+        if self._orders is not None and self._process is not None and self._process.poll() is None:
+            return self._orders
+        self._end()
+        if not hasattr(os, "fork"):
+            raise RunFailed(
+                "Files of strangers are read only where processes can be limited: on Linux or macOS."
+            )
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        folder = tempfile.gettempdir()
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "audits.runs.executing.nursery", self._function, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                cwd=_ROOT,
+                env=sandbox.environment(Path(folder), TMPDIR=folder, **threads),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._orders = ours
+        threading.Thread(target=self._listen, args=(ours,), name="evenhand-nursery", daemon=True).start()
+        return ours
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        if self._orders is not None:
+            with contextlib.suppress(OSError):
+                self._orders.shutdown(socket.SHUT_RDWR)
+            self._orders.close()
+        self._process, self._orders = None, None
+        self._warm.clear()
+        for child in self._children.values():
+            child.ended({})
+        self._children.clear()
+
+    def _listen(self, orders: socket.socket) -> None:
+        while True:
+            try:
+                news = orders.recv(_MOST_MESSAGE)
+            except OSError:
+                return
+            if not news:
+                return
+            facts = json.loads(news)
+            if "warm" in facts:
+                self._warm.set()
+                continue
+            child = self._children.get(facts["child"])
+            if child is None:
+                continue
+            if "pid" in facts:
+                child.pid, self._shared = facts["pid"], facts["shared"]
+            else:
+                child.ended(facts)
+                with self._lock:
+                    self._children.pop(child.identity, None)
+
+
+class _Forker:
+    """The process that forks: takes orders, reaps, and ends children that grow beyond their memory."""
+
+    def __init__(self, orders: socket.socket, answer: Answering) -> None:
+        self._orders, self._answer = orders, answer
+        self._pids: dict[str, int] = {}
+        self._bounds: dict[int, tuple[str, int, str]] = {}  # id, memory, folder
+        self._why: dict[int, str] = {}
+
+    def run(self) -> None:
+        parent = os.getppid()
+        self._tell({"warm": True})
+        while os.getppid() == parent:
+            ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._bounds else 1.0)
+            if ready:
+                text, handed, _, _ = socket.recv_fds(self._orders, _MOST_MESSAGE, 1)
+                if not text:
+                    break
+                self._obey(json.loads(text), handed)
+            self._reap()
+            for pid, (_, memory, _) in self._bounds.items():
+                if sandbox.resident_memory(pid) > memory + _SPARE:
+                    self._why[pid] = "memory"
+                    os.kill(pid, signal.SIGKILL)
+        for pid in self._bounds:
+            os.kill(pid, signal.SIGKILL)
+
+    def _obey(self, order: dict[str, Any], handed: list[int]) -> None:
+        if "kill" in order:
+            pid = self._pids.get(order["kill"])
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+            return
+        folder = tempfile.mkdtemp(prefix="evenhand-read-")
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                self._orders.close()
+                status = _live(handed[0], order, folder, self._answer)
+            finally:
+                os._exit(status)
+        for each in handed:
+            os.close(each)
+        self._pids[order["start"]] = pid
+        self._bounds[pid] = (order["start"], order["memory"], folder)
+        shared = sandbox.resident_memory(os.getpid())
+        self._tell({"child": order["start"], "pid": pid, "shared": shared})
+
+    def _reap(self) -> None:
+        while self._bounds:
+            pid, status, used = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            identity, _, folder = self._bounds.pop(pid)
+            del self._pids[identity]
+            shutil.rmtree(folder, ignore_errors=True)
+            peak = used.ru_maxrss * (1024 if sys.platform == "linux" else 1)
+            self._tell({"child": identity, "status": status, "why": self._why.pop(pid, ""), "peak": peak})
+
+    def _tell(self, news: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            self._orders.send(json.dumps(news).encode("ascii"))
+
+
+def _live(line: int, order: dict[str, Any], folder: str, answer: Answering) -> int:
+    """Be a child: give up all that is not needed, then answer until nobody asks any more."""
+    sandbox.die_with_parent()
+    sandbox.fresh_score()
+    os.chdir(folder)
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    tempfile.tempdir = folder
+    reads = tuple(Path(each) for each in order["reads"])
+    sandbox.enter(sandbox.Bounds(order["memory"], open_files=64, reads=(Path(folder), *reads)))
+    return serve_questions(socket.socket(fileno=line), answer)
+
+
+def serve_questions(line: socket.socket, answer: Answering) -> int:
+    """Answer what comes along `line` until it closes; return the status to exit with."""
+    with line, line.makefile("rb") as questions:
+        for text in questions:
+            question = json.loads(text)
+            sandbox.allow_seconds(max(1, int(question.pop("seconds"))))
+            try:
+                said = answer(question)
+            except Exception as error:  # noqa: BLE001 - whatever a file makes a library stumble over
+                if _for_lack_of_memory(error):
+                    return _OVER_MEMORY
+                said = _in_words(error)
+            line.sendall(json.dumps(said).encode("ascii") + b"\n")
+    return 0
+
+
+def _in_words(error: Exception) -> dict[str, Any]:
+    if isinstance(error, InputError):
+        return {"wrong": [error.where, str(error)]}
+    return {"failed": f"Reading broke off ({type(error).__name__}: {str(error)[:200]})."}
+
+
+def _for_lack_of_memory(error: BaseException | None) -> bool:
+    """Tell whether an error is one of memory, whatever it was turned into on the way."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "ArrowMemoryError" in type(error).__name__:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def main() -> None:
+    """Fork children as told until the parent is gone."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("function")
+    parser.add_argument("orders", type=int)
+    chosen = parser.parse_args()
+    module, function = chosen.function.split(":")
+    answer = getattr(importlib.import_module(module), function)
+    gc.collect()
+    gc.freeze()  # what is loaded stays shared with the children
+    _Forker(socket.socket(fileno=chosen.orders), answer).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,407 @@
+"""The gate: what a run may state before a build fails: verdicts of a kind, numbers, growth since then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+from pydantic import Field
+
+from audits.checks import adapter, build
+from audits.errors import InputError
+from audits.runs.gates.baselines import Baseline, growth, read_baseline
+from audits.runs.gates.places import place_names
+from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, numbers
+from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
+from audits.stats.verdicts import DEFAULT_LEVEL
+from audits.stats.words import number, people
+
+__all__ = [
+    "Check",
+    "Gate",
+    "GateFailed",
+    "Judgement",
+    "Stated",
+    "Statement",
+    "judge",
+    "read_gate",
+    "statements",
+]
+
+Most = Annotated[int, Field(strict=True, ge=0)] | None
+
+
+class Stated(Protocol):
+    """What has verdicts to judge: the result of a run."""
+
+    def to_json(self) -> dict[str, Any]: ...  # noqa: D102
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """What a spec's ``gate`` holds: the most verdicts of a kind that still pass, and rules for numbers.
+
+    Every verdict that the results state counts once, those of single groups too: a group whose rate differs
+    is one, not also the group and the audit that say so because of it.
+
+    Attributes
+    ----------
+    evidence, material, insufficient : int
+        Most verdicts of that kind that pass; left out, any number does.
+    rules : tuple of Rule
+        What single numbers must be: [{metric: impact_ratio, by: sex, at_least: 0.8, on: lower}].
+    baseline : BaselineRule
+        A file of `evenhand baseline`: no difference between groups may have grown since. {path, slack, on}.
+    waivers : tuple of Waiver
+        What passes for a while: [{what: NAME, reason: …, until: 2027-01-31}].
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    evidence: Most = None
+    material: Most = None
+    insufficient: Most = None
+    rules: tuple[Rule, ...] = ()
+    baseline: BaselineRule | None = None
+    waivers: tuple[Waiver, ...] = ()
+
+    def over(self, stated: list[Statement]) -> list[Statement]:
+        """Return the statements of each kind of which there are more than pass, in their order."""
+        kinds: list[tuple[int | None, Callable[[Statement], bool]]] = [
+            (self.evidence, lambda item: item.verdict == EVIDENCE),
+            (self.material, lambda item: item.verdict == EVIDENCE and item.material),
+            (self.insufficient, lambda item: item.verdict == INSUFFICIENT),
+        ]
+        stopped: list[Statement] = []
+        for most, counts in kinds:
+            found = [item for item in stated if counts(item)]
+            if most is not None and len(found) > most:
+                stopped += found
+        return [item for item in stated if item in stopped]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, without what is left out."""
+        plain = adapter(Gate).dump_python(self, mode="json", exclude_none=True)
+        return {key: value for key, value in plain.items() if value != []}
+
+
+def read_gate(value: Any, where: str = "gate") -> Gate:
+    """Return a gate from plain data: limits, or a list of rules alone.
+
+    Raises
+    ------
+    InputError
+        For the first thing that is wrong.
+    """
+    if isinstance(value, list):
+        value = {"rules": value}
+    if isinstance(value, dict) and isinstance(value.get("baseline"), str):
+        value = {**value, "baseline": {"path": value["baseline"]}}
+    gate = build(Gate, value, where)
+    for place, rule in enumerate(gate.rules):
+        rule.checked(f"{where}.rules[{place}]")
+    return gate
+
+
+STRICT = Gate(evidence=0)
+"""What ``--fail-on evidence`` means."""
+
+MATERIAL = Gate(material=0)
+"""What ``--fail-on material`` means."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One verdict in results.json: its audit and place in the spec, the path below it, what it rests on.
+
+    The verdict is the one after correction for all audits of the run: where an audit's evidence does not
+    outlast it, neither does that of its parts. Evidence is material unless the results say that it is not.
+    """
+
+    audit: str
+    place: int
+    where: str
+    verdict: str
+    finding: str
+    material: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the audit, by its place in the spec, with the path."""
+        return f"audits[{self.place}].{self.audit}{self.where}"
+
+
+@dataclass(frozen=True)
+class Check(Statement):
+    """One number held against a rule; `verdict` says how that ended."""
+
+    state: Literal["kept", "broken", "not judged"] = "kept"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a gate says of a run.
+
+    Attributes
+    ----------
+    stated : list of Statement
+        Every verdict, in the order of results.json.
+    checks : list of Check
+        Every number that a rule is about.
+    stopped : list of Statement
+        What does not pass: verdicts above their limit and broken rules.
+    waived : list of (Statement, Waiver)
+        What would not pass and may for a while.
+    notes : tuple of str
+        Waivers that have run out, or that nothing needs.
+    """
+
+    stated: list[Statement]
+    checks: list[Check]
+    stopped: list[Statement]
+    waived: list[tuple[Statement, Waiver]]
+    notes: tuple[str, ...] = ()
+
+
+class GateFailed(AssertionError):
+    """The gate stops a run; the message names each reason with its finding."""
+
+
+def judge(
+    result: Stated, gate: Gate, base_dir: Path | None = None, *, today: date | None = None
+) -> Judgement:
+    """Hold a run against a gate.
+
+    Parameters
+    ----------
+    result : RunResult
+        The run.
+    gate : Gate
+        Limits, rules, baseline and waivers.
+    base_dir : Path, optional
+        Folder that baselines are named from; the current one by default.
+    today : date, optional
+        The day for waivers; the real one by default.
+
+    Raises
+    ------
+    InputError
+        If a rule is about nothing that these results state, or a baseline cannot be read.
+    """
+    stated, checks = statements(result), list(_checks(result, gate, base_dir or Path()))
+    day = (today or date.today()).isoformat()
+    valid = [waiver for waiver in gate.waivers if day <= waiver.until]
+
+    def waiver(item: Statement) -> Waiver | None:
+        return next((each for each in valid if each.covers(item.name)), None)
+
+    broken = [item for item in checks if item.state == "broken"]
+    stopped = [*gate.over([item for item in stated if not waiver(item)]), *broken]
+    everything = [*gate.over(stated), *broken]
+    waived = [(item, found) for item in everything if (found := waiver(item))]
+    used = [each for _, each in waived]
+    notes = [
+        f"The waiver of {each.what} ended on {each.until}." for each in gate.waivers if each not in valid
+    ]
+    notes += [f"The waiver of {each.what} waives nothing: remove it." for each in valid if each not in used]
+    return Judgement(stated, checks, [item for item in stopped if not waiver(item)], waived, tuple(notes))
+
+
+def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[Check]:
+    """Yield a check for every number that a rule or the gate's baseline is about."""
+    entries = result.to_json()["audits"] if gate.rules else []
+    for place, rule in enumerate(gate.rules):
+        where = f"gate.rules[{place}]"
+        found = numbers(entries, rule, where)
+        if rule.baseline is None:
+            yield from (_checked(each, rule, each.estimate) for each in found)
+        else:
+            baseline = read_baseline(base_dir / rule.baseline, f"{where}.baseline")
+            yield from _since(result, found, rule, baseline)
+    if gate.baseline is not None:
+        baseline = read_baseline(base_dir / gate.baseline.path, "gate.baseline")
+        yield from _growths(result, gate.baseline, baseline)
+
+
+def _checked(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> Check:
+    """Hold one number against its rule."""
+    name = rule.metric.split(".")[-1].replace("_", " ")
+    whose = ": ".join(part for part in (item.attribute, item.group) if part)
+    looked_at = (estimate or item.estimate).get("n")
+    about = f"{name}{f' of {whose}' if whose else ''}"
+    asked = rule.words()
+    if estimate is None:
+        return _check(item, asked, "not judged", f"{about} is not in the baseline")
+    told = f"{about}: {_told(estimate)}" + (f", {people(looked_at)}" if looked_at else "")
+    if rule.people_at_least is not None and (looked_at or 0) < rule.people_at_least:
+        return _check(item, asked, "not judged", f"{told}: fewer than {rule.people_at_least:,} people")
+    why = rule.broken_by(estimate)
+    return _check(item, asked, "broken" if why else "kept", f"{told}: {why}" if why else told)
+
+
+def _check(item: Number, asked: str, state: Literal["kept", "broken", "not judged"], finding: str) -> Check:
+    verdict = {"kept": "rule kept", "broken": "rule broken", "not judged": "not judged"}[state]
+    return Check(item.audit, item.place, f".{item.path} {asked}", verdict, f"{finding}.", state=state)
+
+
+def _since(result: Any, found: list[Number], rule: Rule, baseline: Baseline) -> Iterator[Check]:
+    """Check how numbers changed since a baseline, corrected for how many the rule is about."""
+    paired: dict[int, dict[str, Estimate]] = {}
+    for item in found:
+        if item.place not in paired:
+            audit = result.audits[item.place]
+            level = _level(audit.options) / len(found)
+            paired[item.place] = baseline.changes(audit, item.place, result.data["sha256"], level=level)
+        change = paired[item.place].get(item.path)
+        if change is None:
+            change = baseline.change(item.audit, item.place, item.path, item.estimate)
+        yield _checked(item, rule, None if change is None else vars(change))
+
+
+def _growths(result: Any, rule: BaselineRule, baseline: Baseline) -> Iterator[Check]:
+    """Check that no difference between groups grew, corrected for how many there are."""
+    bound = Rule(metric="growth", at_most=rule.slack, on=rule.on, baseline=rule.path)
+    entries, looked_at = result.to_json()["audits"], 0
+    for place, audit in enumerate(result.audits):
+        gaps = list(_gaps(entries[place], place))
+        level = _level(audit.options) / max(len(gaps), 1)
+        paired = baseline.changes(audit, place, result.data["sha256"], level=level)
+        for item in gaps:
+            change = paired.get(item.path) or baseline.change(audit.name, place, item.path, item.estimate)
+            if change is None or change.value is None:
+                continue
+            looked_at += 1
+            grown = growth(change, item.estimate["value"] - change.value)
+            rate = item.path.split(".")[-1].replace("_", " ")
+            about = f"difference in {rate} of {item.attribute}: {item.group}, growth since the baseline"
+            told = f"{about}: {_told(vars(grown))}"
+            why = bound.broken_by(vars(grown)).replace("its change", "the growth")
+            state: Literal["kept", "broken"] = "broken" if why else "kept"
+            asked = bound.words().replace("changed by", "grown by")
+            yield _check(item, asked, state, f"{told}: {why}" if why else told)
+    if not looked_at:
+        raise InputError(
+            "gate.baseline", "holds no difference between groups that these results have too", rule.path,
+            "write it anew, or name numbers by rules with a baseline",
+        )  # fmt: skip
+
+
+def _gaps(entry: dict[str, Any], place: int) -> Iterator[Number]:
+    """Yield every difference of a group from its reference."""
+    rows = entry.get("table")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return
+    for name, row in zip(place_names(rows), rows, strict=True):
+        for rate, gap in (row.get("differences") or {}).items():
+            if isinstance(gap, dict) and isinstance(gap.get("estimate"), dict):
+                path = f"table[{name}].differences.{rate}"
+                yield Number(
+                    entry["audit"], place, path, str(row.get("attribute", "")), str(row.get("group", "")),
+                    gap["estimate"],
+                )  # fmt: skip
+
+
+def _level(options: Mapping[str, Any]) -> float:
+    return float(options.get("level") or DEFAULT_LEVEL)
+
+
+def statements(result: Stated) -> list[Statement]:
+    """Return the verdicts that a run states, in the order of results.json.
+
+    Of a verdict and the same one further down the path that it rests on, only the latter.
+    """
+    found = []
+    for place, entry in enumerate(result.to_json()["audits"]):
+        stated = _verdicts(entry, "")
+        outlasts = entry["verdict_across"] == entry["verdict"]
+        for path, item in stated:
+            verdict = item["verdict"]
+            if any(_below(path, other) and inner["verdict"] == verdict for other, inner in stated):
+                continue
+            across = verdict if outlasts or verdict != EVIDENCE else INSUFFICIENT
+            material = across == EVIDENCE and item.get("material") is not False
+            found.append(
+                Statement(entry["audit"], place, path, across, _said(path, item, entry), material=material)
+            )
+    return found
+
+
+def gate_of(spec: Mapping[str, Any], fail_on: str | Mapping[str, Any] | None) -> Gate:
+    """Return the gate that `fail_on` means for a run of `spec`.
+
+    Parameters
+    ----------
+    spec : mapping
+        A checked spec as plain data.
+    fail_on : {"evidence", "material", "gate"}, mapping or None
+        No evidence at all; none of a material difference; what the spec's ``gate`` says; limits of one's
+        own; or the spec's ``gate`` if it has one, else no evidence at all.
+
+    Raises
+    ------
+    InputError
+        If the spec has no ``gate`` to fail on, or the limits are wrong.
+    """
+    if isinstance(fail_on, Mapping):
+        return read_gate(fail_on, "fail_on")
+    if fail_on == "evidence" or (fail_on is None and "gate" not in spec):
+        return STRICT
+    if fail_on == "material":
+        return MATERIAL
+    if fail_on not in {None, "gate"}:
+        raise InputError(
+            "fail_on", "must be 'evidence', 'material', 'gate' or limits such as {evidence: 0}", fail_on
+        )
+    if "gate" not in spec:
+        raise InputError(
+            "gate", "is missing in the spec", advice="add it, such as gate: {evidence: 0, insufficient: 3}"
+        )
+    return read_gate(spec["gate"])
+
+
+def _verdicts(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return every record that states a verdict, with its path, from the whole to the parts."""
+    if isinstance(value, dict):
+        found = [(path, value)] if isinstance(value.get("verdict"), str) else []
+        inner = [(f"{path}.{key}", item) for key, item in value.items() if key != "options"]
+    elif isinstance(value, list):
+        found = []
+        inner = [(f"{path}[{name}]", item) for name, item in zip(place_names(value), value, strict=True)]
+    else:
+        return []
+    return found + [pair for name, item in inner for pair in _verdicts(item, name)]
+
+
+def _below(path: str, other: str) -> bool:
+    return other.startswith((f"{path}.", f"{path}["))
+
+
+def _said(path: str, item: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """What a verdict rests on: the audit's finding, or the part's own number where it is about a part."""
+    if not path:
+        return str(entry["finding"])
+    if item.get("finding"):
+        return str(item["finding"])
+    whole = {**item, **{key: value for key, value in item.items() if isinstance(value, Mapping)}}
+    named = [whole[key] for key in ("estimate", "difference", "ratio") if isinstance(whole.get(key), Mapping)]
+    others = [
+        value for value in whole.values() if isinstance(value, Mapping) and {"value", "low"} <= value.keys()
+    ]
+    estimate = next((each for each in (*named, *others) if each.get("value") is not None), None)
+    if estimate is None:
+        return f"{path.lstrip('.')}. The audit's finding: {entry['finding']}"
+    size = f", {people(estimate['n'])}" if estimate.get("n") else ""
+    return f"{path.lstrip('.')}: {_told(estimate)}{size}, {estimate['method']}"
+
+
+def _told(estimate: Mapping[str, Any]) -> str:
+    if estimate["value"] is None:
+        return "not known"
+    told = number(estimate["value"])
+    if estimate["low"] is None and estimate["high"] is None:
+        return told
+    ends = ["–" if end is None else number(end) for end in (estimate["low"], estimate["high"])]
+    return f"{told} ({ends[0]} to {ends[1]})"

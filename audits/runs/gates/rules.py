@@ -1,0 +1,244 @@
+"""Rules of a gate: what a number of the results must be, or how far it may have moved from a baseline."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from audits.errors import InputError
+from audits.runs.gates.places import place_names
+from audits.stats.words import number
+
+__all__ = ["BaselineRule", "Number", "Rule", "Waiver", "numbers"]
+
+On = Literal["value", "lower", "upper"]
+_ENDS: dict[On, str] = {"value": "value", "lower": "low", "upper": "high"}
+_WORDS: dict[On, str] = {"value": "it", "lower": "its lower end", "upper": "its upper end"}
+_SETTINGS = {"options", "calibration", "rows"}
+"""Parts of a result that hold no finding."""
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError("must be a day, such as 2027-01-31") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What a number must be: ``{metric: impact_ratio, by: sex, at_least: 0.8, on: lower}``.
+
+    Attributes
+    ----------
+    metric : str
+        Name of a number as results.json has it (impact_ratio), after its parent where that is needed
+        (differences.selection_rate, positive.share). The rule holds for every number of that name.
+    audit : str
+        Only of this audit.
+    by : str
+        Only of this protected attribute; several are joined by " × ".
+    group : str
+        Only of this group.
+    at_least, at_most : float
+        Bounds; one of them must be given.
+    on : {"value", "lower", "upper"}
+        What keeps to the bounds: the number itself, or an end of its interval. at_least on lower asks for
+        proof, at_least on upper stops only what the data exclude.
+    baseline : str
+        File of `evenhand baseline`: the bounds are then for the change since, now minus then.
+    people_at_least : int
+        Numbers about fewer people are not judged.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    metric: Annotated[str, Field(min_length=1)]
+    audit: str | None = None
+    by: str | None = None
+    group: str | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    on: On = "value"
+    baseline: str | None = None
+    people_at_least: Annotated[int, Field(ge=1)] | None = None
+
+    def checked(self, where: str) -> Rule:
+        """Return the rule if it has a bound.
+
+        Raises
+        ------
+        InputError
+            If it has none, or bounds that nothing can keep.
+        """
+        if self.at_least is None and self.at_most is None:
+            raise InputError(where, "must have at_least or at_most", advice="add one, such as at_least: 0.8")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise InputError(f"{where}.at_least", "must not be above at_most", self.at_least)
+        return self
+
+    def words(self) -> str:
+        """What it asks for: ``at least 0.8 on lower``."""
+        bounds = [("at least", self.at_least), ("at most", self.at_most)]
+        told = " and ".join(f"{name} {bound:g}" for name, bound in bounds if bound is not None)
+        change = "changed by " if self.baseline else ""
+        return f"{change}{told}{'' if self.on == 'value' else f' on {self.on}'}"
+
+    def broken_by(self, estimate: Mapping[str, Any]) -> str:
+        """Return which bound the estimate breaks, in words; empty where it keeps the rule."""
+        end = estimate[_ENDS[self.on]]
+        what = "its change" if self.baseline else _WORDS[self.on]
+        if self.baseline and self.on != "value":
+            what = f"the {self.on} end of its change"
+        if end is None:
+            return f"{what} is not known"
+        if self.at_least is not None and end < self.at_least:
+            return f"{what}, {number(end)}, is below {self.at_least:g}"
+        if self.at_most is not None and end > self.at_most:
+            return f"{what}, {number(end)}, is above {self.at_most:g}"
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineRule:
+    """No difference between groups that verdicts look at may have grown since a baseline.
+
+    Attributes
+    ----------
+    path : str
+        File of `evenhand baseline`, relative to the spec.
+    slack : float
+        By how much a difference may have grown.
+    on : {"value", "lower", "upper"}
+        What must not exceed the slack: the growth itself, or an end of its interval. lower stops only what
+        the data say has grown, upper asks for proof that it has not.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    path: Annotated[str, Field(min_length=1)]
+    slack: Annotated[float, Field(ge=0)] = 0.0
+    on: On = "lower"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiver:
+    """What a gate lets pass for a while, and why.
+
+    Attributes
+    ----------
+    what : str
+        Name as the gate prints it, or its beginning; * stands for anything.
+    reason : str
+        Why it may pass.
+    until : str
+        Last day on which it may: 2027-01-31.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    what: Annotated[str, Field(min_length=1)]
+    reason: Annotated[str, Field(min_length=3)]
+    until: Annotated[str, AfterValidator(_day)]
+
+    def covers(self, name: str) -> bool:
+        """Whether it is about what the gate calls `name`."""
+        pattern = ".*".join(re.escape(part) for part in self.what.split("*"))
+        return re.match(rf"{pattern}(?:$|[.\[ ])", name) is not None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of the results that a rule is about: where it stands, its group, its estimate."""
+
+    audit: str
+    place: int
+    path: str
+    attribute: str
+    group: str
+    estimate: Mapping[str, Any]
+
+
+def numbers(entries: list[dict[str, Any]], rule: Rule, where: str) -> list[Number]:
+    """Return every number in the audits of results.json that `rule` is about.
+
+    Raises
+    ------
+    InputError
+        If there is none: suggests the nearest names.
+    """
+    found = []
+    for place, entry in enumerate(entries):
+        if rule.audit not in (None, entry["audit"]):
+            continue
+        mine = [each for each in _named(entry, rule.metric.split("."), "", "", "") if _asked(each, rule)]
+        parts = [each for each in mine if "[" in each[0]]
+        # a headline repeats one of its parts
+        found += [Number(entry["audit"], place, *each) for each in (parts or mine)]
+    if not found:
+        known = {name for entry in entries for name in _known(entry)}
+        near = difflib.get_close_matches(rule.metric, known, n=3, cutoff=0.4) or sorted(known)[:8]
+        asked = (("audit", rule.audit), ("by", rule.by), ("group", rule.group))
+        whose = "".join(f" of {key} {value}" for key, value in asked if value)
+        raise InputError(
+            f"{where}.metric", f"must name a number{whose} in these results", rule.metric,
+            f"there are {', '.join(near)}",
+        )  # fmt: skip
+    return found
+
+
+Found = tuple[str, str, str, Mapping[str, Any]]
+
+
+def _asked(found: Found, rule: Rule) -> bool:
+    _, attribute, group, _ = found
+    return rule.by in (None, attribute) and rule.group in (None, group)
+
+
+def _named(value: Any, metric: list[str], path: str, attribute: str, group: str) -> Iterator[Found]:
+    """Yield path, attribute, group and estimate of everything below `value` that is called `metric`."""
+    if isinstance(value, dict):
+        attribute, group = str(value.get("attribute", attribute)), str(value.get("group", group))
+        item: Any = value
+        for key in metric:
+            item = item.get(key) if isinstance(item, dict) else None
+            if item is None:
+                break
+        estimate = _estimate(item)
+        if estimate is not None:
+            yield f"{path}.{'.'.join(metric)}".lstrip("."), attribute, group, estimate
+            if "[" in path:  # what is called so further down in the same row is about this number
+                return
+        for key, inner in value.items():
+            if key not in _SETTINGS:
+                yield from _named(inner, metric, f"{path}.{key}".lstrip("."), attribute, group)
+    elif isinstance(value, list):
+        for name, inner in zip(place_names(value), value, strict=True):
+            yield from _named(inner, metric, f"{path}[{name}]", attribute, group)
+
+
+def _estimate(item: Any) -> Mapping[str, Any] | None:
+    """Return an estimate, one that a record holds, or a plain number as one without an interval."""
+    if isinstance(item, dict):
+        if {"value", "low", "high"} <= item.keys():
+            return item
+        return _estimate(item["estimate"]) if isinstance(item.get("estimate"), dict) else None
+    if isinstance(item, (int, float)) and not isinstance(item, bool):
+        return {"value": item, "low": None, "high": None, "n": None, "method": ""}
+    return None
+
+
+def _known(value: Any) -> Iterator[str]:
+    """Yield the name of every number that has an interval."""
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _known(item)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, dict) and _estimate(item) is not None:
+                yield f"differences.{key}" if "estimate" in item else key

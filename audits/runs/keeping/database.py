@@ -1,0 +1,428 @@
+"""The one database and its migrations: SQLite under ``EVENHAND_HOME``, or ``EVENHAND_DATABASE_URL``.
+
+SQLite runs in WAL mode, so that readers never wait for the writer; writers wait for each other. PostgreSQL
+is for several machines; they then share one ``EVENHAND_HOME``, where files lie. Whoever waits for a lock
+gives up after 30 seconds, or as the address says (``?timeout=5`` for SQLite;
+``?options=-c%20lock_timeout%3D5s`` for PostgreSQL).
+
+The schema grows by appending to `MIGRATIONS`, never by changing an entry: each is a list of statements that
+SQLite and PostgreSQL both understand. A database of an older version is brought up to date when it is opened
+(`audits.runs.keeping.migrating`); a copy of its rows, for ``evenhand restore``, lies in ``backups`` then.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
+
+from audits.errors import InputError, RunFailed
+from audits.runs.keeping.store import home
+
+__all__ = ["MIGRATIONS", "Database", "database", "database_url", "is_full", "is_unreachable"]
+
+_BUSY_SECONDS = 30
+_CONNECT_SECONDS = 10
+_LOCK = 0x45564E48  # any number that all our processes agree on
+_URL = "EVENHAND_DATABASE_URL"
+_log = logging.getLogger("evenhand")
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE saved_runs (
+            id VARCHAR(32) PRIMARY KEY,
+            run_key VARCHAR(64) NOT NULL,
+            title TEXT NOT NULL,
+            note TEXT NOT NULL,
+            status VARCHAR(16) NOT NULL,
+            owner VARCHAR(64) NOT NULL,
+            spec TEXT NOT NULL,
+            base_dir TEXT NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            ended DOUBLE PRECISION,
+            process TEXT NOT NULL,
+            verdict VARCHAR(40) NOT NULL,
+            finding TEXT NOT NULL,
+            error TEXT NOT NULL
+        )""",
+        "CREATE INDEX saved_runs_by_time ON saved_runs (created)",
+        """CREATE TABLE saved_files (
+            run VARCHAR(32) NOT NULL REFERENCES saved_runs (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            digest VARCHAR(64) NOT NULL,
+            size BIGINT NOT NULL,
+            PRIMARY KEY (run, name)
+        )""",
+        "CREATE INDEX saved_files_by_digest ON saved_files (digest)",
+    ),
+    (
+        """CREATE TABLE monitors (
+            id VARCHAR(32) PRIMARY KEY,
+            owner VARCHAR(64) NOT NULL,
+            name TEXT NOT NULL,
+            note TEXT NOT NULL,
+            token_sha256 VARCHAR(64) NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            keep_days INTEGER NOT NULL,
+            keep_people BIGINT NOT NULL,
+            webhook TEXT NOT NULL,
+            bundle TEXT NOT NULL,
+            weights BYTEA NOT NULL,
+            chart TEXT NOT NULL,
+            batches BIGINT NOT NULL,
+            people BIGINT NOT NULL,
+            flagged BIGINT NOT NULL,
+            chart_value BIGINT NOT NULL
+        )""",
+        "CREATE INDEX monitors_by_owner ON monitors (owner)",
+        """CREATE TABLE monitor_batches (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            place BIGINT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            stated TEXT NOT NULL,
+            source TEXT NOT NULL,
+            idempotency_key VARCHAR(200),
+            sha256 VARCHAR(64) NOT NULL,
+            first_person BIGINT NOT NULL,
+            people INTEGER NOT NULL,
+            flagged INTEGER NOT NULL,
+            unseen INTEGER NOT NULL,
+            mean DOUBLE PRECISION NOT NULL,
+            chart_high BIGINT NOT NULL,
+            chart_value BIGINT NOT NULL,
+            sensitivities BYTEA NOT NULL,
+            PRIMARY KEY (monitor, place)
+        )""",
+        "CREATE UNIQUE INDEX monitor_batches_by_key ON monitor_batches (monitor, idempotency_key)",
+        "CREATE INDEX monitor_batches_by_time ON monitor_batches (monitor, received)",
+        """CREATE TABLE monitor_flags (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            batch BIGINT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            client_id TEXT NOT NULL,
+            sensitivity DOUBLE PRECISION NOT NULL,
+            score DOUBLE PRECISION NOT NULL,
+            contributions TEXT NOT NULL,
+            PRIMARY KEY (monitor, person)
+        )""",
+        """CREATE TABLE monitor_alarms (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            raised DOUBLE PRECISION NOT NULL,
+            sentence TEXT NOT NULL,
+            webhook TEXT NOT NULL,
+            acknowledged DOUBLE PRECISION,
+            note TEXT NOT NULL,
+            PRIMARY KEY (monitor, person)
+        )""",
+    ),
+    (
+        "ALTER TABLE monitors ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE monitor_batches ADD COLUMN counted BIGINT NOT NULL DEFAULT 0",
+        "UPDATE monitor_batches SET counted = people",
+        """CREATE TABLE monitor_states (
+            monitor VARCHAR(32) PRIMARY KEY REFERENCES monitors (id) ON DELETE CASCADE,
+            tally TEXT NOT NULL,
+            streams BYTEA NOT NULL
+        )""",
+        """CREATE TABLE monitor_cases (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            place BIGINT NOT NULL,
+            kind VARCHAR(20) NOT NULL,
+            about TEXT NOT NULL,
+            severity VARCHAR(10) NOT NULL,
+            sentence TEXT NOT NULL,
+            person BIGINT NOT NULL,
+            last_person BIGINT NOT NULL,
+            batch BIGINT NOT NULL,
+            times BIGINT NOT NULL,
+            raised DOUBLE PRECISION NOT NULL,
+            latest DOUBLE PRECISION NOT NULL,
+            ended DOUBLE PRECISION,
+            owner TEXT NOT NULL,
+            acknowledged DOUBLE PRECISION,
+            snoozed DOUBLE PRECISION,
+            resolved DOUBLE PRECISION,
+            note TEXT NOT NULL,
+            told TEXT NOT NULL,
+            PRIMARY KEY (monitor, place)
+        )""",
+        """INSERT INTO monitor_cases SELECT monitor, ROW_NUMBER() OVER (PARTITION BY monitor ORDER BY person)
+        - 1,
+            'flags', 'flags', 'high', sentence, person, person, 0, 1, raised, raised, raised, '',
+            acknowledged,
+            NULL, NULL, note, webhook FROM monitor_alarms""",
+        "DROP TABLE monitor_alarms",
+        """CREATE TABLE monitor_buckets (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            first_person BIGINT NOT NULL,
+            began DOUBLE PRECISION NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            first_batch BIGINT NOT NULL,
+            batches BIGINT NOT NULL,
+            people BIGINT NOT NULL,
+            flagged BIGINT NOT NULL,
+            total DOUBLE PRECISION NOT NULL,
+            chart_high BIGINT NOT NULL,
+            chart_value BIGINT NOT NULL,
+            PRIMARY KEY (monitor, first_person)
+        )""",
+        """INSERT INTO monitor_buckets SELECT monitor, first_person, received, received, place, 1, people,
+        flagged,
+            mean * people, chart_high, chart_value FROM monitor_batches""",
+        """CREATE TABLE monitor_people (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            PRIMARY KEY (monitor, person)
+        )""",
+        """CREATE TABLE monitor_predictions (
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            person BIGINT NOT NULL,
+            client_id TEXT NOT NULL,
+            received DOUBLE PRECISION NOT NULL,
+            score DOUBLE PRECISION NOT NULL,
+            decision INTEGER NOT NULL,
+            counted INTEGER NOT NULL,
+            protected TEXT NOT NULL,
+            outcome INTEGER,
+            PRIMARY KEY (monitor, person)
+        )""",
+        "CREATE INDEX monitor_predictions_by_id ON monitor_predictions (monitor, client_id)",
+        """CREATE TABLE monitor_messages (
+            id VARCHAR(32) PRIMARY KEY,
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            place BIGINT NOT NULL,
+            way VARCHAR(10) NOT NULL,
+            address TEXT NOT NULL,
+            body TEXT NOT NULL,
+            state VARCHAR(10) NOT NULL,
+            tries INTEGER NOT NULL,
+            made DOUBLE PRECISION NOT NULL,
+            due DOUBLE PRECISION NOT NULL,
+            outcome TEXT NOT NULL
+        )""",
+        "CREATE INDEX monitor_messages_due ON monitor_messages (state, due)",
+        """CREATE TABLE monitor_tokens (
+            id VARCHAR(32) PRIMARY KEY,
+            monitor VARCHAR(32) NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            sha256 VARCHAR(64) NOT NULL,
+            scope VARCHAR(10) NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            expires DOUBLE PRECISION
+        )""",
+    ),
+)
+"""Statements of each version of the schema, oldest first."""
+
+
+class Database:
+    """An engine whose schema is up to date.
+
+    Parameters
+    ----------
+    url : str
+        As SQLAlchemy writes it: ``sqlite:////path`` or ``postgresql+psycopg://user@host/name``.
+    upto : int, optional
+        Version of the schema that it is brought to; by default the latest.
+
+    Raises
+    ------
+    InputError
+        If the URL is wrong, the database cannot be reached, or a newer Evenhand made it.
+    """
+
+    def __init__(self, url: str, upto: int | None = None) -> None:
+        try:
+            parsed = sa.make_url(url)
+            if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
+                raise InputError(_URL, "must name SQLite or PostgreSQL", parsed.get_backend_name())
+            if parsed.drivername == "postgresql":
+                parsed = parsed.set(drivername="postgresql+psycopg")
+            self.engine = _engine(parsed)
+        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                _URL, "must be a database address", advice="such as postgresql://user@host/name"
+            ) from None
+        try:
+            self._migrate(upto or len(MIGRATIONS))
+        except SQLAlchemyError as error:
+            _log.error("The database %s: %s", parsed.render_as_string(hide_password=True), _words(error))
+            raise InputError(
+                _URL, f"must name a database that can be used, this one cannot ({_reason(error)})"
+            ) from None
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Open a connection that sees one state of the database and changes nothing."""
+        with self._told(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Open a transaction that no other `writing` anywhere overlaps; all of it counts, or nothing."""
+        with self._told(), self.engine.execution_options(writes=True).begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            yield connection
+
+    def scrub(self) -> None:
+        """Have SQLite write its log back and empty it: what was deleted stood there too.
+
+        Readers that are at it keep the log; it is emptied by the next call then.
+        """
+        if self.engine.dialect.name == "sqlite":
+            with self._told(), self.engine.connect() as connection:
+                driver = connection.connection.driver_connection
+                if driver is not None:
+                    connection.rollback()
+                    driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise RunFailed(f"The database of saved audits could not be used ({_reason(error)}).") from error
+
+    def _migrate(self, upto: int) -> None:
+        with self.engine.connect() as connection:
+            if _version(connection) == upto:
+                return
+        with self.engine.execution_options(writes=True).begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            found = _version(connection)
+            if found > len(MIGRATIONS):
+                raise InputError(
+                    "the database",
+                    f"was made by a newer Evenhand (schema {found}; this one knows {len(MIGRATIONS)})",
+                    advice="update Evenhand, or choose another EVENHAND_HOME or EVENHAND_DATABASE_URL",
+                )
+            if 0 < found < upto:
+                _copy_aside(connection, found)
+            if found < upto:
+                from audits.runs.keeping.migrating import (
+                    upgrade,  # late: the schema is nearly always as it should be
+                )
+
+                upgrade(connection, MIGRATIONS, found, upto)
+
+
+def _version(connection: sa.Connection) -> int:
+    if "schema_version" not in sa.inspect(connection).get_table_names():
+        return 0
+    return int(connection.exec_driver_sql("SELECT MAX(version) FROM schema_version").scalar() or 0)
+
+
+def _copy_aside(connection: sa.Connection, found: int) -> None:
+    """Keep all rows as they were before the schema changes."""
+    from audits.runs.keeping.packs import write_rows
+
+    folder = home() / "backups"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"schema-{found}-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz"
+        write_rows(connection, path)
+    except OSError as error:
+        raise InputError(
+            "the database",
+            f"is of an older Evenhand, and no copy of it can be kept ({error.strerror})",
+            advice="make room; it is left as it was",
+        ) from None
+    _log.warning("The database's schema changes; a copy from before lies in %s", path)
+
+
+def database(base: Path | None = None) -> Database:
+    """Return the process's database: ``EVENHAND_DATABASE_URL``, else SQLite in the home folder `base`."""
+    return _remembered(database_url(base or home()))
+
+
+def database_url(folder: Path) -> str:
+    """Return where the database of a home folder is; the folder is made."""
+    url = os.environ.get(_URL)
+    if not url:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
+        except OSError as error:
+            raise InputError(
+                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
+            ) from None
+        url = sa.URL.create("sqlite", database=str(folder / "evenhand.sqlite")).render_as_string()
+    return url
+
+
+@functools.lru_cache(maxsize=8)
+def _remembered(url: str) -> Database:
+    return Database(url)
+
+
+def is_unreachable(error: Exception) -> bool:
+    """Tell whether the database is down or locked, so that nothing else can be stored now either."""
+    return isinstance(error.__cause__, OperationalError)
+
+
+def is_full(error: Exception) -> bool:
+    """Tell whether there was no room on the database's disk."""
+    cause = error.__cause__
+    original = getattr(cause, "orig", None)
+    words = str(original or "")
+    return "disk is full" in words or getattr(original, "sqlstate", None) == "53100"
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    if url.get_backend_name() == "postgresql":
+        waits = {"connect_timeout": _CONNECT_SECONDS, "options": f"-c lock_timeout={_BUSY_SECONDS}s"}
+        return sa.create_engine(url, pool_pre_ping=True, connect_args=_unless_in(url, waits))
+    engine = sa.create_engine(url, connect_args=_unless_in(url, {"timeout": _BUSY_SECONDS}))
+
+    @sa.event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions begin below, not where the driver thinks fit
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "secure_delete = ON",  # what is deleted is overwritten
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        # a reader that turns writer in mid-transaction would fail instead of waiting
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _unless_in(url: sa.URL, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the address does not make itself."""
+    return {name: value for name, value in settings.items() if name not in url.query}
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    """Word an error without the host that a driver names in it: pages show this."""
+    original = getattr(error, "orig", None)
+    if original is None or type(original).__module__.startswith("sqlite3"):
+        return _words(error)
+    _log.error("The database: %s", _words(error))
+    if getattr(original, "sqlstate", None) is None:
+        return "it cannot be reached"
+    return f"it answers {type(original).__name__}"
+
+
+def _words(error: SQLAlchemyError) -> str:
+    return " ".join(str(getattr(error, "orig", None) or error).split())[:200]

@@ -1,0 +1,1 @@
+"""Deployed monitors: batches as they arrive, measured and stored, their alarms, what people do with them."""

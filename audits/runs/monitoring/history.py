@@ -1,0 +1,219 @@
+"""What a monitor has seen: its chart, the people flagged, the alarms, and drift from the baseline."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from scipy.stats import ks_2samp
+
+from audits.errors import InputError
+from audits.runs.keeping.database import Database
+from audits.runs.monitoring.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
+from audits.sensitivity import MonitorBundle
+from audits.sensitivity.monitor.groups import Tally
+from audits.sensitivity.monitor.streams import read_head
+from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, GroupRates, Point
+from audits.stats import wilson
+from audits.stats.sequential import DriftTest
+
+__all__ = ["History"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the streams of a monitor have counted: values by column, people, rates of groups."""
+
+    counts: dict[str, dict[str, int]]
+    counted: int
+    tally: dict[str, Any]
+
+    @classmethod
+    def of(cls, streams: bytes, tally: str) -> Standing:
+        """Read it from what is stored."""
+        head = read_head(streams)
+        return cls(head["counts"], head["counted"], json.loads(tally))
+
+
+_MOST_TESTS = 64  # monitors whose drift is kept in memory
+
+
+class History:
+    """The history of the monitors of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._tests: dict[str, tuple[int, DriftTest]] = {}
+        self._reading = threading.Lock()
+
+    def points(self, identity: str, most: int = 500) -> list[Point]:
+        """Return the chart's stretches, oldest first: a batch each, or several joined."""
+        asked = sa.select(BUCKETS).where(BUCKETS.c.monitor == identity).order_by(BUCKETS.c.first_person)
+        with self._database.reading() as connection:
+            rows = connection.execute(asked).all()
+        if not rows:
+            return []
+        return [
+            _joined(rows[part[0] : part[-1] + 1])
+            for part in np.array_split(range(len(rows)), min(most, len(rows)))
+        ]
+
+    def flags(self, identity: str, most: int = 200, within: tuple[int, int] | None = None) -> list[Flag]:
+        """Return the latest flagged people, latest first; those from one person to another, both included."""
+        asked = (
+            sa.select(FLAGS).where(FLAGS.c.monitor == identity).order_by(FLAGS.c.person.desc()).limit(most)
+        )
+        if within is not None:
+            asked = asked.where(FLAGS.c.person.between(*within))
+        with self._database.reading() as connection:
+            return [
+                Flag(
+                    row.person,
+                    row.received,
+                    row.client_id,
+                    row.sensitivity,
+                    row.score,
+                    json.loads(row.contributions),
+                )
+                for row in connection.execute(asked)
+            ]
+
+    def alarms(self, identity: str, most: int = 200) -> list[Alarm]:
+        """Return the alarms, latest first."""
+        asked = sa.select(CASES).where(CASES.c.monitor == identity).order_by(CASES.c.place.desc()).limit(most)
+        with self._database.reading() as connection:
+            return [_alarm(row) for row in connection.execute(asked)]
+
+    def alarm(self, identity: str, place: int) -> Alarm:
+        """Return one alarm.
+
+        Raises
+        ------
+        InputError
+            If there is none of that number.
+        """
+        mine = sa.and_(CASES.c.monitor == identity, CASES.c.place == place)
+        with self._database.reading() as connection:
+            row = connection.execute(sa.select(CASES).where(mine)).first()
+        if row is None:
+            raise InputError("alarm", "must be one of this monitor", place)
+        return _alarm(row)
+
+    def held_against(self, bundle: MonitorBundle, identity: str, people: int) -> Drift:
+        """Hold the latest `people` of a monitor against the baseline in its bundle."""
+        asked = (
+            sa.select(BATCHES.c.sensitivities)
+            .where(BATCHES.c.monitor == identity)
+            .order_by(BATCHES.c.place.desc())
+            .limit(people)
+        )
+        latest: list[np.ndarray] = []
+        size = 0
+        with self._database.reading() as connection:
+            for row in connection.execute(asked):
+                latest.append(np.frombuffer(row.sensitivities, dtype="<f8")[::-1])
+                size += len(latest[-1])
+                if size >= people:
+                    break
+        values = np.concatenate(latest)[:people] if latest else np.empty(0)
+        above = int(np.count_nonzero(values > bundle.threshold))
+        if len(values) < 2:
+            return Drift(len(values), None, None, wilson(above, len(values)), values)
+        distance = float(ks_2samp(values, bundle.reference).statistic)
+        p_value = self._at_any_time(bundle, identity)
+        return Drift(len(values), distance, p_value, wilson(above, len(values)), values)
+
+    def overview(self) -> list[dict[str, Any]]:
+        """Return of every monitor its id, name and counts: people, alarms waiting, messages dead …"""
+        waits = sa.and_(CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None))
+        lasts = sa.and_(CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
+        number = sa.func.count()
+        names = ("id", "name", "people", "flagged", "batches", "chart_value", "chart")
+        with self._database.reading() as connection:
+            rows = connection.execute(sa.select(*(MONITORS.c[name] for name in names))).all()
+            found: dict[str, dict[str, int]] = {
+                key: dict(connection.execute(sa.select(table, number).where(where).group_by(table)).all())
+                for key, table, where in (
+                    ("waiting", CASES.c.monitor, waits),
+                    ("lasting", CASES.c.monitor, lasts),
+                    ("dead", MESSAGES.c.monitor, MESSAGES.c.state == "dead"),
+                )
+            }
+        return [
+            {
+                **{name: getattr(row, name) for name in names[:5]},
+                "chart": row.chart_value / json.loads(row.chart)["limit"],
+                **{key: counts.get(row.id, 0) for key, counts in found.items()},
+            }
+            for row in rows
+        ]
+
+    def counted(self, identity: str) -> dict[str, dict[str, int]]:
+        """Return by column how many values were missing, never seen, out of range or impossible so far."""
+        return self._standing(identity).counts
+
+    def rates(self, identity: str, level: float = 0.95) -> list[GroupRates]:
+        """Return the rates of each group so far; see `GroupRates`."""
+        return Tally(self._standing(identity).tally).rates(level)
+
+    def _standing(self, identity: str) -> Standing:
+        asked = sa.select(STATES).where(STATES.c.monitor == identity)
+        with self._database.reading() as connection:
+            row = connection.execute(asked).first()
+        return Standing({}, 0, {}) if row is None else Standing.of(bytes(row.streams), row.tally)
+
+    def waiting(self, identity: str, most: int = 3) -> tuple[int, list[Alarm]]:
+        """Return how many alarms nobody has acknowledged yet, and the oldest of them."""
+        mine = sa.and_(
+            CASES.c.monitor == identity, CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None)
+        )
+        with self._database.reading() as connection:
+            number = connection.execute(
+                sa.select(sa.func.count()).select_from(CASES).where(mine)
+            ).scalar_one()
+            rows = connection.execute(sa.select(CASES).where(mine).order_by(CASES.c.place).limit(most)).all()
+        return int(number), [_alarm(row) for row in rows]
+
+    def _at_any_time(self, bundle: MonitorBundle, identity: str) -> float:
+        """Return the p-value of drift that holds however often it is asked for; see `DriftTest`.
+
+        What has been read stays in memory, so that each batch is read once while the process lives.
+        """
+        with self._reading:
+            place, test = self._tests.pop(identity, (-1, None))
+            test = DriftTest(bundle.reference) if test is None else test
+            asked = (
+                sa.select(BATCHES.c.place, BATCHES.c.sensitivities)
+                .where(BATCHES.c.monitor == identity, BATCHES.c.place > place)
+                .order_by(BATCHES.c.place)
+            )
+            with self._database.reading() as connection:
+                for row in connection.execute(asked):
+                    place = row.place
+                    test.update(np.frombuffer(row.sensitivities, dtype="<f8"))
+            self._tests[identity] = (place, test)
+            while len(self._tests) > _MOST_TESTS:
+                del self._tests[next(iter(self._tests))]
+            return test.p_value
+
+
+def _alarm(row: Any) -> Alarm:
+    return Alarm(**{name: value for name, value in row._mapping.items() if name != "monitor"})
+
+
+def _joined(rows: Sequence[Any]) -> Point:
+    people = sum(row.people for row in rows)
+    return Point(
+        rows[-1].received,
+        rows[0].first_person,
+        people,
+        sum(row.flagged for row in rows),
+        max(row.chart_high for row in rows),
+        rows[-1].chart_value,
+        sum(row.total for row in rows) / people,
+    )

@@ -1,0 +1,360 @@
+"""Deployed monitors in the database: what was measured, who was flagged, and when the chart alarmed.
+
+Everything of a batch is written in one transaction, so a batch is stored whole or not at all, and several
+batches can share one. Nothing of a person's row is kept: of everybody the sensitivity; of the flagged also
+the score, the parts by feature and the sender's own id; of whoever is sent with an id also score, decision
+and
+the protected values sent, until an outcome is no longer awaited (retention).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hmac
+import json
+import math
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sqlalchemy as sa
+
+from audits.errors import InputError
+from audits.runs.keeping.database import Database
+from audits.runs.monitoring.handling import Handling, Token, check_webhook, digest, tokens_of
+from audits.runs.monitoring.history import History
+from audits.runs.monitoring.storing import Batch, Known, State, Stored
+from audits.runs.monitoring.tables import (
+    BATCHES,
+    BUCKETS,
+    CASES,
+    FLAGS,
+    MESSAGES,
+    MONITORS,
+    PEOPLE,
+    PREDICTIONS,
+    STATES,
+    TOKENS,
+)
+from audits.sensitivity import MonitorBundle
+from audits.sensitivity.monitor.encoding import RowEncoder
+from audits.sensitivity.monitor.profile import Profile
+from audits.sensitivity.monitor.streams import SHARES, Streams
+from audits.sensitivity.monitor.watching import Alarm, Drift, Flag, Point
+from audits.stats.control import Chart, design_chart, flag_rate_bound
+
+__all__ = [
+    "Alarm",
+    "Batch",
+    "Drift",
+    "Flag",
+    "Known",
+    "Monitor",
+    "Monitors",
+    "Point",
+    "Stored",
+    "Token",
+    "check_webhook",
+]
+
+MOST_PEOPLE = 10_000
+"""People in a batch at most."""
+
+_CONFIDENCE = 0.95
+_MOST_REMEMBERED = 100
+_LONGEST_NAME, _LONGEST_NOTE = 200, 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Monitor:
+    """One monitor.
+
+    Attributes
+    ----------
+    keep_days, keep_people : int
+        What is older, or beyond so many people, is removed.
+    webhook : str
+        Address told of alarms; empty for none.
+    people, flagged : int
+        Ever measured, and flagged.
+    settings : dict
+        ``people_between`` false alarms of all kinds; ``window_days`` in which a person counts once;
+        ``email`` addresses and the ``hook``'s form.
+    tokens : tuple of Token
+        Those made beside the first one.
+    """
+
+    id: str
+    owner: str
+    name: str
+    note: str
+    created: float
+    keep_days: int
+    keep_people: int
+    webhook: str
+    chart: Chart
+    people: int
+    flagged: int
+    chart_value: int
+    settings: dict[str, Any]
+    tokens: tuple[Token, ...]
+    _token: str
+    _text: str
+    _weights: bytes
+
+    @property
+    def budget(self) -> float:
+        """People between false alarms of all kinds, on average at least."""
+        return float(self.settings.get("people_between", self.chart.people_between))
+
+    @cached_property
+    def bundle(self) -> MonitorBundle:
+        """What measures people."""
+        return MonitorBundle.parse(self._text, self._weights)
+
+    def opens(self, token: str, scope: str = "send", now: float | None = None) -> bool:
+        """Tell whether `token` is this monitor's and may do what `scope` says: send, read or manage.
+
+        In a time that does not depend on how alike tokens are. The monitor's first token may do everything.
+        """
+        given, now = digest(token), time.time() if now is None else now
+        found = hmac.compare_digest(given, self._token)
+        for each in self.tokens:
+            lives = each.expires is None or each.expires > now
+            same = hmac.compare_digest(given, each.sha256)
+            found |= same and lives and each.scope in {scope, "manage"}
+        return found
+
+
+class Monitors(Handling, History):
+    """The monitors of a database.
+
+    Parameters
+    ----------
+    database : Database
+    clock : callable
+        Seconds since 1970.
+    """
+
+    def __init__(self, database: Database, clock: Any = time.time) -> None:
+        super().__init__(database)
+        self._clock = clock
+        self._streams: dict[str, Streams] = {}
+
+    def create(
+        self,
+        bundle: MonitorBundle,
+        *,
+        name: str,
+        owner: str = "",
+        note: str = "",
+        keep_days: int = 90,
+        keep_people: int = 1_000_000,
+        people_between: float = 100_000.0,
+        times: float = 2.0,
+        window_days: float = 30.0,
+        webhook: str = "",
+        webhook_hosts: Sequence[str] = (),
+    ) -> tuple[Monitor, str]:
+        """Create a monitor; return it and its token, which is kept nowhere.
+
+        Parameters
+        ----------
+        people_between : float
+            Average number of people between false alarms of all kinds together, at least. For flags that
+            holds for
+            a share of flags up to what the size of the reference allows (95 % confidence).
+        times : float
+            How many times that share the chart of flags is tuned to find.
+        window_days : float
+            A person whose id is sent again within so many days (`keep_days` at most) is measured again, but
+            not counted again.
+        webhook : str
+            Address told of alarms; its host must be one of `webhook_hosts`.
+
+        Raises
+        ------
+        InputError
+            If a value is out of range, or the webhook's host is not allowed.
+        """
+        for where, text, longest in (("name", name, _LONGEST_NAME), ("note", note, _LONGEST_NOTE)):
+            if len(text) > longest:
+                raise InputError(where, f"must be at most {longest:,} characters")
+        if not name.strip():
+            raise InputError("name", "must not be empty")
+        if keep_days < 1 or keep_people < 1:
+            raise InputError("keep_days and keep_people", "must be at least 1", (keep_days, keep_people))
+        if not 0 <= window_days < math.inf:
+            raise InputError("window_days", "must be at least 0", window_days)
+        check_webhook(webhook, webhook_hosts)
+        rate = flag_rate_bound(bundle.above, bundle.people, confidence=_CONFIDENCE)
+        share = 1.0 if bundle.known is None else SHARES["flags"]
+        chart = design_chart(rate, times=times, people_between=people_between / share)
+        text, weights = bundle.dump()
+        token, identity = secrets.token_urlsafe(32), secrets.token_hex(16)
+        row = {
+            "id": identity,
+            "owner": owner,
+            "name": name.strip(),
+            "note": note,
+            "token_sha256": digest(token),
+            "created": self._clock(),
+            "keep_days": keep_days,
+            "keep_people": keep_people,
+            "webhook": webhook,
+            "bundle": text,
+            "weights": weights,
+            "chart": json.dumps(dataclasses.asdict(chart)),
+            "settings": json.dumps(
+                {"people_between": people_between, "window_days": min(window_days, keep_days)}
+            ),
+            **dict.fromkeys(("batches", "people", "flagged", "chart_value"), 0),
+        }
+        with self._database.writing() as connection:
+            connection.execute(sa.insert(MONITORS).values(**row))
+        return self.get(identity), token
+
+    def get(self, identity: str) -> Monitor:
+        """Return a monitor.
+
+        Raises
+        ------
+        InputError
+            If there is none with that id.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute(sa.select(MONITORS).where(MONITORS.c.id == identity)).first()
+            if row is None:
+                raise InputError("monitor", "must be one that exists", identity)
+            return _monitor(row, tokens_of(connection, identity))
+
+    def of_owner(self, owner: str) -> list[Monitor]:
+        """Return an owner's monitors, latest first."""
+        asked = sa.select(MONITORS).where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
+        with self._database.reading() as connection:
+            return [_monitor(row) for row in connection.execute(asked)]
+
+    def identities(self) -> list[str]:
+        """Return the ids of all monitors."""
+        with self._database.reading() as connection:
+            return [row.id for row in connection.execute(sa.select(MONITORS.c.id))]
+
+    def delete(self, identity: str) -> None:
+        """Remove a monitor and everything it measured."""
+        with self._database.writing() as connection:
+            for table in (FLAGS, CASES, BATCHES, BUCKETS, STATES, PEOPLE, PREDICTIONS, MESSAGES, TOKENS):
+                connection.execute(sa.delete(table).where(table.c.monitor == identity))
+            connection.execute(sa.delete(MONITORS).where(MONITORS.c.id == identity))
+        self._database.scrub()
+
+    def store(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
+        """Store batches in one transaction, in order; once this returns they are on disk.
+
+        A batch whose key is known with the same content is answered as replayed and not stored again; with
+        other content, or for an unknown monitor, its place in the list holds the error.
+
+        Raises
+        ------
+        RunFailed
+            If the database cannot be used; then none is stored.
+        """
+        found: list[Stored | InputError] = []
+        with self._database.writing() as connection:
+            states: dict[str, State] = {}
+            for batch in batches:
+                if batch.monitor not in states:
+                    states[batch.monitor] = self._state(connection, batch.monitor)
+                found.append(states[batch.monitor].add(batch, self._clock()))
+            for state in states.values():
+                state.write()
+        return found
+
+    def learn(self, identity: str, outcomes: Mapping[str, bool]) -> Known:
+        """Note outcomes by the sender's ids: whether each was the favourable one.
+
+        Outcomes known already are passed over; one that is known otherwise is not changed.
+
+        Raises
+        ------
+        InputError
+            If there is no such monitor.
+        """
+        with self._database.writing() as connection:
+            state = self._state(connection, identity)
+            known = state.learn(outcomes, self._clock())
+            if isinstance(known, InputError):
+                raise known
+            state.write()
+        return known
+
+    def _state(self, connection: sa.Connection, identity: str) -> State:
+        """Return where a monitor stands, to be changed within the transaction."""
+        if identity not in self._streams:
+            names = (MONITORS.c.bundle, MONITORS.c.settings, MONITORS.c.chart)
+            row = connection.execute(sa.select(*names).where(MONITORS.c.id == identity)).first()
+            if row is not None:
+                while len(self._streams) >= _MOST_REMEMBERED:
+                    del self._streams[next(iter(self._streams))]
+                self._streams[identity] = _streams(row)
+        return State(connection, identity, self._streams.get(identity) or Streams(None, 1.0))
+
+    def drift(self, identity: str, people: int = 2000) -> Drift:
+        """Hold the latest `people` against the baseline."""
+        return self.held_against(self.get(identity).bundle, identity, people)
+
+    def prune(self, identity: str) -> int:
+        """Remove what is past the retention limits; return how many batches."""
+        monitor = self.get(identity)
+        oldest, first = self._clock() - 86_400.0 * monitor.keep_days, monitor.people - monitor.keep_people
+        with self._database.writing() as connection:
+            past = sa.and_(
+                BATCHES.c.monitor == identity,
+                sa.or_(BATCHES.c.received < oldest, BATCHES.c.first_person + BATCHES.c.people <= first),
+            )
+            removed = connection.execute(sa.delete(BATCHES).where(past)).rowcount
+            connection.execute(
+                sa.delete(BUCKETS).where(BUCKETS.c.monitor == identity, BUCKETS.c.received < oldest)
+            )
+            for table in (FLAGS, PREDICTIONS):
+                gone = sa.or_(table.c.received < oldest, table.c.person < first)
+                connection.execute(sa.delete(table).where(table.c.monitor == identity, gone))
+            connection.execute(
+                sa.delete(PEOPLE).where(PEOPLE.c.monitor == identity, PEOPLE.c.received < oldest)
+            )
+        return int(removed)
+
+
+def _streams(row: Any) -> Streams:
+    """Return a monitor's streams at their beginning, from its bundle without the weights."""
+    document, settings = json.loads(row.bundle), json.loads(row.settings)
+    profile = None
+    if document.get("known") is not None:
+        encoder = RowEncoder(document["encoding"], document["reads"])
+        profile = Profile(document["known"], document["encoding"], encoder.starts)
+    chart = json.loads(row.chart)
+    return Streams(profile, float(settings.get("people_between", chart["people_between"])))
+
+
+def _monitor(row: Any, tokens: tuple[Token, ...] = ()) -> Monitor:
+    return Monitor(
+        id=row.id,
+        owner=row.owner,
+        name=row.name,
+        note=row.note,
+        created=row.created,
+        keep_days=row.keep_days,
+        keep_people=row.keep_people,
+        webhook=row.webhook,
+        chart=Chart(**json.loads(row.chart)),
+        people=row.people,
+        flagged=row.flagged,
+        chart_value=row.chart_value,
+        settings=json.loads(row.settings),
+        tokens=tokens,
+        _token=row.token_sha256,
+        _text=row.bundle,
+        _weights=bytes(row.weights),
+    )

@@ -1,0 +1,170 @@
+"""Monitors that carry a model along (a stranger's ONNX file, or trees) measure in a worker process.
+
+A stranger's file is never opened, and trees of many people never hold up pages, where pages are served.
+
+`Scorer` is the parent's side; ``python -m audits.runs.monitoring.scoring`` is the worker, with limits on
+memory and on files. They speak JSON, one message a line, so that nothing it says can run in the parent.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audits.data.values import is_missing, text_of
+from audits.errors import InputError, RunFailed
+from audits.runs.executing.process import WorkerProcess
+from audits.sensitivity import MonitorBundle, Scored
+from audits.sensitivity.monitor.models import Carried
+
+__all__ = ["Scorer"]
+
+_LONGEST_SECONDS = 60.0
+_MOST_OPEN = 8
+_MOST_MEMORY = 2 << 30
+_MOST_FILES = 64
+_JSON = frozenset({str, int, float, bool})
+
+
+class Scorer:
+    """Measures people by bundles: networks here, what was carried along in a worker of its own."""
+
+    def __init__(self, seconds: float = _LONGEST_SECONDS) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._worker: WorkerProcess | None = None
+        self._said: Any = None
+        self._known: set[str] = set()
+
+    @staticmethod
+    def is_quick(bundle: MonitorBundle) -> bool:
+        """Tell whether a person is measured in this process, in less than a millisecond."""
+        return not isinstance(bundle.audited, Carried)
+
+    def score(
+        self, identity: str, bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], people: int
+    ) -> Scored:
+        """Measure `people` rows given as columns; `identity` names the monitor, whose bundle never changes.
+
+        Raises
+        ------
+        InputError
+            If a value is wrong, or the model fails on it.
+        RunFailed
+            If the worker ended, or took too long.
+        """
+        if self.is_quick(bundle):
+            return bundle.score_columns(columns, people)
+        points, _ = bundle.encoder.encode(columns, people)  # what is wrong is told without the worker
+        with self._lock:
+            answer = self._ask(identity, bundle, columns, people)
+        if "error" in answer:
+            raise InputError(*answer["error"])
+        return Scored(
+            np.array(answer["score"]),
+            np.array(answer["sensitivity"]),
+            np.array(answer["flagged"], dtype=bool),
+            np.array(answer["contributions"]),
+            bundle.encoder.columns,
+            {int(row): names for row, names in answer["unseen"].items()},
+            points,
+        )
+
+    def close(self) -> None:
+        """End the worker."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+        self._worker, self._said = None, None
+        self._known.clear()
+
+    def _ask(
+        self, identity: str, bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], people: int
+    ) -> dict[str, Any]:
+        if self._worker is None or not self._worker.alive():
+            self._end()
+            self._worker = WorkerProcess(module=__name__)
+            self._said = self._worker.messages()
+        worker = self._worker
+        clock = threading.Timer(self._seconds, worker.kill)
+        clock.start()
+        try:
+            if identity not in self._known:
+                if len(self._known) >= _MOST_OPEN:
+                    worker.send({"forget": True})
+                    self._known.clear()
+                text, weights = bundle.dump()
+                coded = base64.b64encode(weights).decode("ascii")
+                worker.send({"open": identity, "text": text, "weights": coded})
+                self._known.add(identity)
+            plain = {name: _plain(values) for name, values in columns.items()}
+            worker.send({"score": identity, "columns": plain, "people": people})
+            answer = next(self._said, None)
+        finally:
+            clock.cancel()
+        if answer is None:
+            self._end()
+            raise RunFailed(f"The audited model's process ended ({worker.ending()}).")
+        return answer
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    """Return values as JSON has them: dates of tables and of Arrow as text, NumPy's numbers as Python's."""
+    found: list[Any] = []
+    for value in values:
+        if value is None or type(value) in _JSON:
+            found.append(value)
+        elif is_missing(value):
+            found.append(None)
+        else:
+            found.append(value.item() if isinstance(value, (np.number, np.bool_)) else text_of(value))
+    return found
+
+
+def _serve() -> None:
+    """Answer until the input closes: the worker's life."""
+    from audits.runs.executing.sandbox import Bounds, die_with_parent, enter
+    from audits.runs.executing.worker import private_pipes
+
+    commands, answers = private_pipes()
+    die_with_parent()
+    enter(Bounds(_MOST_MEMORY, open_files=_MOST_FILES, reads=(Path.cwd(),)))
+    opened: dict[str, MonitorBundle] = {}
+    for line in commands:
+        message = json.loads(line)
+        if "forget" in message:
+            opened.clear()
+        elif "open" in message:
+            weights = base64.b64decode(message["weights"])
+            opened[message["open"]] = MonitorBundle.parse(message["text"], weights)
+        else:
+            said = _answer(opened[message["score"]], message["columns"], message["people"])
+            answers.write(json.dumps(said).encode("ascii") + b"\n")
+            answers.flush()
+
+
+def _answer(bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], people: int) -> dict[str, Any]:
+    try:
+        scored = bundle.score_columns(columns, people)
+    except InputError as error:
+        return {"error": [error.where, str(error).removeprefix(f"{error.where} ").removesuffix(".")]}
+    return {
+        "score": scored.score.tolist(),
+        "sensitivity": scored.sensitivity.tolist(),
+        "flagged": scored.flagged.tolist(),
+        "contributions": scored.contributions.tolist(),
+        "unseen": scored.unseen,
+    }
+
+
+if __name__ == "__main__":
+    _serve()

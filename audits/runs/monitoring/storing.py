@@ -1,0 +1,411 @@
+"""How a batch of measured people is stored: its place, its flags and the alarms it raises, all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from audits.errors import InputError
+from audits.runs.monitoring.buckets import Buckets
+from audits.runs.monitoring.messages import queue, ways_of
+from audits.runs.monitoring.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
+from audits.sensitivity import Scored
+from audits.sensitivity.monitor.groups import Tally
+from audits.sensitivity.monitor.profile import Look, Sent
+from audits.sensitivity.monitor.streams import Outcomes, Stream, Streams
+from audits.sensitivity.monitor.words import flags_sentence, severity_of, stream_sentence
+from audits.stats.control import Chart
+
+__all__ = ["Batch", "Known", "State", "Stored"]
+
+_TOGETHER = 500  # values in one question to a database
+_DAY = 86_400.0
+_QUIET = (
+    2000  # people without a finding after which a condition is over; for flags as many as the chart needs
+)
+_FLAGS = "flags"
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """People measured together, to be stored.
+
+    Attributes
+    ----------
+    sha256 : str
+        Of the bytes as they came: a replay under the same key must have the same.
+    ids : tuple of str
+        The sender's own, one a person or none at all.
+    stated : str
+        The sender's time, kept as it was said; the server's own counts.
+    look : Look or None
+        The batch beside the audited people, where the bundle knows them.
+    sent : Sent
+    """
+
+    monitor: str
+    scored: Scored
+    sha256: str
+    key: str | None = None
+    ids: tuple[str, ...] = ()
+    stated: str = ""
+    source: str = "http"
+    look: Look | None = None
+    sent: Sent = field(default_factory=Sent)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """How a batch ended.
+
+    Attributes
+    ----------
+    place : int
+    replayed : bool
+        Whether it had been stored before.
+    alarms : tuple of str
+        Those that it raised; a condition that lasts is raised once.
+    counted : int
+        People who count: everyone but those seen before within the window.
+    """
+
+    place: int
+    replayed: bool
+    alarms: tuple[str, ...] = ()
+    counted: int = 0
+
+
+@dataclass(frozen=True)
+class Known:
+    """What came of outcomes: people they were noted for, ids that nobody has, and those known otherwise."""
+
+    noted: int
+    before: int
+    unknown: tuple[str, ...]
+    otherwise: tuple[str, ...]
+    alarms: tuple[str, ...] = ()
+
+
+class State:
+    """A monitor's counters within a writing transaction.
+
+    Parameters
+    ----------
+    streams : Streams
+        Of the monitor's bundle, at the beginning.
+    """
+
+    def __init__(self, connection: sa.Connection, identity: str, streams: Streams) -> None:
+        names = ("name", "webhook", "chart", "settings", "batches", "people", "flagged", "chart_value")
+        asked = sa.select(*(MONITORS.c[name] for name in names)).where(MONITORS.c.id == identity)
+        row = connection.execute(asked).first()
+        self._identity, self._connection = identity, connection
+        self.known = row is not None
+        if row is None:
+            return
+        settings = json.loads(row.settings)
+        self._name, self._ways = row.name, ways_of(row.webhook, settings)
+        self._chart = Chart(**json.loads(row.chart))
+        self._budget = float(settings.get("people_between", self._chart.people_between))
+        self._window = _DAY * float(settings.get("window_days", 30))
+        self._batches, self._people, self._flagged = row.batches, row.people, row.flagged
+        self._value = row.chart_value
+        kept = connection.execute(sa.select(STATES).where(STATES.c.monitor == identity)).first()
+        self._fresh = kept is None
+        self._streams = streams
+        self._tally = Tally({} if kept is None else json.loads(kept.tally))
+        streams.restore(b"" if kept is None else bytes(kept.streams))
+        self._buckets = Buckets(connection, identity)
+        mine = sa.and_(CASES.c.monitor == identity, CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
+        self._open = {
+            row.about: dict(row._mapping) for row in connection.execute(sa.select(CASES).where(mine))
+        }
+        self._changed: set[str] = set()
+
+    def add(self, batch: Batch, now: float) -> Stored | InputError:
+        """Store a batch, or say why not; the counters are written last, by `write`."""
+        if not self.known:
+            return InputError("monitor", "must be one that exists", batch.monitor)
+        before = self._before(batch)
+        if before is not None:
+            return before
+        scored, first, n = batch.scored, self._people, len(batch.scored.flagged)
+        counts = self._counting(batch.sent.persons, n, now)
+        followed = self._chart.follow(scored.flagged[counts], self._value)
+        watched = self._streams.follow(batch.look, scored.score, scored.sensitivity, batch.sent, counts)
+        decisions = self._streams.own_decisions(scored.score, batch.sent.decisions)
+        self._tally.add(batch.sent.protected, decisions, counts)
+        flagged = np.flatnonzero(scored.flagged)
+        row = {
+            "monitor": batch.monitor,
+            "place": self._batches,
+            "received": now,
+            "stated": batch.stated,
+            "source": batch.source,
+            "idempotency_key": batch.key,
+            "sha256": batch.sha256,
+            "first_person": first,
+            "people": n,
+            "flagged": len(flagged),
+            "unseen": len(scored.unseen),
+            "mean": float(scored.sensitivity.mean()),
+            "chart_high": int(followed.values.max(initial=self._value)),
+            "chart_value": followed.value,
+            "sensitivities": scored.sensitivity.astype("<f8").tobytes(),
+            "counted": int(counts.sum()),
+        }
+        self._connection.execute(sa.insert(BATCHES), [row])
+        self._buckets.add(row)
+        if len(flagged):
+            self._connection.execute(
+                sa.insert(FLAGS), [self._flag(batch, int(k), first, now) for k in flagged]
+            )
+        if batch.ids:
+            self._remember(batch, decisions, counts, now)
+        found = [(int(np.flatnonzero(counts)[place]), None) for place in followed.alarms]
+        alarms = self._alarms([*found, *watched.crossings], first, scored.flagged, now)
+        stored = Stored(self._batches, False, tuple(alarms), row["counted"])
+        self._batches += 1
+        self._people += n
+        self._flagged += len(flagged)
+        self._value = followed.value
+        self._end_quiet(now)
+        return stored
+
+    def learn(self, outcomes: Mapping[str, bool], now: float) -> Known | InputError:
+        """Note outcomes by the sender's ids."""
+        if not self.known:
+            return InputError("monitor", "must be one that exists", self._identity)
+        found: dict[str, list[Any]] = {}
+        ids = list(outcomes)
+        for start in range(0, len(ids), _TOGETHER):
+            asked = sa.select(PREDICTIONS).where(
+                PREDICTIONS.c.monitor == self._identity,
+                PREDICTIONS.c.client_id.in_(ids[start : start + _TOGETHER]),
+            )
+            for row in self._connection.execute(asked.order_by(PREDICTIONS.c.person)):
+                found.setdefault(row.client_id, []).append(row)
+        rows, before, otherwise = [], 0, []
+        for identity, good in outcomes.items():
+            for row in found.get(identity, ()):
+                if row.outcome is None:
+                    rows.append((row, good))
+                elif bool(row.outcome) == good:
+                    before += 1
+                else:
+                    otherwise.append(identity)
+        for row, good in rows:
+            place = sa.and_(PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.person == row.person)
+            self._connection.execute(sa.update(PREDICTIONS).where(place).values(outcome=int(good)))
+        alarms = self._learned([(row, good) for row, good in rows if row.counted], now)
+        unknown = tuple(identity for identity in ids if identity not in found)
+        return Known(len(rows), before, unknown, tuple(otherwise), tuple(alarms))
+
+    def write(self) -> None:
+        """Write the counters back."""
+        if not self.known:
+            return
+        self._connection.execute(
+            sa.update(MONITORS)
+            .where(MONITORS.c.id == self._identity)
+            .values(
+                batches=self._batches, people=self._people, flagged=self._flagged, chart_value=self._value
+            )
+        )
+        state = {"tally": json.dumps(self._tally.plain), "streams": self._streams.dump()}
+        if self._fresh:
+            self._connection.execute(sa.insert(STATES), [{"monitor": self._identity, **state}])
+        else:
+            mine = STATES.c.monitor == self._identity
+            self._connection.execute(sa.update(STATES).where(mine).values(**state))
+        self._buckets.write()
+        for about in self._changed:
+            case = self._open[about]
+            place = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == case["place"])
+            changed = {name: case[name] for name in ("last_person", "times", "latest", "ended", "snoozed")}
+            self._connection.execute(sa.update(CASES).where(place).values(**changed))
+
+    def _before(self, batch: Batch) -> Stored | InputError | None:
+        """Return how a batch ended that was sent before under its key; None for a new one."""
+        if batch.key is None:
+            return None
+        asked = sa.select(BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted).where(
+            BATCHES.c.monitor == batch.monitor, BATCHES.c.idempotency_key == batch.key
+        )
+        before = self._connection.execute(asked).first()
+        if before is None:
+            return None
+        if before.sha256 == batch.sha256:
+            return Stored(before.place, True, (), before.counted)
+        return InputError("Idempotency-Key", "was used for another content", batch.key)
+
+    def _counting(self, persons: Sequence[str], n: int, now: float) -> np.ndarray:
+        """Return who counts, (n,): a person who was counted within the window does not count again."""
+        counts = np.ones(n, dtype=bool)
+        if not persons:
+            return counts
+        numbers = [_number_of(self._identity, person) if person else None for person in persons]
+        asked = sorted({each for each in numbers if each is not None})
+        seen: dict[int, float] = {}
+        for start in range(0, len(asked), _TOGETHER):
+            part = asked[start : start + _TOGETHER]
+            mine = sa.and_(PEOPLE.c.monitor == self._identity, PEOPLE.c.person.in_(part))
+            seen |= {
+                row.person: row.received for row in self._connection.execute(sa.select(PEOPLE).where(mine))
+            }
+        last, new = dict(seen), dict[int, float]()
+        for place, each in enumerate(numbers):
+            if each is None:
+                continue
+            if each in last and now - last[each] < self._window:
+                counts[place] = False
+            else:
+                last[each] = new[each] = now
+        again = [each for each in new if each in seen]
+        for each in again:
+            mine = sa.and_(PEOPLE.c.monitor == self._identity, PEOPLE.c.person == each)
+            self._connection.execute(sa.update(PEOPLE).where(mine).values(received=now))
+        rows = [
+            {"monitor": self._identity, "person": each, "received": now} for each in new if each not in seen
+        ]
+        if rows:
+            self._connection.execute(sa.insert(PEOPLE), rows)
+        return counts
+
+    def _remember(self, batch: Batch, decisions: np.ndarray, counts: np.ndarray, now: float) -> None:
+        """Keep what outcomes, which come later by id, are held against."""
+        sent, own = batch.sent, batch.scored.score
+        rows = []
+        for place, identity in enumerate(batch.ids):
+            if not identity:
+                continue
+            score = sent.scores[place] if sent.scores else None
+            groups = {name: values[place] for name, values in sent.protected.items() if values[place]}
+            rows.append(
+                {
+                    "monitor": batch.monitor,
+                    "person": self._people + place,
+                    "client_id": identity,
+                    "received": now,
+                    "score": float(own[place] if score is None else score),
+                    "decision": int(decisions[place]),
+                    "counted": int(counts[place]),
+                    "protected": json.dumps(groups, ensure_ascii=False) if groups else "",
+                    "outcome": None,
+                }
+            )
+        if rows:
+            self._connection.execute(sa.insert(PREDICTIONS), rows)
+
+    def _learned(self, rows: Sequence[tuple[Any, bool]], now: float) -> list[str]:
+        if not rows:
+            return []
+        known = Outcomes(
+            np.array([good for _, good in rows]),
+            np.array([row.score for row, _ in rows]),
+            np.array([row.decision for row, _ in rows]),
+            [json.loads(row.protected or "{}") for row, _ in rows],
+        )
+        self._tally.learn(known)
+        nobody = np.zeros(0, dtype=bool)
+        return self._alarms(
+            [(self._people - 1, stream) for _, stream in self._streams.learn(known)], 0, nobody, now
+        )
+
+    def _alarms(
+        self, found: Sequence[tuple[int, Stream | None]], first: int, flagged: np.ndarray, now: float
+    ) -> list[str]:
+        """Raise alarms for conditions that are new; return their sentences."""
+        raised = []
+        for place, stream in sorted(found, key=lambda each: each[0]):
+            person, about = first + place, _FLAGS if stream is None else stream.key
+            case = self._open.get(about)
+            if case is not None and person - case["last_person"] <= self._quiet(about):
+                case.update(last_person=person, latest=now, times=case["times"] + 1)
+                self._changed.add(about)
+                if case["snoozed"] is not None and case["snoozed"] < now:
+                    case["snoozed"] = None  # awake, and it lasts: said again
+                    self._tell(case, now)
+                continue
+            if case is not None:
+                self._close(about, now)
+            if stream is None:
+                seen = self._flagged + int(np.count_nonzero(flagged[: place + 1]))
+                sentence = flags_sentence(self._chart, person + 1, seen, self._budget)
+            else:
+                sentence = stream_sentence(stream, person + 1, self._budget)
+            raised.append(sentence)
+            self._open[about] = self._raise(about, stream, sentence, person, now)
+        return raised
+
+    def _raise(
+        self, about: str, stream: Stream | None, sentence: str, person: int, now: float
+    ) -> dict[str, Any]:
+        kind = _FLAGS if stream is None else stream.kind
+        mine = CASES.c.monitor == self._identity
+        last = self._connection.execute(sa.select(sa.func.max(CASES.c.place)).where(mine)).scalar()
+        case = {
+            "monitor": self._identity,
+            "place": 0 if last is None else last + 1,
+            "kind": kind,
+            "about": about,
+            "severity": severity_of(kind),
+            "sentence": sentence,
+            "person": person,
+            "last_person": person,
+            "batch": self._batches,
+            "times": 1,
+            "raised": now,
+            "latest": now,
+            **dict.fromkeys(("ended", "acknowledged", "snoozed", "resolved")),
+            **dict.fromkeys(("owner", "note", "told"), ""),
+        }
+        self._connection.execute(sa.insert(CASES), [case])
+        self._tell(case, now)
+        return case
+
+    def _tell(self, case: Mapping[str, Any], now: float) -> None:
+        """Put messages of an alarm into the queue, in the transaction that raises it."""
+        queue(self._connection, self._ways, self._identity, self._name, case, now)
+
+    def _quiet(self, about: str) -> float:
+        return max(200.0, 3 * self._chart.people_to_detect) if about == _FLAGS else _QUIET
+
+    def _end_quiet(self, now: float) -> None:
+        """Close conditions that have not been found for long."""
+        for about in list(self._open):
+            if self._people - 1 - self._open[about]["last_person"] > self._quiet(about):
+                self._close(about, now)
+
+    def _close(self, about: str, now: float) -> None:
+        case = self._open.pop(about)
+        self._changed.discard(about)
+        place = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == case["place"])
+        changed = {name: case[name] for name in ("last_person", "times", "latest")}
+        self._connection.execute(sa.update(CASES).where(place).values(ended=now, **changed))
+
+    def _flag(self, batch: Batch, place: int, first: int, now: float) -> dict[str, Any]:
+        scored = batch.scored
+        parts = dict(scored.top(place, most=len(scored.columns)))
+        return {
+            "monitor": batch.monitor,
+            "person": first + place,
+            "batch": self._batches,
+            "received": now,
+            "client_id": batch.ids[place] if batch.ids else "",
+            "sensitivity": float(scored.sensitivity[place]),
+            "score": float(scored.score[place]),
+            "contributions": json.dumps(parts, ensure_ascii=False),
+        }
+
+
+def _number_of(identity: str, person: str) -> int:
+    """Return a number for a person from which nobody finds the person's id again, within one monitor."""
+    digest = hashlib.blake2b(person.encode(), key=identity.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)

@@ -1,0 +1,38 @@
+"""The tables of monitors, as `audits.runs.keeping.database` makes them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+__all__ = [
+    "BATCHES",
+    "BUCKETS",
+    "CASES",
+    "FLAGS",
+    "MESSAGES",
+    "MONITORS",
+    "PEOPLE",
+    "PREDICTIONS",
+    "STATES",
+    "TOKENS",
+]
+
+_COLUMNS = {
+    "monitors": "id owner name note token_sha256 created keep_days keep_people webhook bundle weights chart "
+    "batches people flagged chart_value settings",
+    "monitor_batches": "monitor place received stated source idempotency_key sha256 first_person people "
+    "flagged unseen mean chart_high chart_value sensitivities counted",
+    "monitor_flags": "monitor person batch received client_id sensitivity score contributions",
+    "monitor_cases": "monitor place kind about severity sentence person last_person batch times raised "
+    "latest ended owner acknowledged snoozed resolved note told",
+    "monitor_states": "monitor tally streams",
+    "monitor_buckets": "monitor first_person began received first_batch batches people flagged total "
+    "chart_high chart_value",
+    "monitor_people": "monitor person received",
+    "monitor_predictions": "monitor person client_id received score decision counted protected outcome",
+    "monitor_messages": "id monitor place way address body state tries made due outcome",
+    "monitor_tokens": "id monitor name sha256 scope created expires",
+}
+MONITORS, BATCHES, FLAGS, CASES, STATES, BUCKETS, PEOPLE, PREDICTIONS, MESSAGES, TOKENS = (
+    sa.table(name, *map(sa.column, columns.split())) for name, columns in _COLUMNS.items()
+)

@@ -1,0 +1,71 @@
+"""What an address is completed to before its page loads: a workspace, and the page's present name."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from app.pages import view_of
+from app.serving import api
+
+
+@pytest.fixture
+def browser(tmp_path, monkeypatch) -> TestClient:
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    answer = Route("/{rest:path}", lambda request: PlainTextResponse(str(request.url)))
+    return TestClient(Starlette(routes=[answer], middleware=[Middleware(api.WholeAddress)]))
+
+
+def come_to(browser: TestClient, address: str) -> tuple[str, dict[str, list[str]]]:
+    """Return path and choices of where the browser ends up."""
+    found = urlsplit(browser.get(address).text)
+    return found.path, parse_qs(found.query)
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        ("overview", "groups"),
+        ("flipsets", "flipset"),
+        ("individual", "loss_ratio"),
+        ("transport_flows", "outcome_transport"),
+    ],
+)
+def test_links_of_earlier_versions_open_the_page_with_their_choices(browser: TestClient, old: str, now: str):
+    assert view_of(now), "a page of today"
+    assert view_of(old) is None
+    choices = "w=abc&by=race&by=sex&cut=0.5&other=a%26b"
+    kept = {"w": ["abc"], "by": ["race", "sex"], "cut": ["0.5"], "other": ["a&b"]}
+    assert come_to(browser, f"/{old}?{choices}") == (f"/{now}", kept)
+    assert come_to(browser, f"/{old}/?{choices}") == (f"/{now}", kept)
+    assert come_to(browser, f"/{old}?share=secret") == (f"/{now}", {"share": ["secret"]})
+    path, added = come_to(browser, f"/{old}?by=race")
+    assert path == f"/{now}"
+    assert added["by"] == ["race"]
+    assert len(added["w"]) == 1
+
+
+def test_an_address_without_a_workspace_gets_one_and_others_stay(browser: TestClient):
+    path, added = come_to(browser, "/flipset?by=race")
+    assert path == "/flipset"
+    assert added.keys() == {"by", "w"}
+    assert come_to(browser, "/flipset?w=abc") == ("/flipset", {"w": ["abc"]})
+    assert come_to(browser, "/nothing?by=race") == ("/nothing", {"by": ["race"]})
+    assert come_to(browser, "/static/individual") == ("/static/individual", {})
+
+
+def test_a_server_below_a_folder_stays_there(browser: TestClient):
+    below = TestClient(browser.app, root_path="/tools")
+    answer = below.get("/tools/individual?w=abc", follow_redirects=False)
+    assert answer.headers["location"] == "loss_ratio?w=abc"
+
+
+def test_a_brought_audit_keeps_an_old_name(browser: TestClient, monkeypatch):
+    monkeypatch.setattr(api, "AUDITS", ["individual"])
+    assert come_to(browser, "/individual?w=abc") == ("/individual", {"w": ["abc"]})
