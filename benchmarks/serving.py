@@ -32,6 +32,7 @@ PAGES = (
     "groups",
     "flipset",
     "explain",
+    "barycentre",
     "loss_ratio",
     "outcome_transport",
     "recourse",

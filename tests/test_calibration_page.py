@@ -77,6 +77,15 @@ ELSEWHERE = {
         "above_chance.conditional.p_value": BY_VERDICT,
     },
     "explain": {"judged": BY_VERDICT},
+    "barycentre": {
+        "judged": BY_VERDICT,
+        "groups.judged": BY_VERDICT,
+        "groups.p_value": BY_VERDICT,
+        "differ_p": BY_VERDICT,
+        "groups.excess": "flips above chance, all groups together",
+        "groups.net": "net flips, all groups together",
+        "groups.rate": "favorable share of a group",
+    },
     "outcome_transport": {
         "judged": BY_VERDICT,
         "bias.difference": BY_VERDICT,

@@ -14,6 +14,7 @@ from app.widgets import notices
 from app.widgets.subject import TRAINED
 from app.workspace import MAX_FILE_MB, Workspace
 from audits.errors import InputError
+from audits.models.formats import FILES_READ
 from audits.models.spec import PREDICT_LABELS, endpoint_hosts
 
 __all__ = ["model_section"]
@@ -170,9 +171,8 @@ def _file(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
         max_upload_size=MAX_FILE_MB,
         on_change=_uploaded,
         args=(space, key, turn),
-        help="ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops. Of an ONNX "
-        "model whose weights lie in a file of their own, choose both at once. Pickles and other formats that "
-        "can run code are refused.",
+        help=f"{FILES_READ}. Of an ONNX model whose weights lie in a file of their own, choose both at once. "
+        "Pickles and other formats that can run code are refused.",
     )
     problem = state.get("model problem")
     if problem:

@@ -25,7 +25,7 @@ from audits.drawing.style import (
 )
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow, GroupsResult
-from audits.stats import EVIDENCE, VERDICTS
+from audits.stats import EVIDENCE, VERDICTS, Estimate
 from audits.stats.words import count, in_words, percent
 
 __all__ = [
@@ -97,44 +97,14 @@ def rates(
                 continue
             colour, symbol = _mark(row, name)
             looks.add(_said(row, name))
-            figure.add_trace(
-                go.Scatter(
-                    x=[100 * estimate.value],
-                    y=[place],
-                    mode="markers",
-                    marker={
-                        "color": colour,
-                        "size": 9,
-                        "symbol": symbol,
-                        "line": {"color": colour, "width": 1.5},
-                    },
-                    error_x={
-                        "type": "data",
-                        "symmetric": False,
-                        "array": [100 * (estimate.high - estimate.value)],
-                        "arrayminus": [100 * (estimate.value - estimate.low)],
-                        "thickness": 1.8,
-                        "width": 0,
-                    },
-                    hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
-                    f"<br>{estimate.method}<extra>{label}</extra>",
-                    showlegend=False,
-                ),
-                row=1,
-                col=panel,
-            )
+            figure.add_trace(_rate(estimate, place, label, (colour, symbol)), row=1, col=panel)
         if name == "selection_rate":
             best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
             figure.add_vline(
                 x=100 * FOUR_FIFTHS * best, line={"color": GREY, "dash": "dot"}, row=1, col=panel
             )
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
-    shown = [("reference", dot(INK, "diamond"))]
-    shown += [(each, dot(*verdict_look(each))) for each in VERDICTS]
-    shown += [(_NOT_JUDGED, dot(INK, "circle"))]
-    named(figure, [(words, look) for words, look in shown if words in looks])
-    if "selection_rate" in names:
-        named(figure, [("four fifths of the highest", dashes(GREY))])
+    _name_looks(figure, looks, four_fifths="selection_rate" in names)
     pitch = _named_rows(
         figure, attribute, [(row.group, row.n) for row in rows], _reference(result, attribute)
     )
@@ -144,6 +114,39 @@ def rates(
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
     return _laid_out(figure, len(rows), pitch, alt)
+
+
+def _rate(estimate: Estimate, place: int, label: str, look: tuple[str, str]) -> go.Scatter:
+    """A dot with its interval, in per cent."""
+    colour, symbol = look
+    value, low, high = (100 * (end or 0.0) for end in (estimate.value, estimate.low, estimate.high))
+    return go.Scatter(
+        x=[value],
+        y=[place],
+        mode="markers",
+        marker={"color": colour, "size": 9, "symbol": symbol, "line": {"color": colour, "width": 1.5}},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - value],
+            "arrayminus": [value - low],
+            "thickness": 1.8,
+            "width": 0,
+        },
+        hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
+        f"<br>{estimate.method}<extra>{label}</extra>",
+        showlegend=False,
+    )
+
+
+def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> None:
+    """Name the marks of rates that occur, and the line at four fifths."""
+    shown = [("reference", dot(INK, "diamond"))]
+    shown += [(each, dot(*verdict_look(each))) for each in VERDICTS]
+    shown += [(_NOT_JUDGED, dot(INK, "circle"))]
+    named(figure, [(words, look) for words, look in shown if words in looks])
+    if four_fifths:
+        named(figure, [("four fifths of the highest", dashes(GREY))])
 
 
 def drawn(

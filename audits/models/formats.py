@@ -19,7 +19,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.models.protocol import Model
 
-__all__ = ["READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow", "reader_of"]
+__all__ = ["FILES_READ", "READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow", "reader_of"]
 
 READERS: Mapping[str, str] = {
     "ONNX": "audits.models.onnx.model",
@@ -41,7 +41,8 @@ SUFFIXES: Mapping[str, str] = {
 """Usual endings of the formats read; the content decides."""
 
 _FIRST = 4096
-_READ = "ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops"
+FILES_READ = "ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops"
+"""The same in words, for sentences."""
 _SERVE = "or run it where you trust it, with evenhand serve FILE, and audit that address"
 _SKLEARN = (
     "convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}), save it with "
@@ -100,7 +101,9 @@ def format_of(path: Path) -> str:
     if found in READERS:
         return str(found)
     _refuse(found, path.name, "model.path")
-    raise InputError("model.path", f"must be a model file: {_READ}", path.name, _SERVE.removeprefix("or "))
+    raise InputError(
+        "model.path", f"must be a model file: {FILES_READ}", path.name, _SERVE.removeprefix("or ")
+    )
 
 
 def _by_content(path: Path, first: bytes) -> str | None:

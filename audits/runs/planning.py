@@ -169,7 +169,8 @@ def _groups(data: AuditData, options: Mapping[str, Any]) -> list[dict[str, str]]
         asked = [options["target"], options["source"]]
         if all(isinstance(value, (str, int, float, bool)) for each in asked for value in each.values()):
             return [{name: str(value) for name, value in each.items()} for each in asked]
-    name = data.protected[0]
+    by = options.get("by") or ()
+    name = next((each for each in by if each in data.protected), data.protected[0])
     values = data.groups[name].value_counts().index
     return [{name: str(value)} for value in values]
 

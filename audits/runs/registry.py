@@ -26,6 +26,7 @@ _OURS = (
     "groups",
     "flipset",
     "explain",
+    "barycentre",
     "outcome_transport",
     "recourse",
     "rule_sets",

@@ -11,6 +11,7 @@ PAGES = {
     "groups": "views/groups.py",
     "flipset": "views/flipset.py",
     "explain": "views/explain.py",
+    "barycentre": "views/barycentre.py",
     "outcome_transport": "views/outcome_transport.py",
     "recourse": "views/recourse.py",
     "rule_sets": "views/rule_sets.py",

@@ -30,6 +30,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "groups": {},
     "flipset": {"source": A, "target": B, "permutations": 99, "seconds": 1, "repeats": 3},
     "explain": {"source": A, "target": B},
+    "barycentre": {"by": [LONG], "permutations": 39, "seconds": 1},
     "loss_ratio": {"sensitive": [LONG], "steps": 5},
     "outcome_transport": {"by": [LONG], "source": A, "target": B, "permutations": 99},
     "recourse": {"actionable": ["experience"], "by": [LONG], "permutations": 99},

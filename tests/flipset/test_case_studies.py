@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from audits.data import public_section
+from audits.runs.executing.inline import InlineExecutor
 from benchmarks.case_studies import compas, control, lipton
 from tests.flipset.conftest import audited
 
@@ -61,6 +65,25 @@ def test_control_flips_few_people_by_a_map_and_more_by_exact_matching():
     assert exact.positive.size + exact.negative.size > 2 * (smooth.positive.size + smooth.negative.size)
     moved = {axis: abs(value) for axis, value in smooth.validation.ks.items()}
     assert max(moved.values()) < 0.1
+
+
+def test_compas_within_the_label_as_recomputed_from_outside(shared_data):
+    """81 of 477 people who did not reoffend (17 %) and 134 of 500 who did (27 %) are held back by race."""
+    features = ["age", "priors_count", "juv_fel_count", "c_charge_degree"]
+    section = {**public_section("compas", shared_data), "features": features, "test_size": 0.3}
+    section["path"] = str(Path(section["path"]).resolve())
+    asked = {
+        "source": {"race": "African-American"},
+        "target": {"race": "Caucasian"},
+        "condition_on": "label",
+        "permutations": 0,
+        "bootstrap": 100,
+    }
+    spec = {"data": section, "model": {"train": "logistic"}, "audits": [{"flipset": asked}]}
+    found = InlineExecutor().submit(spec, Path()).result().audits[0].result
+    told = {item.value: (item.n_source, round(item.negative_size)) for item in found.strata}
+    assert told == {"favorable label": (477, 81), "unfavorable label": (500, 134)}
+    assert round(found.negative.size) == 215
 
 
 def test_compas_maps_agree_with_the_exact_coupling(shared_data):

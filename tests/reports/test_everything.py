@@ -44,6 +44,7 @@ NAMES = [
     "loss_ratio",
     "outcome_transport",
     "explain",
+    "barycentre",
     "recourse",
     "rule_sets",
     "sensitivity",

@@ -30,6 +30,11 @@ def test_hiring_of_10_000_women_and_men():
     coupling = exact_coupling(women, men)
     assert round(coupling.cost, 6) == 4.798333
     assert flips(women, men, coupling, 1.4028, 1.1688, 0.8684) == (1_785, 1_398)
+    weights, apart = np.array([1.4028, 1.1688]), women - coupling.average(men)
+    hired, counterpart = women @ weights > 0.8684, coupling.average(men @ weights > 0.8684) > 0.5
+    assert (hired.sum(), (men @ weights > 0.8684).sum()) == (3_049, 2_662)
+    assert apart[hired & ~counterpart].mean(axis=0) == pytest.approx([-0.3009, 1.9638], abs=5e-5)
+    assert apart[~hired & counterpart].mean(axis=0) == pytest.approx([-1.6665, 0.3719], abs=5e-5)
     assert coupling.method == "restricted network simplex"
     assert coupling.relative_slack <= 1e-10
     assert coupling.plan.nnz == 10_000

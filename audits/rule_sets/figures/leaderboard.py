@@ -75,15 +75,7 @@ def leaderboard(
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
-    named(
-        figure,
-        [
-            (f"{words}{'' if sure else ': insufficient evidence'}", box(_COLOUR[direction], hollow=not sure))
-            for direction, words in _WORDS.items()
-            for sure in (True, False)
-            if any(row.direction == direction and (row.verdict == EVIDENCE) == sure for row in shown)
-        ],
-    )
+    _name_bars(figure, shown)
     height = label_rows(
         figure,
         [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown],
@@ -100,6 +92,19 @@ def leaderboard(
         f"{people(first.n_in)}, {'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
+
+
+def _name_bars(figure: go.Figure, shown: Sequence[LeaderRow]) -> None:
+    """Name the bars that occur, filled and hollow."""
+    named(
+        figure,
+        [
+            (f"{words}{'' if sure else ': insufficient evidence'}", box(_COLOUR[direction], hollow=not sure))
+            for direction, words in _WORDS.items()
+            for sure in (True, False)
+            if any(row.direction == direction and (row.verdict == EVIDENCE) == sure for row in shown)
+        ],
+    )
 
 
 def _hover(row: LeaderRow) -> str:

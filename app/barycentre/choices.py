@@ -1,0 +1,67 @@
+"""The controls of a barycentre audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.held import DataHeld
+from app.summary import Summary, audited_size
+from app.widgets.audit_page import Chosen
+from app.widgets.stated import stated_number
+from audits.barycentre import BarycentreOptions
+from audits.barycentre.record import AUDIT
+from audits.checks import build
+from audits.options import option_of
+
+__all__ = ["choose_options"]
+
+_WEIGHTS = {"people": "by its people", "equal": "as much as any other"}
+
+
+def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
+    """Draw the controls; None while no attribute is chosen."""
+    if not summary.groups:
+        return None
+    names = list(data.protected)
+    most = max(names, key=lambda name: len(summary.groups.get(name, ())))
+    by = st.multiselect(
+        "Groups by",
+        names,
+        default=[most],
+        help=option_of(BarycentreOptions, "by").help,
+        **state.choice("all-by"),
+    )
+    if not by:
+        return None
+    options: dict[str, Any] = {} if by == names[:1] else {"by": by}
+    with st.expander("More options"):
+        options |= _more()
+    checked = build(BarycentreOptions, options, "barycentre")
+    seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
+    return Chosen(options, f"All groups of {' and '.join(by)}", seconds)
+
+
+def _more() -> dict[str, Any]:
+    chosen: dict[str, Any] = {
+        "weights": st.selectbox(
+            "A group counts",
+            list(_WEIGHTS),
+            format_func=_WEIGHTS.__getitem__,
+            help=option_of(BarycentreOptions, "weights").help,
+            **state.choice("all-weights"),
+        )
+    }
+    for name, label in (
+        ("fewest", "Leave out groups of fewer people than"),
+        ("rounds", "Rounds in which the barycentre moves, at most"),
+        ("level", "Error rate"),
+        ("material", "A difference matters from (as a share)"),
+        ("permutations", "Permutations"),
+        ("seconds", "Seconds for the level of chance, at most"),
+    ):
+        chosen[name] = stated_number(BarycentreOptions, name, label, **state.choice(f"all-{name}"))
+    return {key: value for key, value in chosen.items() if value != option_of(BarycentreOptions, key).default}

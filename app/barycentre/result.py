@@ -1,0 +1,149 @@
+"""What a barycentre audit found: every group, who flips in one, and a person beside counterparts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import state, work
+from app.drawn import drawn
+from app.held import DataHeld
+from app.widgets import notices
+from app.widgets.exhibits import show_exhibit, show_facts, show_section
+from app.widgets.result_frame import earlier_figure, fine_print, headline
+from app.widgets.row_choice import choose_row
+from app.widgets.waiting import wait_for
+from app.workspace import Workspace
+from audits.barycentre import BarycentreResult, figures, words
+from audits.barycentre.exhibits import marginals_exhibit
+from audits.barycentre.record import AUDIT
+from audits.data.values import is_missing, text_of
+from audits.runs.result import RunResult
+from audits.stats.words import count, number, people_in
+
+__all__ = ["show_earlier", "show_result"]
+
+_WAYS = {
+    "only_self": "Favored only as themselves",
+    "only_counterpart": "Favored only as their counterparts",
+}
+_FAVORABLE = {True: "favorable", False: "unfavorable"}
+
+
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Draw a finished audit, top to bottom."""
+    result: BarycentreResult = found.audits[0].result
+    _headline(result)
+    notices.notes(result.warnings)
+    section = AUDIT.section(result)
+    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    show_section(section, instead={"marginals": lambda _: _one_group(result, data)}, prefix="all-")
+    if not any(each.key == "marginals" for each in section.exhibits):
+        _one_group(result, data)
+    show_facts(section)
+    fine_print(
+        found, draft, "barycentre", nearness=asdict(result.nearness), **{"people compared": result.rows}
+    )
+
+
+def _headline(result: BarycentreResult) -> None:
+    interval = words.interval_words(result.judged, result.group(result.rests_on))
+    how = f"{interval} · {result.judged.interval.method}"
+    headline(words.headline(result), result.verdict, result.finding, how)
+
+
+def show_earlier(result: BarycentreResult) -> None:
+    """Draw the head of an earlier result."""
+    _headline(result)
+    earlier_figure(drawn(figures.flips, result))
+
+
+def _one_group(result: BarycentreResult, data: DataHeld) -> None:
+    """Draw who flips in a group that can be chosen, and its people."""
+    names = [each.group for each in result.groups]
+    first = names.index(result.rests_on)
+    group = st.selectbox("Look into the group", names, index=first, **state.choice("all-group"))
+    if any(row.group == group for row in result.marginals):
+        show_exhibit(marginals_exhibit(result, group), name="all-marginals")
+    told = result.group(group)
+    ways = list(_WAYS)
+    way = st.segmented_control(
+        "Which way",
+        ways,
+        default=ways[told.mostly != "only self"],
+        format_func=_WAYS.__getitem__,
+        required=True,
+        **state.choice("all-way"),
+    )
+    people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
+    size = count(float((people[way] * people["people"]).sum()))
+    st.subheader(notices.label(f"{_WAYS[way]}: {size} {people_in(group)}", longest=120), anchor=False)
+    if people.empty:
+        st.text("Nobody.")
+        return
+    people = people.iloc[(-people[way]).argsort(kind="stable")]
+    columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
+    shown = pd.DataFrame(
+        {
+            "flips": people[way],
+            "decision": people["decision"].map(_FAVORABLE),
+            "score": people["score"],
+            "nearest counterpart": people["counterpart"],
+            "of": people["counterpart_group"],
+            "distance": people["distance"],
+        }
+    )
+    raw = data.frame.loc[people.index, columns]
+    clash = {name: f"{name} (data)" for name in columns if name in shown.columns}
+    chosen = choose_row(
+        pd.concat([shown, raw.rename(columns=clash)], axis=1),
+        f"all-people-{way}",
+        "person",
+        alt=f"{_WAYS[way]} among {group}, surest first",
+        formats={"flips": st.column_config.NumberColumn(format="percent")},
+    )
+    if chosen is not None and chosen in result.people.index:
+        _person(result, chosen, data, columns)
+
+
+def _person(result: BarycentreResult, row: Hashable, data: DataHeld, columns: list[str]) -> None:
+    """Put a person beside the main counterpart of every other group, the nearest first."""
+    person = result.people.loc[[row]].iloc[0]
+    near = result.counterparts.loc[[row]].sort_values("distance", kind="stable")
+    own = _FAVORABLE[bool(person["decision"])]
+    values = {
+        f"row {row}, {person['group']}": [own, number(person["score"])],
+        **{
+            f"row {each['counterpart']}, {each['of']}": [
+                _FAVORABLE[bool(each["counterpart_decision"])],
+                number(each["counterpart_score"]),
+            ]
+            for _, each in near.iterrows()
+        },
+    }
+    raw = data.frame.loc[[row, *near["counterpart"]], columns]
+    for place, name in enumerate(values):
+        values[name] += ["(missing)" if is_missing(each) else text_of(each) for each in raw.iloc[place]]
+    table = pd.DataFrame(values, index=["decision", "score", *columns])
+    table.index.name = "feature"
+    with st.container(border=True, key="person-card"):
+        st.text(
+            f"The person in row {row} is decided {own}; {100 * person['counterparts_favorable']:.0f} % of "
+            "the "
+            f"counterparts in {len(near)} other group{'s' if len(near) > 1 else ''} are favored."
+        )
+        with st.container(key="quiet-person"):
+            st.text(
+                "Beside the person the main counterpart of each other group, the nearest first. A "
+                "counterpart is "
+                "a statistical match, not the same person's other life."
+            )
+        st.dataframe(
+            table,
+            height="content",
+            alt=f"Row {row} beside counterparts in {len(near)} other groups, feature by feature",
+        )

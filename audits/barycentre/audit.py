@@ -1,0 +1,148 @@
+"""The barycentre audit: check, find where all groups meet, count flips, compare with chance, pack."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from audits.barycentre.chance import Chance, measure
+from audits.barycentre.judging import Differing, differing, judge_groups, net_differences, rates
+from audits.barycentre.meeting import Group, Meeting, group_of, least_spread, meet
+from audits.barycentre.options import BarycentreOptions
+from audits.barycentre.packing import marginals, people_tables
+from audits.barycentre.people import Compared, compare
+from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
+from audits.barycentre.words import chance_words, finding, warnings_for
+from audits.checks import generator
+from audits.models import Subject
+from audits.progress import Progress, part, silent
+from audits.stats import worst_of
+
+__all__ = ["barycentre"]
+
+
+def barycentre(
+    subject: Subject,
+    options: BarycentreOptions,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress = silent,
+) -> BarycentreResult:
+    """Find whose decision differs from that of their counterparts in all other groups.
+
+    Parameters
+    ----------
+    subject : Subject
+        Data, model and threshold under audit.
+    options : BarycentreOptions
+        The groups, and how they are compared.
+    rng : Generator, int or None
+        Permutations and samples; None is seed 0.
+    progress : callable
+        Told how far the work is; may raise to cancel it.
+
+    Returns
+    -------
+    BarycentreResult
+        A group with as many flips one way as the other is favoured as often as the others; one without any
+        is decided as its counterparts are.
+
+    Raises
+    ------
+    InputError
+        Fewer than two groups are large enough, an attribute is not protected, or no feature is left to match
+        on.
+    """
+    rng = generator(rng)
+    compared = compare(subject, options, rng, progress)
+    sides = [compared.members(k) for k in range(len(compared.names))]
+    groups = [group_of(compared.points[side], compared.sizes[side]) for side in sides]
+    met = meet(groups, compared.shares, rounds=options.rounds, progress=part(progress, 0.05, 0.35))
+    least = met.spread
+    if len(groups) > 2 and compared.points.shape[1] > 1:
+        least = min(least, least_spread(groups, compared.shares, part(progress, 0.35, 0.4)))
+    own = [group.mean(compared.decisions[side][:, None]) for group, side in zip(groups, sides, strict=True)]
+    reached = [each[:, 0] for each in met.others(groups, own, compared.shares)]
+    chance = measure(compared, rng.spawn(1)[0], part(progress, 0.4, 0.9))
+    progress(0.9, "Comparing rates and features")
+    apart = None if chance is None else differing(compared, rng.spawn(1)[0])
+    progress(0.95, "Writing the people's table")
+    people, counterparts = people_tables(compared, groups, met, reached)
+    told = _groups(compared, groups, met, reached, chance, apart, rng.spawn(1)[0])
+    rests_on = worst_of(each.judged for each in told)
+    worst = next(each for each in told if each.judged is rests_on)
+    at_once = 0 if chance is None or chance.everybody else int(chance.people.sum())
+    nearness = Nearness(met.spread, least, met.rounds, len(met.mass))
+    return BarycentreResult(
+        options=dataclasses.asdict(options),
+        by=compared.by,
+        outcome=subject.outcome,
+        judged=rests_on,
+        rests_on=worst.group,
+        finding=finding(worst, told, compared.by, options.material, at_once),
+        warnings=(*compared.warnings, *warnings_for(told, nearness)),
+        rows={"audited": subject.data.n, "used": len(compared.rows), "left_out": compared.left_out},
+        n=float(compared.n.sum()),
+        groups=told,
+        reference_rate=float(
+            sum(share * (each.rate.value or 0.0) for share, each in zip(compared.shares, told, strict=True))
+        ),
+        nearness=nearness,
+        differ_p=None if apart is None else apart.p_value,
+        feature="" if apart is None else apart.feature,
+        chance=chance_words(chance, options),
+        marginals=marginals(compared, people),
+        people=people,
+        counterparts=counterparts,
+    )
+
+
+def _groups(
+    compared: Compared,
+    groups: list[Group],
+    met: Meeting,
+    reached: list[np.ndarray],
+    chance: Chance | None,
+    apart: Differing | None,
+    rng: np.random.Generator,
+) -> tuple[GroupFlips, ...]:
+    """Every group's flips, chance and verdict."""
+    nets = net_differences(compared)
+    judged = judge_groups(compared, chance, apart, nets)
+    favored = rates(compared, compared.options.level)
+    distances = met.distances(groups)
+    drawn = _distances_by_chance(compared, rng)
+    found = []
+    for k, group in enumerate(groups):
+        side = compared.members(k)
+        h, g = compared.decisions[side], reached[k][group.of]
+        sizes = compared.sizes[side] / compared.sizes[side].sum()
+        found.append(
+            GroupFlips(
+                group=compared.names[k],
+                people=float(compared.n[k]),
+                share=float(compared.shares[k]),
+                rate=favored[k],
+                only_self=float(sizes @ (h * (1 - g))),
+                only_counterpart=float(sizes @ ((1 - h) * g)),
+                net=nets[k],
+                larger=None if chance is None else float(chance.larger[k]),
+                by_chance=None if chance is None else float(chance.expected[k]),
+                excess=judged[k][0],
+                p_value=None if chance is None else float(chance.p_values[k]),
+                distance=float(distances[k]),
+                distance_by_chance=float(drawn[k]),
+                judged=judged[k][1],
+            )
+        )
+    return tuple(found)
+
+
+def _distances_by_chance(compared: Compared, rng: np.random.Generator) -> np.ndarray:
+    """Distance (k,) of each group from the barycentre, membership permuted once."""
+    mixed = rng.permutation(len(compared.rows))
+    points, sizes = compared.points[mixed], compared.sizes[mixed]
+    sides = [compared.members(k) for k in range(len(compared.names))]
+    groups = [group_of(points[side], sizes[side]) for side in sides]
+    return meet(groups, compared.shares, rounds=0).distances(groups)

@@ -1,0 +1,78 @@
+"""What is shown of a barycentre audit."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from audits.barycentre import figures
+from audits.barycentre.result import BarycentreResult
+from audits.barycentre.words import direction, interval_words
+from audits.records import Exhibit, Section
+from audits.stats.words import p_words, people_in, percent
+
+__all__ = ["marginals_exhibit", "section"]
+
+
+def section(result: BarycentreResult) -> Section:
+    """Arrange a barycentre audit."""
+    exhibits = [
+        Exhibit(
+            "flips",
+            "Favored only as themselves, or only as counterparts",
+            "To the right people whose counterparts in the other groups are not favored, to the left people "
+            "whose counterparts alone are. A group whose bars are unequal is favored more or less often "
+            "than the "
+            "others; how much of the bars chance gives stands below.",
+            lambda: figures.flips(result),
+            result.to_frame,
+        ),
+        Exhibit(
+            "judged",
+            "One way more than the other, and more than chance",
+            "Left, those favored only as themselves less those favored only as counterparts; right, what the "
+            "larger holds above chance. Intervals hold for all groups together: one without 0 tells.",
+            lambda: figures.judged(result),
+            result.to_frame,
+        ),
+    ]
+    if any(row.group == result.rests_on for row in result.marginals):
+        exhibits.append(marginals_exhibit(result, result.rests_on))
+    exhibits.append(
+        Exhibit(
+            "distances",
+            "How far each group is moved",
+            "How unlike a group's people are to those whom they meet. As near as people drawn from "
+            "everybody: "
+            "the group is like the rest; far from them: its counterparts are people unlike it.",
+            lambda: figures.distances(result),
+            result.distances_frame,
+        )
+    )
+    near = result.nearness
+    above = "–" if near.above is None else f"at most {100 * max(near.above, 0.0):.1f} %"
+    return Section(
+        title=f"All groups of {' and '.join(result.by)} at once",
+        exhibits=tuple(exhibits),
+        facts={
+            "Verdict": f"{result.verdict}: {interval_words(result.judged, result.group(result.rests_on))}",
+            "Favorable where all groups meet": percent(result.reference_rate, result.n),
+            "Equal rates and features": "not tested"
+            if result.differ_p is None
+            else f"p {p_words(result.differ_p)}",
+            "Level of chance": result.chance,
+            "Distance above the least possible": f"{above} ({near.points:,} points, {near.rounds} rounds)",
+        },
+    )
+
+
+def marginals_exhibit(result: BarycentreResult, group: str) -> Exhibit:
+    """Show who flips in one group."""
+    each = result.group(group)
+    return Exhibit(
+        "marginals",
+        f"Who flips among {people_in(group)}",
+        f"Those favored only {direction(each)} beside all of the group, in the features in which they differ "
+        "most. Longer blue bars: values that people who flip have more often.",
+        partial(figures.marginals, result, group),
+        partial(result.marginals_frame, group),
+    )

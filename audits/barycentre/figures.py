@@ -1,0 +1,204 @@
+"""Figures of a barycentre audit: flips by group, what lies above chance, distances, and who flips."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from audits.barycentre.result import BarycentreResult, GroupFlips
+from audits.barycentre.words import points
+from audits.drawing.style import (
+    ACCENT,
+    CONTRAST,
+    GREY,
+    INK,
+    describe,
+    distinct,
+    empty,
+    finish,
+    rows_named,
+)
+from audits.stats import EVIDENCE, Estimate
+
+__all__ = ["distances", "flips", "judged", "marginals"]
+
+_MOST = 20
+
+
+def _shown(result: BarycentreResult) -> tuple[list[GroupFlips], list[str]]:
+    """Groups with their labels, the largest on top."""
+    groups = list(result.groups[:_MOST])[::-1]
+    return groups, distinct([each.group for each in groups])
+
+
+def flips(result: BarycentreResult) -> go.Figure:
+    """Draw both ways of flipping by group: right favoured only as oneself, left only as counterpart."""
+    groups, labels = _shown(result)
+    figure = go.Figure()
+    for name, colour, sign, shares in (
+        ("favored only as counterparts", CONTRAST, -1, [each.only_counterpart for each in groups]),
+        ("favored only as themselves", ACCENT, 1, [each.only_self for each in groups]),
+    ):
+        figure.add_trace(
+            go.Bar(
+                x=[100 * sign * share for share in shares],
+                y=list(range(len(groups))),
+                orientation="h",
+                marker={"color": colour},
+                customdata=[[label, 100 * share] for label, share in zip(labels, shares, strict=True)],
+                hovertemplate="%{customdata[0]}: %{customdata[1]:.1f} % " + name + "<extra></extra>",
+                name=name,
+            )
+        )
+    most = 100 * max([0.02, *(max(each.only_self, each.only_counterpart) for each in groups)])
+    step = next(size for size in (1, 2, 5, 10, 20, 25, 50) if most / size <= 3 or size == 50)
+    ticks = [step * k for k in range(-3, 4) if abs(step * k) <= 1.1 * most]
+    figure.update_xaxes(
+        title="people of the group (%)",
+        range=[-1.15 * most, 1.15 * most],
+        tickvals=ticks,
+        ticktext=[f"{abs(tick)}" for tick in ticks],
+    )
+    figure.update_layout(barmode="relative")
+    row = rows_named(figure, labels)
+    figure.update_yaxes(zeroline=False)
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    worst = result.group(result.rests_on)
+    alt = (
+        f"{worst.group}: {100 * worst.only_self:.1f} % favored only as themselves, "
+        f"{100 * worst.only_counterpart:.1f} % only as counterparts; {len(groups)} groups."
+    )
+    finish(figure, height=150 + (row + 6) * len(groups), alt=alt)
+    figure.layout.margin.t = 64
+    return figure
+
+
+def judged(result: BarycentreResult) -> go.Figure:
+    """Draw what verdicts rest on, intervals of all groups together: net flips, and those above chance."""
+    groups, labels = _shown(result)
+    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.08)
+    for column, told in enumerate(([each.net for each in groups], [each.excess for each in groups]), start=1):
+        for evident, colour, symbol in ((True, CONTRAST, "diamond"), (False, ACCENT, "circle")):
+            here = [
+                k
+                for k, each in enumerate(groups)
+                if told[k].value is not None and (each.judged.verdict == EVIDENCE) == evident
+            ]
+            if not here:
+                continue
+            figure.add_trace(
+                go.Scatter(
+                    x=[100 * (told[k].value or 0.0) for k in here],
+                    y=here,
+                    mode="markers",
+                    marker={"color": colour, "size": 10, "symbol": symbol},
+                    error_x={
+                        "type": "data",
+                        "symmetric": False,
+                        "array": [_reach(told[k], "high") for k in here],
+                        "arrayminus": [_reach(told[k], "low") for k in here],
+                        "color": INK,
+                        "thickness": 1.4,
+                    },
+                    customdata=[labels[k] for k in here],
+                    hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
+                    name="evidence of a difference" if evident else "no evidence",
+                    legendgroup=str(evident),
+                    showlegend=column == 1,
+                ),
+                row=1,
+                col=column,
+            )
+        figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=column)
+    figure.update_xaxes(title="net flips (points)", nticks=4, row=1, col=1)
+    figure.update_xaxes(title="above chance (points)", nticks=4, row=1, col=2)
+    row = rows_named(figure, labels)
+    figure.update_yaxes(zeroline=False)
+    worst = result.group(result.rests_on)
+    alt = (
+        f"{worst.group}: {points(worst.net.value)} of net flips, {points(worst.excess.value)} of flips above "
+        f"chance; {result.verdict}."
+    )
+    return finish(figure, height=140 + row * len(groups), alt=alt)
+
+
+def _reach(told: Estimate, end: str) -> float:
+    value, found = told.value, getattr(told, end)
+    return 0.0 if value is None or found is None else 100 * abs(found - value)
+
+
+def distances(result: BarycentreResult) -> go.Figure:
+    """Draw how far each group lies from where all meet, beside as many people drawn from everybody."""
+    groups, labels = _shown(result)
+    figure = go.Figure()
+    for name, colour, symbol, values in (
+        ("as many drawn from everybody", GREY, "circle-open", [each.distance_by_chance for each in groups]),
+        ("the group", ACCENT, "circle", [each.distance for each in groups]),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=values,
+                y=list(range(len(groups))),
+                mode="markers",
+                marker={"color": colour, "size": 11, "symbol": symbol, "line": {"width": 2, "color": colour}},
+                customdata=labels,
+                hovertemplate="%{customdata}: %{x:.2f}<extra>" + name + "</extra>",
+                name=name,
+            )
+        )
+    figure.update_xaxes(title="distance (standard deviations)", rangemode="tozero")
+    row = rows_named(figure, labels)
+    figure.update_yaxes(zeroline=False)
+    far = max(result.groups, key=lambda each: each.distance)
+    alt = f"{far.group} lies farthest from where all groups meet: {far.distance:.2f} standard deviations."
+    return finish(figure, height=130 + row * len(groups), alt=alt)
+
+
+def marginals(result: BarycentreResult, group: str) -> go.Figure:
+    """Draw the values in which the flipped people of a group differ most from it, a panel a feature."""
+    rows = [row for row in result.marginals if row.group == group]
+    features = list(dict.fromkeys(row.feature for row in rows))
+    if not features:
+        return empty("Nobody of this group flips.")
+    counts = [sum(row.feature == name for row in rows) for name in features]
+    figure = make_subplots(
+        rows=len(features),
+        cols=1,
+        row_heights=[count + 1.5 for count in counts],
+        subplot_titles=[describe(name, longest=40) for name in features],
+        vertical_spacing=min(0.12, 0.6 / max(len(features) - 1, 1) / 3),
+    )
+    for panel, name in enumerate(features, start=1):
+        here = [row for row in rows if row.feature == name][::-1]
+        for title, colour, shares in (
+            ("those who flip", ACCENT, [row.flipped_share for row in here]),
+            ("the group", GREY, [row.group_share for row in here]),
+        ):
+            figure.add_trace(
+                go.Bar(
+                    x=[100 * share for share in shares],
+                    y=list(range(len(here))),
+                    orientation="h",
+                    marker={"color": colour},
+                    hovertemplate="%{x:.1f} %<extra>" + title + "</extra>",
+                    name=title,
+                    legendgroup=title,
+                    showlegend=panel == 1,
+                ),
+                row=panel,
+                col=1,
+            )
+        figure.update_yaxes(
+            tickmode="array",
+            tickvals=list(range(len(here))),
+            ticktext=distinct([row.value for row in here], longest=18),
+            row=panel,
+            col=1,
+        )
+    figure.update_xaxes(title="people (%)", row=len(features), col=1)
+    figure.update_layout(legend={"traceorder": "reversed"})
+    alt = f"Where those of {group} who flip differ from their group: {', '.join(features)}."
+    finish(figure, height=140 + 24 * sum(counts) + 52 * len(features), alt=alt)
+    figure.layout.margin.t = 70
+    figure.layout.legend.y = 1.0 + 32 / (24 * sum(counts) + 52 * len(features))
+    return figure

@@ -1,0 +1,212 @@
+"""From flips and what chance gives to one verdict a group, corrected for all groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import norm
+
+from audits.barycentre.chance import Chance
+from audits.barycentre.people import Compared
+from audits.stats import (
+    INSUFFICIENT,
+    NO_MATERIAL,
+    POWER,
+    Estimate,
+    Judged,
+    as_people,
+    judge,
+    p_value,
+    weighted_sum,
+    wilson,
+    worst_of,
+)
+from audits.stats.intervals import cautious_difference, percent_level
+
+__all__ = ["Differing", "differing", "judge_groups", "net_differences", "rates"]
+
+_DRAWS = 999
+_NOTHING = 0.05  # of a planted difference, above chance: as good as none
+_MOST = 20_000  # people who are shuffled
+_OTHER_FEATURES = (
+    "flips lie above chance, but neither the groups' rates nor single features that decisions go with differ "
+    "for sure: they may come from features that hang together differently"
+)
+
+
+@dataclass(frozen=True)
+class Differing:
+    """P-value of groups that differ neither in their rates nor in a feature that decisions go with.
+
+    Attributes
+    ----------
+    feature : str
+        The one of those features in which they differ most; empty where no decision goes with any.
+    """
+
+    p_value: float
+    rates_p: float
+    feature: str
+
+
+def differing(compared: Compared, rng: np.random.Generator) -> Differing:
+    """Test for equal rates and equal means of features by permuting membership; the two share the level.
+
+    Features are those that go with the decisions among all people, which membership has no part in.
+    """
+    rows, _ = as_people(compared.sizes, most=_MOST)
+    if len(rows) > _MOST:
+        rows = rng.choice(rows, _MOST, replace=False)
+    group, decided = compared.group[rows], compared.decisions[rows]
+    x = compared.points[rows]
+    goes = _goes_with(x, decided, compared.options.level)
+    columns = np.column_stack([decided, x[:, goes]])
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(rows)))[:, None]
+    centred = columns[order] - columns.mean(0)
+    spread = np.maximum((centred**2).mean(0), 1e-300)
+
+    def apart(values: np.ndarray) -> np.ndarray:
+        return np.asarray((np.add.reduceat(values, starts, axis=0) ** 2 / sizes).sum(0) / spread)
+
+    seen = apart(centred)
+    null = np.array([apart(centred[rng.permutation(len(rows))]) for _ in range(_DRAWS)])
+    by_rates = p_value(float(seen[0]), null[:, 0])
+    if not len(goes):
+        return Differing(by_rates, by_rates, "")
+    by_feature = p_value(float(seen[1:].max()), null[:, 1:].max(1))
+    feature = str(compared.axes[goes[int(seen[1:].argmax())]])
+    return Differing(min(1.0, 2 * min(by_rates, by_feature)), by_rates, feature)
+
+
+def _goes_with(x: np.ndarray, decided: np.ndarray, level: float) -> np.ndarray:
+    """Columns of `x` that go with the decisions, corrected for their number."""
+    centred, other = x - x.mean(0), decided - decided.mean()
+    scale = np.sqrt((centred**2).sum(0) * (other**2).sum())
+    together = np.divide(centred.T @ other, scale, out=np.zeros(x.shape[1]), where=scale > 0)
+    return np.flatnonzero(np.abs(together) * np.sqrt(len(x)) > norm.isf(level / 2 / x.shape[1]))
+
+
+def rates(compared: Compared, level: float) -> list[Estimate]:
+    """Favourable rate of each group."""
+    favored = np.bincount(compared.group, compared.sizes * compared.decisions, len(compared.names))
+    return [wilson(float(f), float(n), level=level) for f, n in zip(favored, compared.n, strict=True)]
+
+
+def net_differences(compared: Compared) -> list[Estimate]:
+    """Each group's rate less the others' by their shares, intervals of all groups together.
+
+    Those favoured only as themselves less those favoured only as counterparts (Proposition 2). Where groups
+    count by their people the others are one group, whose interval is more cautious.
+    """
+    level, n = _each(compared), compared.n
+    favored = np.bincount(compared.group, compared.sizes * compared.decisions, len(n))
+    told, found = rates(compared, level), []
+    for k in range(len(n)):
+        if np.allclose(compared.shares, n / n.sum(), rtol=1e-9):
+            rest, others = float(favored.sum() - favored[k]), float(n.sum() - n[k])
+            net = cautious_difference(float(favored[k]), float(n[k]), rest, others, level=level)
+        else:
+            weights = -compared.shares / (1 - compared.shares[k])
+            weights[k] = 1.0
+            net = weighted_sum(told, weights.tolist())
+        found.append(replace(net, n=told[k].n))
+    return found
+
+
+def _each(compared: Compared) -> float:
+    """The level of one interval: two for every group, of net flips and of flips above chance, share it."""
+    return compared.options.level / (2 * len(compared.names))
+
+
+def judge_groups(
+    compared: Compared, chance: Chance | None, apart: Differing | None, nets: list[Estimate]
+) -> list[tuple[Estimate, Judged]]:
+    """Hold each group's net flips, and its flips above chance, against none: the excess, and the verdict.
+
+    Evidence is either: more flips one way than the other, which is a difference of rates, or more than chance
+    gives, both ways taken together with groups that differ in what decisions go with.
+    """
+    options, number = compared.options, len(compared.names)
+    bounds = (-options.material, options.material)
+    found = []
+    for k, net in enumerate(nets):
+        by_net = judge(
+            net,
+            immaterial=bounds,
+            p_value=_p_of(net, _each(compared), 2 * number),
+            level=options.level,
+            people_needed=_people(net, options.material),
+        )
+        n = float(compared.n[k])
+        if chance is None or apart is None:
+            excess = Estimate(None, None, None, n, "not measured without permutations")
+            reason = "the level of chance was not measured: ask for permutations"
+            above = judge(excess, immaterial=bounds, reason=reason)
+        else:
+            excess = _excess(chance, k, n, _each(compared))
+            above = _above(compared, chance, apart, k, excess)
+        found.append((excess, worst_of([by_net, above])))
+    return found
+
+
+def _p_of(net: Estimate, level: float, looks: int) -> float:
+    """P-value of no difference, corrected: at most the level where the interval excludes 0."""
+    if net.value is None or net.low is None or net.high is None:
+        return 1.0
+    reach = net.value - net.low if net.value > 0 else net.high - net.value
+    if reach <= 0:
+        return 1.0
+    return float(min(1.0, looks * 2 * norm.sf(abs(net.value) / reach * norm.isf(level / 2))))
+
+
+def _above(compared: Compared, chance: Chance, apart: Differing, k: int, excess: Estimate) -> Judged:
+    """Judge the flips of one group above chance."""
+    options = compared.options
+    p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
+    reach = float(min(options.material, max(chance.planted[k], 1e-9)))
+    reason = _reason(chance, k, excess, apart, options.level, options.material)
+    judged = judge(
+        excess,
+        immaterial=(-reach, reach),
+        p_value=p,
+        level=options.level,
+        people_needed=None if reason else _people(excess, reach),
+        reason=reason,
+    )
+    if judged.verdict == NO_MATERIAL and reason:
+        judged = replace(judged, verdict=INSUFFICIENT, reason=reason)
+    return judged
+
+
+def _excess(chance: Chance, k: int, n: float, level: float) -> Estimate:
+    value = float(chance.larger[k] - chance.expected[k])
+    if not np.isfinite(chance.error[k]):
+        return Estimate(value, None, None, n, "no interval for so few people")
+    reach = float(norm.isf(level / 2)) * float(chance.error[k])
+    method = f"above {len(chance.null)} permutations, subsampling {percent_level(level)}"
+    return Estimate(value, value - reach, value + reach, n, method)
+
+
+def _reason(chance: Chance, k: int, excess: Estimate, apart: Differing, level: float, material: float) -> str:
+    """Why more people would not settle it, where that is so."""
+    if excess.low is None:
+        return "so few people of a group give no interval"
+    if 2 / (len(chance.null) + 1) > level:
+        return "so few permutations can never show a difference: ask for 399 or more"
+    if excess.low > 0 and 2 * chance.p_values[k] <= level < 2 * apart.p_value:
+        return _OTHER_FEATURES
+    if chance.planted[k] <= _NOTHING * material:
+        return "a difference planted in these people hardly comes out above chance, however many they are"
+    return ""
+
+
+def _people(excess: Estimate, reach: float) -> int | None:
+    """About how many people of the group make the interval fit what a planted difference comes out as."""
+    if excess.low is None or excess.high is None:
+        return None
+    half = (excess.high - excess.low) / 2
+    times = max((half * (1 + float(norm.ppf(POWER)) / 1.96) / reach) ** 2, 1.1)
+    return int(np.ceil(excess.n * times / 10) * 10)

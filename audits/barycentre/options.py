@@ -1,0 +1,90 @@
+"""What an auditor can choose about counterparts in the barycentre of all groups, and how long that takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from audits.options import Level, Material, Permutations, option
+from audits.records import Size
+from audits.transport import estimated_bytes, estimated_seconds
+
+__all__ = ["MOST_SECONDS", "BarycentreOptions", "in_all", "memory", "once", "seconds"]
+
+MOST_SECONDS = 30.0
+"""Time that matching may take, unless `max_people` asks for more; of more people a sample is drawn."""
+_ONCE, _ROUND = 1.5, 3.5  # matchings of everybody: groups with each other; all with the points
+_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BarycentreOptions:
+    """Options of the barycentre audit, as a spec names them; each says on its field what it is."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    by: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Protected attributes whose values make the groups, several by their combinations; by default "
+            "the first."
+        ),
+    ] = None
+    weights: Annotated[
+        Literal["people", "equal"],
+        option("How much a group counts in the barycentre: by its people, or as much as any other."),
+    ] = "people"
+    fewest: Annotated[
+        int, option("Groups of fewer people are left out.", unit="people", ge=2, le=1_000_000)
+    ] = 20
+    rounds: Annotated[
+        int,
+        option("Rounds in which the points of the barycentre move, at most.", unit="rounds", ge=0, le=50),
+    ] = 1
+    level: Level = 0.05
+    material: Material = 0.10
+    permutations: Permutations = 399
+    seconds: Annotated[
+        float,
+        option("Time that the level of chance may take, as estimated beforehand.", unit="s", gt=0, le=86_400),
+    ] = 20.0
+    max_people: Annotated[
+        int | None,
+        option(
+            "People matched at most, in all; by default as many as take about half a minute.",
+            unit="people",
+            ge=20,
+        ),
+    ] = None
+
+
+def in_all(n: int, width: int, rounds: int) -> float:
+    """About how many seconds the barycentre of groups of `n` people in all takes."""
+    return (_ONCE + _ROUND * min(rounds, 4)) * estimated_seconds(n, n, width)
+
+
+def once(n: int, width: int, groups: int, rounds: int) -> float:
+    """About how many seconds it takes once more for `n` people, for the level of chance."""
+    if width <= 1:
+        return 1.5e-3 * groups + 2e-5 * n
+    return 1.5e-3 * groups + 1e-7 * n * n * (0.3 + rounds) * (1 + n / 1000)
+
+
+def seconds(options: BarycentreOptions, size: Size) -> float:
+    """About how many seconds the audit takes: matching, and at most the time given for chance."""
+    start = 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
+    most = size.rows if options.max_people is None else min(options.max_people, size.rows)
+    matching = in_all(most, size.width, options.rounds)
+    if options.max_people is None:
+        matching = min(matching, MOST_SECONDS)
+    groups = max([2, *(len(size.groups.get(name, ())) for name in options.by or list(size.groups)[:1])])
+    chance = options.permutations * once(most, size.width, groups, options.rounds)
+    return start + matching + min(chance, options.seconds)
+
+
+def memory(options: BarycentreOptions, size: Size) -> float:
+    """About how many bytes it takes."""
+    most = size.rows if options.max_people is None else min(options.max_people, size.rows)
+    while options.max_people is None and in_all(most, size.width, options.rounds) > MOST_SECONDS:
+        most = int(0.9 * most)
+    return 2.0 * estimated_bytes(most, most, size.width)

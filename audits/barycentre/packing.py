@@ -1,0 +1,176 @@
+"""From where groups meet to tables: people with their counterparts, and in what flipped ones differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from audits.barycentre.meeting import Group, Meeting
+from audits.barycentre.people import Compared
+from audits.barycentre.result import MarginalRow
+from audits.data.values import MISSING, as_text
+from audits.stats.words import number
+
+__all__ = ["marginals", "people_tables"]
+
+_SCALED = {"continuous", "integer", "datetime"}
+_MOST_BINS, _MOST_VALUES, _MOST_FEATURES = 6, 8, 4
+
+
+def people_tables(
+    compared: Compared, groups: Sequence[Group], met: Meeting, reached: Sequence[np.ndarray]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return ``people`` and ``counterparts`` of `BarycentreResult`.
+
+    Parameters
+    ----------
+    reached : list of arrays (a,)
+        Favourable share of each atom's counterparts.
+    """
+    data, scores = compared.subject.data, compared.subject.scores
+    index, names = data.frame.index, np.array(compared.names, dtype=object)
+    links, mains = [], []
+    for k, group in enumerate(groups):
+        mine = compared.members(k)
+        found = []
+        for other, theirs in enumerate(groups):
+            if other == k:
+                continue
+            atom, share, distance = _main(met, k, other, group, theirs)
+            place = _representative(compared.members(other), theirs, atom, group.of)
+            found.append(
+                pd.DataFrame(
+                    {
+                        "group": names[k],
+                        "of": names[other],
+                        "counterpart": index[compared.rows[place]],
+                        "counterpart_decision": compared.decisions[place] > 0,
+                        "counterpart_score": np.asarray(scores)[compared.rows[place]],
+                        "share": share[group.of],
+                        "distance": distance[group.of],
+                        "counts": compared.shares[other],
+                    },
+                    index=index[compared.rows[mine]],
+                )
+            )
+        links += found
+        favored, g = compared.decisions[mine], reached[k][group.of]
+        nearest = np.argmin([each["distance"].to_numpy() for each in found], axis=0)
+        who = np.arange(len(mine))
+
+        def pick(
+            name: str, found: list[pd.DataFrame] = found, nearest: np.ndarray = nearest, who: np.ndarray = who
+        ) -> np.ndarray:
+            return np.stack([each[name].to_numpy() for each in found])[nearest, who]
+
+        mains.append(
+            pd.DataFrame(
+                {
+                    "group": names[k],
+                    "decision": favored > 0,
+                    "score": np.asarray(scores)[compared.rows[mine]],
+                    "only_self": favored * (1 - g),
+                    "only_counterpart": (1 - favored) * g,
+                    "counterparts_favorable": g,
+                    "counterpart": pick("counterpart"),
+                    "counterpart_group": pick("of"),
+                    "distance": pick("distance"),
+                    "people": compared.sizes[mine],
+                },
+                index=index[compared.rows[mine]],
+            )
+        )
+    people = pd.concat(mains)
+    return people, pd.concat(links).drop(columns="counts")
+
+
+def _main(
+    met: Meeting, k: int, other: int, group: Group, theirs: Group
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Per atom of group `k` the atom of `other` whom it meets most, the share there, and how far it is."""
+    together = sparse.csr_array(met.plans[k].T @ sparse.diags_array(1 / met.mass) @ met.plans[other]).tocoo()
+    i, j = together.coords
+    apart = np.sqrt(((group.x[i] - theirs.x[j]) ** 2).sum(axis=1))
+    share = together.data / group.weights[i]
+    order = np.lexsort((j, apart, -np.round(share, 9), i))
+    first = order[np.unique(i[order], return_index=True)[1]]
+    return j[first], np.minimum(share[first], 1.0), apart[first]
+
+
+def _representative(members: np.ndarray, theirs: Group, atom: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Places (n,) of one person of each counterpart atom; of several alike another one in turn."""
+    order = np.argsort(theirs.of, kind="stable")
+    start = np.searchsorted(theirs.of[order], np.arange(len(theirs.x)))
+    alike = np.bincount(theirs.of, minlength=len(theirs.x))
+    mine = np.argsort(of, kind="stable")
+    turn = np.empty(len(of), dtype=np.int64)
+    turn[mine] = np.arange(len(of)) - np.searchsorted(of[mine], of[mine])
+    wanted = atom[of]
+    return members[order[start[wanted] + turn % alike[wanted]]]
+
+
+def marginals(compared: Compared, people: pd.DataFrame) -> tuple[MarginalRow, ...]:
+    """Values of the features in which the flipped people of each group differ most from it."""
+    data, found = compared.subject.data, []
+    columns = [name for name in data.features if name not in compared.by]
+    values = {
+        name: _values(data.frame[name].iloc[compared.rows], data.kinds[name] in _SCALED) for name in columns
+    }
+    ours = people["people"].to_numpy(dtype=float)
+    order = np.concatenate([compared.members(k) for k in range(len(compared.names))])
+    start = 0
+    for k, name in enumerate(compared.names):
+        here = slice(start, start + len(compared.members(k)))
+        start = here.stop
+        part = people.iloc[here]
+        sums = [float(ours[here] @ part[way].to_numpy()) for way in ("only_self", "only_counterpart")]
+        flips = part["only_self" if sums[0] >= sums[1] else "only_counterpart"].to_numpy() * ours[here]
+        if flips.sum() <= 0:
+            continue
+        told = []
+        for column, (codes, names) in values.items():
+            mine = codes[order[here]]
+            group = np.bincount(mine, ours[here], len(names)) / ours[here].sum()
+            flipped = np.bincount(mine, flips, len(names)) / flips.sum()
+            told.append((float(np.abs(group - flipped).sum() / 2), column, names, group, flipped))
+        told.sort(key=lambda each: -each[0])
+        for _, column, names, group, flipped in told[:_MOST_FEATURES]:
+            found += [
+                MarginalRow(name, column, value, float(a), float(b))
+                for value, a, b in zip(names, group, flipped, strict=True)
+                if a > 0 or b > 0
+            ]
+    return tuple(found)
+
+
+def _values(column: pd.Series, scaled: bool) -> tuple[np.ndarray, list[str]]:
+    """Code of each person's value or bin, and their names; the missing one of their own."""
+    missing = column.isna().to_numpy()
+    distinct = column.dropna().nunique()
+    codes: np.ndarray
+    if scaled and distinct > _MOST_VALUES and pd.api.types.is_numeric_dtype(column.dtype):
+        numbers = column.to_numpy(dtype=float, na_value=np.nan)
+        cuts = np.unique(np.quantile(numbers[~missing], np.linspace(0, 1, _MOST_BINS + 1)[1:-1]))
+        codes = np.searchsorted(cuts, numbers, side="right")
+        ends = [number(float(cut)) for cut in cuts]
+        names = [f"below {ends[0]}"]
+        names += [f"{low} to under {high}" for low, high in pairwise(ends)]
+        names += [f"{ends[-1]} or more"]
+    else:
+        texts = as_text(column).fillna(MISSING).astype(str)
+        if scaled and pd.api.types.is_numeric_dtype(column.dtype):
+            levels = [str(each) for each in as_text(column.dropna().drop_duplicates().sort_values())]
+        else:
+            levels = texts[~missing].value_counts().index.tolist()
+        names = levels[:_MOST_VALUES]
+        if len(levels) > _MOST_VALUES:
+            names = [*names[:-1], f"{len(levels) - _MOST_VALUES + 1:,} other values"]
+        codes = texts.map({name: k for k, name in enumerate(names)}).fillna(len(names) - 1).to_numpy(int)
+    if missing.any():
+        codes = np.where(missing, len(names), codes)
+        names = [*names, MISSING]
+    return codes, names

@@ -1,0 +1,220 @@
+"""Who is compared: every group's people, and what they are matched on, as points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.barycentre.options import MOST_SECONDS, BarycentreOptions, in_all
+from audits.checks import one_of
+from audits.data import AuditData, group_name
+from audits.errors import InputError
+from audits.models import Subject
+from audits.progress import Progress
+from audits.stats import apportion
+
+__all__ = ["Compared", "compare"]
+
+_LEAST_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What a barycentre audit is carried out on.
+
+    Attributes
+    ----------
+    rows : array of int (n,)
+        Positions of the people compared in the audited data.
+    group : array of int (n,)
+        Group of each of them, into `names`.
+    points : array (n, d)
+        Encoded features, those that do not vary left out.
+    decisions : array (n,)
+        1 where favourable.
+    sizes : array (n,)
+        People each row stands for.
+    shares : array (k,)
+        What each group counts in the barycentre; sums to 1.
+    totals : array (k,)
+        People of each group before a sample was drawn.
+    axes : tuple of str
+        Names of the columns of `points`.
+    """
+
+    subject: Subject
+    options: BarycentreOptions
+    by: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: np.ndarray
+    group: np.ndarray
+    points: np.ndarray
+    decisions: np.ndarray
+    sizes: np.ndarray
+    shares: np.ndarray
+    totals: np.ndarray
+    axes: tuple[str, ...]
+    left_out: dict[str, int]
+    warnings: tuple[str, ...]
+
+    @property
+    def n(self) -> np.ndarray:
+        """People of each group who are compared, (k,)."""
+        return np.bincount(self.group, self.sizes, len(self.names))
+
+    def members(self, k: int) -> np.ndarray:
+        """Places of the people of group `k` among those compared."""
+        return np.flatnonzero(self.group == k)
+
+
+def compare(
+    subject: Subject, options: BarycentreOptions, rng: np.random.Generator, progress: Progress
+) -> Compared:
+    """Score and encode people, and choose who is compared.
+
+    Raises
+    ------
+    InputError
+        An attribute is not protected, fewer than two groups are large enough, or no feature is left.
+    """
+    data = subject.data
+    by = _attributes(data, options)
+    progress(0.0, "Scoring people")
+    decided = np.asarray(subject.decisions, dtype=float)
+    sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
+    names, group, left_out, warnings = _groups(data, by, sizes, options)
+    progress(0.03, "Encoding people")
+    points, axes = _encoded(subject, by)
+    rows = np.flatnonzero(group >= 0)
+    if not len(axes):
+        raise InputError(
+            "barycentre",
+            "has no feature left to match people on",
+            advice="add features other than the groups' attributes",
+        )
+    totals = np.bincount(group[rows], sizes[rows], len(names))
+    drawn = _affordable(group, decided, rows, points.shape[1], options, rng)
+    if len(drawn) < len(rows):
+        left_out["not drawn into the sample"] = len(rows) - len(drawn)
+        minutes = max(1, round(in_all(len(rows), points.shape[1], options.rounds) / 60))
+        why = (
+            f"matching everyone would take about {minutes:,} min (max_people asks for more)"
+            if options.max_people is None
+            else f"max_people is {options.max_people:,}"
+        )
+        warnings.append(
+            f"Of {len(rows):,} people a random {len(drawn):,} were matched, by group and decision, because "
+            f"{why}. "
+            "Intervals are those of so many."
+        )
+    kept = points[drawn]
+    varies = np.ptp(kept, axis=0) > 0
+    varies[0] |= not varies.any()
+    people = totals / totals.sum()
+    shares = people if options.weights == "people" else np.full(len(names), 1 / len(names))
+    return Compared(
+        subject=subject,
+        options=options,
+        by=by,
+        names=names,
+        rows=drawn,
+        group=group[drawn],
+        points=np.ascontiguousarray(kept[:, varies]),
+        decisions=decided[drawn],
+        sizes=sizes[drawn],
+        shares=shares,
+        totals=totals,
+        axes=tuple(np.array(axes, dtype=object)[varies]),
+        left_out=left_out,
+        warnings=tuple(warnings),
+    )
+
+
+def _attributes(data: AuditData, options: BarycentreOptions) -> tuple[str, ...]:
+    if not data.protected:
+        raise InputError("barycentre", "needs a protected attribute", advice="set data.protected")
+    by = tuple(dict.fromkeys(options.by or data.protected[:1]))
+    for name in by:
+        one_of("barycentre.by", name, data.protected, what="a protected attribute")
+    return by
+
+
+def _groups(
+    data: AuditData, by: Sequence[str], sizes: np.ndarray, options: BarycentreOptions
+) -> tuple[tuple[str, ...], np.ndarray, dict[str, int], list[str]]:
+    """Names of the groups, the largest first, and the group of each row; -1 for those left out."""
+    combinations = data.groups.groupby(list(by), sort=True, observed=True)
+    combined = combinations.ngroup().to_numpy()
+    values = [key if isinstance(key, tuple) else (key,) for key in combinations.size().index]
+    every = [group_name(dict(zip(by, each, strict=True))) for each in values]
+    people = np.bincount(combined, sizes)
+    order = np.argsort(-people, kind="stable")
+    kept = [int(k) for k in order if people[k] >= options.fewest]
+    names = [every[k] for k in kept]
+    if len(kept) < 2:
+        raise InputError(
+            "barycentre.fewest",
+            f"must leave at least 2 groups of {', '.join(by)}, but leaves {len(kept)} of {len(every)}",
+            options.fewest,
+            "lower it, or choose another attribute",
+        )
+    places = np.full(len(every), -1)
+    places[kept] = np.arange(len(kept))
+    group = places[combined]
+    few = [int(k) for k in order if people[k] < options.fewest]
+    left_out: dict[str, int] = {}
+    warnings = []
+    if few:
+        left_out[f"in a group of fewer than {options.fewest:,} people"] = int((group < 0).sum())
+        named = [every[k] for k in few]
+        more = f" and {len(named) - 5} more" if len(named) > 5 else ""
+        warnings.append(
+            f"Left out, with fewer than {options.fewest:,} people: {', '.join(named[:5])}{more}. "
+            "They count in nothing here."
+        )
+    return tuple(names), group, left_out, warnings
+
+
+def _encoded(subject: Subject, by: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    """Features in standard deviations and categories as columns (n, d), but for the groups' attributes."""
+    space = subject.space
+    every = space.encode(subject.data.frame)
+    keep: list[int] = []
+    names: list[str] = []
+    for block in space.parts:
+        if block.column in by:
+            continue
+        where = space.blocks[block.column]
+        keep.extend(range(where.start, where.stop))
+        names.extend(block.names)
+    return every[:, keep], names
+
+
+def _affordable(
+    group: np.ndarray,
+    decided: np.ndarray,
+    rows: np.ndarray,
+    width: int,
+    options: BarycentreOptions,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Rows to be matched: all, or a sample in the proportions of decisions within every group."""
+    most = len(rows)
+    if options.max_people is not None:
+        most = min(most, options.max_people)
+    else:
+        while in_all(most, width, options.rounds) > MOST_SECONDS:
+            most = int(0.95 * most)
+    if most == len(rows):
+        return rows
+    people = np.bincount(group[rows])
+    wanted = apportion(people, most, least=min(_LEAST_DRAWN, most // len(people)))
+    found = []
+    for k, places in enumerate(wanted):
+        here = rows[group[rows] == k]
+        sides = [here[decided[here] > 0], here[decided[here] <= 0]]
+        counts = apportion(np.array([len(side) for side in sides]), int(places))
+        found += [rng.choice(side, n, replace=False) for side, n in zip(sides, counts, strict=True) if n]
+    return np.sort(np.concatenate(found))

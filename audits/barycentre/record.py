@@ -1,0 +1,28 @@
+"""The record of `barycentre`: what everything else knows of it."""
+
+from __future__ import annotations
+
+from audits.barycentre.options import BarycentreOptions, memory, seconds
+from audits.records import Audit
+
+__all__ = ["AUDIT"]
+
+
+AUDIT = Audit(
+    name="barycentre",
+    title="All groups at once",
+    question="Would the model have decided otherwise on these people's counterparts in all other groups?",
+    then=("flipset", "explain"),
+    limits=(
+        "A counterpart is a statistical match, not the same person's other life. Flips show who is decided "
+        "differently from similar people of other groups, not why, nor that it is unjustified."
+    ),
+    options=BarycentreOptions,
+    result="audits.barycentre.result:BarycentreResult",
+    runs="audits.barycentre.audit:barycentre",
+    keys="audits.barycentre:keys.json",
+    presents="audits.barycentre.exhibits:section",
+    says="audits.barycentre.words:headline",
+    seconds=seconds,
+    memory=memory,
+)

@@ -1,0 +1,224 @@
+"""What a barycentre audit found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from audits.results import head, plain, shown
+from audits.stats import Estimate, Judged, Verdict
+
+__all__ = ["BarycentreResult", "GroupFlips", "MarginalRow", "Nearness"]
+
+
+@dataclass(frozen=True)
+class GroupFlips:
+    """One group against its counterparts in all others.
+
+    Attributes
+    ----------
+    people : float
+        Of the group who were matched.
+    share : float
+        What the group counts in the barycentre.
+    rate : Estimate
+        Favourable share of the group.
+    only_self, only_counterpart : float
+        Shares of the group favoured as themselves while their counterparts are not, and the other way round.
+    net : Estimate
+        Their difference: the group's rate less the others', intervals of all groups together.
+    larger, by_chance : float or None
+        The larger of both, as measured beside chance, and what chance gives of it.
+    excess : Estimate
+        What it holds above chance, intervals of all groups together.
+    p_value : float or None
+        Of as much by chance, corrected for all groups.
+    distance, distance_by_chance : float
+        Root mean square distance of the group's people from where they meet the others, in standard
+        deviations, and that of as many people drawn from everybody.
+    judged : Judged
+        Follows from `net` or from `excess`, whichever tells more; both share the level.
+    """
+
+    group: str
+    people: float
+    share: float
+    rate: Estimate
+    only_self: float
+    only_counterpart: float
+    net: Estimate
+    larger: float | None
+    by_chance: float | None
+    excess: Estimate
+    p_value: float | None
+    distance: float
+    distance_by_chance: float
+    judged: Judged
+
+    @property
+    def mostly(self) -> str:
+        """The larger direction: "only self" or "only counterpart"."""
+        return "only self" if self.only_self >= self.only_counterpart else "only counterpart"
+
+
+@dataclass(frozen=True)
+class MarginalRow:
+    """How many of a group, and of those of them who flip the way that more do, have a value."""
+
+    group: str
+    feature: str
+    value: str
+    group_share: float
+    flipped_share: float
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near the barycentre is to the groups: mean squared distances, in squared standard deviations.
+
+    Attributes
+    ----------
+    spread : float
+        Of people from where they meet.
+    least : float
+        What no barycentre can be below.
+    rounds : int
+    points : int
+        Points at which people meet.
+    """
+
+    spread: float
+    least: float
+    rounds: int
+    points: int
+
+    @property
+    def above(self) -> float | None:
+        """How far the spread can lie above the least possible, relative to it; None where that is 0."""
+        return self.spread / self.least - 1 if self.least > 0 else None
+
+
+@shown
+@dataclass(frozen=True, eq=False)
+class BarycentreResult:
+    """Result of a barycentre audit.
+
+    Attributes
+    ----------
+    by : tuple of str
+        Attributes whose values make the groups.
+    judged : Judged
+        That of the group on which the verdict rests.
+    rests_on : str
+        That group.
+    groups : tuple of GroupFlips
+        The largest group first.
+    reference_rate : float
+        Favourable share where all groups meet: the same for every group that is mapped there.
+    nearness : Nearness
+    differ_p : float or None
+        P-value of groups that differ neither in their rates nor in the mean of a feature that decisions go
+    with. feature : str
+        The one of these features in which they differ most.
+    chance : str
+        How the level of chance was measured.
+    marginals : tuple of MarginalRow
+        The features in which flipped people differ most from their group.
+    people : DataFrame
+        One row a person, by the user's row number: group, decision, score, only_self and only_counterpart
+        (shares of counterparts towards whom the person flips), counterparts_favorable, the main counterpart
+    and its group. counterparts : DataFrame
+        Each person's main counterpart in every other group, with its share there and distance.
+    """
+
+    options: dict[str, Any]
+    by: tuple[str, ...]
+    outcome: str
+    judged: Judged
+    rests_on: str
+    finding: str
+    warnings: tuple[str, ...]
+    rows: dict[str, Any]
+    n: float
+    groups: tuple[GroupFlips, ...]
+    reference_rate: float
+    nearness: Nearness
+    differ_p: float | None
+    feature: str
+    chance: str
+    marginals: tuple[MarginalRow, ...]
+    people: pd.DataFrame
+    counterparts: pd.DataFrame
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict, which follows from ``judged.interval``."""
+        return self.judged.verdict
+
+    def group(self, name: str) -> GroupFlips:
+        """Return one group; KeyError where there is none of that name."""
+        return {each.group: each for each in self.groups}[name]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json."""
+        values = {**plain(self), **head(self)}
+        del values["judged"]
+        return values
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the groups as a table, one row each."""
+        return pd.DataFrame(
+            [
+                {
+                    "group": each.group,
+                    "people": each.people,
+                    "favorable": each.rate.value,
+                    "favored only as themselves": each.only_self,
+                    "favored only as counterparts": each.only_counterpart,
+                    "net": each.net.value,
+                    "net low": each.net.low,
+                    "net high": each.net.high,
+                    "larger flips": each.larger,
+                    "by chance": each.by_chance,
+                    "above chance": each.excess.value,
+                    "low": each.excess.low,
+                    "high": each.excess.high,
+                    "p": each.p_value,
+                    "verdict": each.judged.verdict,
+                    "share of barycentre": each.share,
+                }
+                for each in self.groups
+            ]
+        )
+
+    def distances_frame(self) -> pd.DataFrame:
+        """Return how far each group lies from the barycentre."""
+        return pd.DataFrame(
+            [
+                {
+                    "group": each.group,
+                    "people": each.people,
+                    "distance": each.distance,
+                    "distance of as many drawn from everybody": each.distance_by_chance,
+                }
+                for each in self.groups
+            ]
+        )
+
+    def marginals_frame(self, group: str) -> pd.DataFrame:
+        """Return in which values the flipped people of a group differ from it."""
+        return pd.DataFrame(
+            [
+                {
+                    "feature": row.feature,
+                    "value": row.value,
+                    "of the group": row.group_share,
+                    "of those who flip": row.flipped_share,
+                }
+                for row in self.marginals
+                if row.group == group
+            ],
+            columns=["feature", "value", "of the group", "of those who flip"],
+        )

@@ -1,0 +1,150 @@
+"""The finding of a barycentre audit in sentences, and what to beware of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from audits.barycentre.options import BarycentreOptions
+from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
+from audits.stats.words import out_of, people_in, percent
+
+if TYPE_CHECKING:
+    from audits.barycentre.chance import Chance
+
+__all__ = ["chance_words", "direction", "finding", "headline", "interval_words", "points", "warnings_for"]
+
+_FAR = 0.1  # above the least possible, relative
+_FEW = 100  # people of a group below which a warning says what simulations found
+
+
+def headline(result: BarycentreResult) -> str:
+    """Say in one sentence which group is decided otherwise than its counterparts."""
+    worst = result.group(result.rests_on)
+    who = people_in(worst.group)
+    if result.verdict == NO_MATERIAL:
+        return "Every group is decided about as its counterparts among all the others are."
+    theirs = f"their counterparts in the other group{'s' if len(result.groups) > 2 else ''}"
+    share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
+    told = out_of(share * worst.people, worst.people)
+    if result.verdict != EVIDENCE:
+        return (
+            f"These data cannot tell whether all {len(result.groups)} groups are decided as their "
+            "counterparts are."
+        )
+    if worst.mostly == "only self":
+        return f"{_start(told)} {who} are decided favorably while {theirs} are not."
+    return f"{_start(told)} {who} are decided unfavorably while {theirs} are favored."
+
+
+def finding(
+    worst: GroupFlips, groups: tuple[GroupFlips, ...], by: tuple[str, ...], material: float, at_once: int
+) -> str:
+    """Say how many flip in the group that the verdict rests on, what chance gives, and which groups differ.
+
+    Parameters
+    ----------
+    at_once : int
+        People among whom flips and chance were counted at a time; 0 for everybody.
+    """
+    judged = worst.judged
+    said = [
+        f"Of {people_in(worst.group)} {percent(worst.only_self, worst.people)} are favored only as "
+        "themselves and "
+        f"{percent(worst.only_counterpart, worst.people)} only as their counterparts in the other "
+        f"group{'s' if len(groups) > 2 else ''} of {' and '.join(by)}: a difference of "
+        f"{points(worst.net.value)} ({_ends(worst.net)})."
+    ]
+    if worst.larger is not None and worst.by_chance is not None:
+        who = f"Among {at_once:,} people drawn at a time the larger" if at_once else "The larger of the two"
+        said.append(
+            f"{who} is {percent(worst.larger, worst.people)} where chance gives "
+            f"{percent(worst.by_chance, worst.people)}: {points(worst.excess.value)} above it "
+            f"({_ends(worst.excess)})."
+        )
+    others = [each.group for each in groups if each.judged.verdict == EVIDENCE and each is not worst]
+    if judged.verdict == EVIDENCE and others:
+        said.append(f"There is evidence for {_listed(others)}, too.")
+    if judged.verdict == NO_MATERIAL:
+        said.append(f"A {100 * material:.3g}-point difference is ruled out for every group.")
+    elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
+        said.append(f"About {judged.people_needed:,} people of the group would be needed to tell.")
+    elif judged.verdict != EVIDENCE and judged.reason:
+        said.append(f"{judged.reason[0].upper()}{judged.reason[1:]}.")
+    return " ".join(said)
+
+
+def interval_words(judged: Judged, each: GroupFlips) -> str:
+    """Word the one interval that the verdict follows from."""
+    value = judged.interval
+    who = people_in(each.group)
+    if value.value is None or value.low is None:
+        return f"flips of {who} above chance: no interval"
+    if value == each.net:
+        return f"{points(value.value)} between both ways of flipping, {_ends(value)}, of {who}"
+    return f"{points(value.value)} of flips above chance, {_ends(value)}, of {who}"
+
+
+def points(share: float | None) -> str:
+    """Word a difference of shares: ``4.7 points``."""
+    if share is None:
+        return "an unknown number of points"
+    text = f"{100 * share:.1f}".replace("-", "−")
+    return ("0.0" if text == "−0.0" else text) + " points"
+
+
+def direction(each: GroupFlips) -> str:
+    """Word the way in which more of a group flip."""
+    return "as themselves" if each.mostly == "only self" else "as counterparts"
+
+
+def chance_words(chance: Chance | None, options: BarycentreOptions) -> str:
+    """Word how the level of chance was measured."""
+    if chance is None:
+        return "not measured without permutations"
+    who = (
+        "everybody matched again each time"
+        if chance.everybody
+        else (
+            f"{int(chance.people.sum()):,} people drawn anew each time, as many as {options.seconds:g} "
+            "seconds allow"
+        )
+    )
+    return f"{len(chance.null):,} permutations of membership among all people, {who}"
+
+
+def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[str, ...]:
+    """Say what a reader could misread."""
+    found = []
+    if nearness.above is not None and nearness.above > _FAR:
+        found.append(
+            f"The groups meet at points that may lie up to {100 * nearness.above:.0f} % farther from their "
+            "people "
+            "(in squared distance) than the nearest possible; more rounds may bring them nearer."
+        )
+    few = [each.group for each in groups if each.people < _FEW]
+    if few:
+        found.append(
+            f"Groups of fewer than {_FEW} people ({_listed(few)}) show only large differences: their "
+            "intervals "
+            "are wide."
+        )
+    return tuple(found)
+
+
+def _listed(names: list[str]) -> str:
+    shown = names[:4]
+    more = [f"{len(names) - 4} more"] if len(names) > 4 else []
+    every = [*shown, *more]
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+def _start(told: str) -> str:
+    return f"{told[0].upper()}{told[1:]}"
+
+
+def _ends(value: Estimate) -> str:
+    if value.low is None or value.high is None:
+        return "no interval"
+    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in (value.low, value.high))
+    return f"{low} to {high}"

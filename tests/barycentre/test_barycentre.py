@@ -1,0 +1,343 @@
+"""All groups at once: against closed forms, against flipset for two groups, as properties, and bad input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audits.barycentre import BarycentreOptions, barycentre, figures
+from audits.barycentre.meeting import group_of, least_spread, meet
+from audits.barycentre.people import compare
+from audits.barycentre.record import AUDIT
+from audits.data import DataSpec, build_data
+from audits.drawing.style import alt_text
+from audits.errors import InputError
+from audits.flipset import FlipsetOptions, flipset
+from audits.models import make_subject, model_spec
+from audits.progress import silent
+from audits.results import load_result, save_result
+from audits.runs.planning import _groups
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+
+
+def subject_of(frame: pd.DataFrame, **data):
+    features = tuple(name for name in frame.columns if name not in {"group", "sex", "decision"})
+    spec = DataSpec(
+        **{"label": "decision", "favorable": 1, "protected": ("group",), "features": features, **data}
+    )
+    return make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
+
+
+def audited(frame: pd.DataFrame, *, rng: int = 0, data: dict | None = None, **options):
+    asked = BarycentreOptions(**{"permutations": 0, "fewest": 2, **options})
+    return barycentre(subject_of(frame, **(data or {})), asked, rng=rng)
+
+
+def crowd(n: int, seed: int, *, shift: float = 0.0, lower: float = 0.0, groups: str = "abc") -> pd.DataFrame:
+    """Groups with two features; the last group's features lie lower by `shift`, its decisions by `lower`."""
+    rng = np.random.default_rng([seed, n])
+    group = np.sort(rng.integers(0, len(groups), n))
+    last = group == len(groups) - 1
+    x = rng.normal(size=(n, 2)) - shift * last[:, None]
+    decided = rng.random(n) < np.where(last, 1 - lower, 1.0) / (1 + np.exp(-1.5 * x[:, 0]))
+    frame = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "group": np.array(list(groups))[group]})
+    return frame.assign(decision=decided.astype(int))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10_000), st.integers(8, 40), st.integers(8, 40), st.booleans())
+def test_two_groups_are_a_flipset(seed, n, m, alike):
+    """Continuous features have one optimal matching; flips are those of the other audit, person by person."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=n + m),
+            "z": rng.normal(size=n + m) + np.repeat([0, 1], [n, m]),
+            "group": np.repeat(["a", "b"], [n, m]),
+            "decision": rng.integers(0, 2, n + m),
+        }
+    )
+    frame.loc[:1, "decision"] = [0, 1]  # a label has two values
+    if alike:  # people alike, who share counterparts
+        frame.loc[: n // 2, ["x", "z"]] = frame.loc[n // 2, ["x", "z"]].to_numpy()
+    found = audited(frame)
+    asked = FlipsetOptions(
+        source={"group": "a"}, target={"group": "b"}, cost="l2_squared", permutations=0, bootstrap=100
+    )
+    other = flipset(subject_of(frame), asked, rng=0)
+    for name, people in (("a", other.people), ("b", other.counterparts)):
+        mine = found.people[found.people["group"] == name]
+        np.testing.assert_allclose(mine["only_self"], people.loc[mine.index, "positive"], atol=1e-9)
+        np.testing.assert_allclose(mine["only_counterpart"], people.loc[mine.index, "negative"], atol=1e-9)
+    one = found.group("a")
+    assert one.only_self * n == pytest.approx(other.positive.size)
+    assert one.only_counterpart * n == pytest.approx(other.negative.size)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.floats(-50, 50).map(lambda x: round(x, 2)), min_size=1, max_size=12),
+        min_size=2,
+        max_size=4,
+    )
+)
+def test_on_a_line_quantiles_are_averaged(groups):
+    """In one dimension the barycentre's quantile function is the mean of the groups' (closed form)."""
+    shares = np.arange(1, len(groups) + 1) / sum(range(1, len(groups) + 1))
+    met = meet([group_of(np.array(g)[:, None], np.ones(len(g))) for g in groups], shares, rounds=3)
+    order = np.argsort(met.points[:, 0], kind="stable")
+    ends = np.cumsum(met.mass[order])
+    at = np.linspace(0.0031, 0.9971, 57)
+    at = at[[all(abs(t * len(g) - round(t * len(g))) > 1e-6 for g in groups) for t in at]]
+    wanted = sum(
+        share * np.sort(np.array(g))[np.minimum((at * len(g)).astype(int), len(g) - 1)]
+        for share, g in zip(shares, groups, strict=True)
+    )
+    got = met.points[order, 0][np.minimum(np.searchsorted(ends, at), len(order) - 1)]
+    np.testing.assert_allclose(got, wanted, atol=1e-9)
+
+
+def test_gaussians_meet_where_theory_says():
+    """Normal groups with covariances that commute: the barycentre's deviation is the mean of theirs.
+
+    Agueh, Carlier (2011), theorem 6.1. Means are exact; deviations of 300 people a group have an error of 4
+    %.
+    """
+    rng = np.random.default_rng(4)
+    sd, mean = np.array([[1.0, 3.0], [2.0, 1.0], [3.0, 2.0]]), np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 6.0]])
+    groups = [group_of(rng.normal(size=(300, 2)) * sd[k] + mean[k], np.ones(300)) for k in range(3)]
+    shares = np.array([0.5, 0.3, 0.2])
+    met = meet(groups, shares, rounds=2)
+    middle = met.mass @ met.points
+    np.testing.assert_allclose(
+        middle, sum(s * g.x.mean(0) for s, g in zip(shares, groups, strict=True)), atol=1e-9
+    )
+    deviation = np.sqrt(met.mass @ (met.points - middle) ** 2)
+    np.testing.assert_allclose(deviation, shares @ sd, rtol=0.08)
+    # the spread by theory: means apart, and deviations apart
+    theory = sum(
+        shares[i] * shares[j] * (((mean[i] - mean[j]) ** 2).sum() + ((sd[i] - sd[j]) ** 2).sum())
+        for i in range(3)
+        for j in range(i)
+    )
+    assert met.spread == pytest.approx(theory, rel=0.12)
+    assert least_spread(groups, shares) <= met.spread + 1e-9
+    assert met.spread <= 1.1 * least_spread(groups, shares)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 5))
+def test_net_flips_are_the_difference_of_rates(seed, k):
+    """Proposition 2 for any number of groups, and every group is favoured alike where all meet."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 25, k)
+    frame = pd.DataFrame(rng.integers(0, 6, (sizes.sum(), 3)), columns=["x", "y", "z"])  # many alike
+    frame["group"] = np.repeat([f"g{j}" for j in range(k)], sizes)
+    frame["decision"] = rng.integers(0, 2, len(frame))
+    frame.loc[:1, "decision"] = [0, 1]
+    found = audited(frame, weights=["people", "equal"][seed % 2])
+    rates = {each.group: each.rate.value for each in found.groups}
+    for each in found.groups:
+        assert each.net.value == pytest.approx(each.only_self - each.only_counterpart, abs=1e-9)
+        rest = sum(o.share * rates[o.group] for o in found.groups if o is not each) / (1 - each.share)
+        assert each.net.value == pytest.approx(each.rate.value - rest, abs=1e-9)
+        assert each.net.low <= each.net.value <= each.net.high
+    assert found.nearness.spread >= found.nearness.least - 1e-9
+    total = found.people["people"].sum()
+    assert total == len(frame) == found.n
+    assert set(found.people.index) == set(frame.index)
+
+
+def test_no_number_depends_on_the_order_of_rows():
+    frame = crowd(60, 1)
+    one = audited(frame)
+    other = audited(frame.sample(frac=1, random_state=3))
+    assert {each.group: each.only_self for each in one.groups} == pytest.approx(
+        {each.group: each.only_self for each in other.groups}, abs=1e-9
+    )
+
+
+def test_counts_are_so_many_people():
+    frame = crowd(40, 2).assign(w=np.arange(40) % 3 + 1)
+    told = {"weights": "w", "features": ("x", "z")}
+    many = frame.loc[frame.index.repeat(frame["w"])].reset_index(drop=True)
+    one, other = audited(frame, data=told), audited(many, data={"features": ("x", "z")})
+    for mine, theirs in zip(one.groups, other.groups, strict=True):
+        assert (mine.group, mine.people) == (theirs.group, theirs.people)
+        assert mine.only_self == pytest.approx(theirs.only_self, abs=1e-9)
+        assert mine.net.low == pytest.approx(theirs.net.low)
+
+
+def test_a_difference_is_seen_and_its_absence_is_not_called_one():
+    """12 worlds without a difference, features alike: over 3 with evidence would come by chance once in 450.
+
+    3 worlds in which the last of three groups is favoured a fifth as often: each is seen, 0.999 and more.
+    """
+    asked = {"permutations": 39, "rounds": 0, "seconds": 60.0}
+    alarms = [audited(crowd(90, seed), **asked).verdict for seed in range(12)]
+    assert alarms.count(EVIDENCE) <= 3
+    seen = [audited(crowd(150, seed, lower=0.8), **asked) for seed in range(3)]
+    assert [each.verdict for each in seen] == [EVIDENCE] * 3
+    for each in seen:
+        assert each.group("c").judged.verdict == EVIDENCE
+        assert each.group("c").only_counterpart > each.group("c").only_self
+        assert each.group("c").p_value == pytest.approx(1 / 40)
+
+
+@pytest.fixture(scope="module")
+def lower():
+    return audited(crowd(240, 7, lower=0.7), permutations=39, seconds=0.5)
+
+
+def test_samples_are_drawn_where_time_is_short(lower):
+    """Flips above chance are then those of samples, and are said to be."""
+    assert "people drawn anew each time, as many as 0.5 seconds allow" in lower.chance
+    assert "people drawn at a time" in lower.finding
+    assert lower.verdict == EVIDENCE
+    assert lower.rests_on == "c"
+
+
+def test_it_is_kept_shown_and_stated(lower, tmp_path):
+    save_result(lower, tmp_path, "kept")
+    again = load_result(type(lower), tmp_path, "kept")
+    assert again.groups == lower.groups
+    pd.testing.assert_frame_equal(again.people, lower.people)
+    told = json.loads(json.dumps(lower.to_json(), allow_nan=False))
+    for key in AUDIT.result_keys()["required"]:
+        assert key in told
+    assert told["interval"]["value"] in {lower.group("c").excess.value, lower.group("c").net.value}
+    section = AUDIT.section(lower)
+    assert [each.key for each in section.exhibits] == ["flips", "judged", "marginals", "distances"]
+    for each in section.exhibits:
+        assert alt_text(each.figure())
+        assert len(each.table())
+    bars = figures.flips(lower).data[1]
+    assert dict(zip([text for text, _ in bars.customdata], bars.x, strict=True))["c"] == pytest.approx(
+        100 * lower.group("c").only_self
+    )
+    assert AUDIT.sentence(lower).endswith(
+        "are decided unfavorably while their counterparts in the other groups are favored."
+    )
+
+
+def test_every_person_has_a_counterpart_in_every_other_group(lower):
+    data = crowd(240, 7, lower=0.7)
+    names = data["group"].to_numpy()
+    for row, near in list(lower.counterparts.groupby(level=0))[::20]:
+        assert set(near["of"]) == {"a", "b", "c"} - {names[row]}
+        for _, each in near.iterrows():
+            assert names[each["counterpart"]] == each["of"]
+            assert each["counterpart_decision"] == data["decision"].iloc[each["counterpart"]]
+    assert ((lower.counterparts["share"] > 0) & (lower.counterparts["share"] <= 1)).all()
+    main = lower.people.join(lower.counterparts.groupby(level=0)["distance"].min().rename("least"))
+    np.testing.assert_allclose(main["distance"], main["least"])
+
+
+def test_who_flips_is_told_by_value(lower):
+    """Marginals of a group add up to everybody, and name the feature that decisions go with."""
+    rows = lower.marginals_frame("c")
+    for _, part in rows.groupby("feature"):
+        assert part["of the group"].sum() == pytest.approx(1)
+        assert part["of those who flip"].sum() == pytest.approx(1)
+    assert rows["feature"].iloc[0] == "x"
+
+
+def test_groups_that_only_hang_together_differently_are_no_evidence():
+    """Decisions follow x alone, which all groups have alike; x and z go together in one, apart in another."""
+    rng = np.random.default_rng(8)
+    x, noise = rng.normal(size=(2, 240))
+    group = np.repeat(["a", "b", "c"], 80)
+    sign = np.select([group == "a", group == "b"], [1.0, -1.0], 0.0)
+    frame = pd.DataFrame({"x": x, "z": 3 * (sign * x + 0.3 * noise), "group": group})
+    frame["decision"] = (x > 0).astype(int)
+    for name in "abc":  # rates exactly alike
+        here = frame.index[frame["group"] == name]
+        frame.loc[here, "decision"] = (frame.loc[here, "x"].rank() > 40).astype(int)
+    found = audited(frame, permutations=39, rounds=0, seconds=60.0)
+    assert max(each.excess.low for each in found.groups) > 0
+    assert found.verdict == INSUFFICIENT
+    assert "hang together differently" in found.judged.reason
+
+
+def test_a_model_that_decides_everybody_alike_leaves_nobody_flipped():
+    frame = crowd(300, 5).assign(score=0.9)
+    told = DataSpec(label="decision", favorable=1, protected=("group",), features=("x", "z"))
+    subject = make_subject(build_data(frame, told), model_spec({"predictions": {"score": "score"}}))
+    found = barycentre(subject, BarycentreOptions(permutations=39, rounds=0, seconds=1.0), rng=0)
+    assert found.people[["only_self", "only_counterpart"]].to_numpy().sum() == 0
+    assert found.verdict == NO_MATERIAL
+    assert found.finding.endswith("A 10-point difference is ruled out for every group.")
+
+
+def test_small_groups_are_left_out_and_named():
+    frame = pd.concat([crowd(60, 3), crowd(1, 9).assign(group="lonely")], ignore_index=True)
+    found = audited(frame, fewest=5)
+    assert [each.group for each in found.groups if each.group == "lonely"] == []
+    assert found.rows["left_out"] == {"in a group of fewer than 5 people": 1}
+    assert "lonely" in found.warnings[0]
+    with pytest.raises(InputError, match="must leave at least 2 groups of group, but leaves 0 of 4"):
+        audited(frame, fewest=500)
+
+
+def test_two_attributes_make_intersections():
+    frame = crowd(80, 3).assign(sex=["f", "m"] * 40)
+    found = audited(frame, by=("group", "sex"), data={"protected": ("group", "sex"), "features": ("x", "z")})
+    assert {each.group for each in found.groups} >= {"a & f", "c & m"}
+    with pytest.raises(InputError, match="must be a protected attribute"):
+        audited(frame, by=("x",))
+
+
+def test_constant_features_and_missing_values():
+    frame = crowd(60, 3)
+    frame["z"] = 1.0
+    assert audited(frame).nearness.points
+    alone = audited(frame.assign(x=2.0))  # everybody is alike: counterparts are everybody
+    assert alone.nearness.spread == pytest.approx(0)
+    rates = {each.group: each.rate.value for each in alone.groups}
+    for each in alone.groups:
+        rest = each.rate.value - each.net.value
+        assert each.only_self == pytest.approx(rates[each.group] * (1 - rest))
+    frame.loc[::7, "x"] = np.nan
+    frame.loc[::5, "group"] = None
+    found = audited(frame, data={"missing": "category"})
+    assert {each.group for each in found.groups} == {"a", "b", "c", "group (missing)"}
+    with pytest.raises(InputError, match="no feature left to match people on"):
+        audited(crowd(60, 3), data={"features": ("group",)})
+
+
+def test_twenty_groups():
+    frame = crowd(400, 6, groups="abcdefghijklmnopqrst")
+    found = audited(frame, permutations=19, rounds=0, seconds=1.0)
+    assert len(found.groups) == 20
+    assert found.verdict != EVIDENCE
+    assert len(found.counterparts) == 19 * 400
+    assert len(AUDIT.sentence(found).split()) <= 30
+
+
+def test_many_people_are_sampled_by_group_and_decision():
+    """Of 100,000 people as many are drawn as take half a minute, decisions in proportion, and it is said."""
+    frame = crowd(100_000, 1)
+    subject = subject_of(frame)
+    chosen = compare(subject, BarycentreOptions(), np.random.default_rng(0), silent)
+    assert 3_000 < len(chosen.rows) < 30_000
+    assert "Of 100,000 people a random" in chosen.warnings[0]
+    assert chosen.left_out["not drawn into the sample"] == 100_000 - len(chosen.rows)
+    for k, name in enumerate(chosen.names):
+        everybody = frame["decision"][frame["group"] == name].mean()
+        assert chosen.decisions[chosen.group == k].mean() == pytest.approx(everybody, abs=1e-3)
+    asked = compare(subject, BarycentreOptions(max_people=600), np.random.default_rng(0), silent)
+    assert len(asked.rows) == 600
+    assert asked.totals.sum() == 100_000
+
+
+def test_plans_plant_their_difference_in_the_groups_asked_for():
+    frame = crowd(60, 3).assign(sex=["f", "m"] * 30)
+    data = subject_of(frame, protected=("sex", "group"), features=("x", "z")).data
+    assert {name for group in _groups(data, {"by": ("group",)}) for name in group} == {"group"}
+    assert {name for group in _groups(data, {"by": None}) for name in group} == {"sex"}

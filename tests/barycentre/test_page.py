@@ -1,0 +1,69 @@
+"""The page of all groups at once: chosen, run in the real executor, shown down to one person."""
+
+from __future__ import annotations
+
+import io
+import time
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from app import drafts, work
+from app.workspace import Workspace
+from tests.barycentre.test_barycentre import crowd
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
+    people = crowd(300, 0, lower=0.7)
+    people["sex"] = ["f", "m"] * 150
+    path = space.add_file("people.csv", io.BytesIO(people.to_csv(index=False).encode()))
+    data = {"label": "decision", "favorable": 1, "protected": ["sex", "group"], "features": ["x", "z"]}
+    draft = drafts.with_data(drafts.from_files([path], "upload"), **data)
+    draft["spec"]["model"] = {"predictions": {"label": "decision"}}
+    space.save_draft(draft)
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
+    at.query_params["w"] = space.token
+    at.run().switch_page("views/barycentre.py").run()
+    for _ in range(60):
+        if not any(text.value.startswith("Preparing") for text in at.text):
+            break
+        time.sleep(0.5)
+        at.run()
+    assert at.multiselect(key="all-by").value == ["group"]  # the attribute with more than two values
+    at.number_input(key="all-permutations").set_value(39).run()
+    at.number_input(key="all-seconds").set_value(1.0).run()
+    at.button(key="run").click().run()
+    run = work.executor().run(space.runs()[0]["id"])
+    assert run is not None
+    assert run.wait(120)
+    at.run()
+    assert not at.exception
+    found = run.result().audits[0]
+    assert at.container(key="finding").text[0].value == found.headline
+    assert found.result.finding in [text.value for text in at.text]
+    assert space.runs()[0]["spec"]["audits"][0]["barycentre"] == {
+        "by": ["group"],
+        "permutations": 39,
+        "seconds": 1.0,
+    }
+    headers = [header.value for header in at.subheader]
+    assert headers[:3] == [
+        "Favored only as themselves, or only as counterparts",
+        "One way more than the other, and more than chance",
+        "Who flips among people in “c”",
+    ]
+    assert at.selectbox(key="all-group").value == "c"
+    flipped = found.result.people.query("group == 'c' and only_counterpart > 0")
+    row = flipped.sort_values("only_counterpart", ascending=False, kind="stable").index[0]
+    at.selectbox(key="person").select(str(row)).run()
+    assert not at.exception
+    near = found.result.counterparts.loc[[row]].sort_values("distance", kind="stable")
+    card = at.dataframe[-1].value
+    assert next(iter(card.columns)) == f"row {row}, c"
+    assert {name.split(", ")[1] for name in card.columns[1:]} == set(near["of"]) == {"a", "b"}
+    assert card.loc["decision"].iloc[0] == "unfavorable"
+    at.selectbox(key="all-group").select("a").run()
+    assert not at.exception
+    assert "Who flips among people in “a”" in [header.value for header in at.subheader]
