@@ -41,7 +41,7 @@ FUZZ ?= 100000
 fuzz: setup-tests
 	EVENHAND_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q tests/security/test_fuzz.py
 
-SCREENSHOTS ?= artefacts/screenshots
+SCREENSHOTS ?= docs/screenshots
 screenshots: setup-tests chromium
 	$(BIN)/python -m benchmarks.screenshots $(SCREENSHOTS)
 

@@ -125,7 +125,9 @@ def _examine(question: Mapping[str, Any]) -> dict[str, Any]:
     except InputError:  # told where the data are prepared
         data = None
     spec = data_spec(question["section"])
-    found = examine(_table(question), spec, data, predictions=question["predictions"])
+    found = examine(
+        _table(question), spec, data, predictions=question["predictions"], unlikely=question["unlikely"]
+    )
     return {"findings": [asdict(each) for each in found]}
 
 

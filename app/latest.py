@@ -10,7 +10,10 @@ from app import work
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 
-__all__ = ["latest_audits"]
+__all__ = ["KEY", "latest_audits", "linked_run"]
+
+KEY = 12
+"""Letters of a run's key in an address."""
 
 
 def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -25,6 +28,16 @@ def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[
         if name not in found and _ready(space, record):
             found[name] = record
     return found
+
+
+def linked_run(space: Workspace, draft: Mapping[str, Any], audit: str, asked: str) -> dict[str, Any] | None:
+    """Return the record of the run of `audit` that a link asks for, if it is of the draft's subject."""
+    for record in space.runs():
+        audits = record["spec"].get("audits") or []
+        if record["key"].startswith(asked) and len(audits) == 1 and audit in audits[0]:
+            same = _subject(record["spec"]) == _subject(draft["spec"])
+            return record if same and _ready(space, record) else None
+    return None
 
 
 def _ready(space: Workspace, record: Mapping[str, Any]) -> bool:

@@ -23,7 +23,9 @@ __all__ = [
     "address",
     "addressed",
     "choice",
+    "chosen_in_address",
     "drawn",
+    "drop_from_address",
     "exporting",
     "forget",
     "forget_addresses",
@@ -175,6 +177,11 @@ def address(page: str) -> dict[str, list[str]]:
     return {**kept, **where()}
 
 
+def chosen_in_address() -> dict[str, list[str]]:
+    """Return what the address says of choices: neither whose workspace it is nor which run was shown."""
+    return {key: st.query_params.get_all(key) for key in st.query_params if key not in {"w", "share", "run"}}
+
+
 def keep_address(page: str) -> None:
     """Note the query parameters of `page`, so that links lead back to what was chosen there."""
     keep(f"address {page}", {key: st.query_params.get_all(key) for key in st.query_params})
@@ -204,6 +211,11 @@ def put_in_address(key: str, value: str) -> None:
     """Have the address say `value` under `key`."""
     if st.query_params.get(key) != value:
         st.query_params[key] = value
+
+
+def drop_from_address(key: str) -> None:
+    """Have the address say nothing under `key`."""
+    st.query_params.pop(key, None)
 
 
 def widget(key: str) -> Any:

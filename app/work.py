@@ -153,19 +153,22 @@ def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld,
     return _frames.get(space.token, key, prepare)
 
 
-def findings(space: Workspace, spec: Mapping[str, Any]) -> Future[tuple[Finding, ...]]:
-    """Return what is likely wrong with the data of a draft, being looked for where these lie."""
+def findings(space: Workspace, spec: Mapping[str, Any], unlikely: str = "") -> Future[tuple[Finding, ...]]:
+    """Return what is likely wrong with the data of a draft, being looked for where these lie.
+
+    `unlikely` says how a model of them did, where it did better than is likely.
+    """
     ask, _, key = _asking(space, spec["data"])
     predictions = (spec["model"].get("predictions") or {}).get("label")
 
     def examine() -> tuple[Finding, ...]:
-        told = ask("examine", predictions=predictions)["findings"]
+        told = ask("examine", predictions=predictions, unlikely=unlikely)["findings"]
         return tuple(
             Finding(each["kind"], each["said"], tuple(Mend(**_tuples(mend)) for mend in each["mends"]))
             for each in told
         )
 
-    return _findings.get(space.token, digest_of([key, predictions]), examine)
+    return _findings.get(space.token, digest_of([key, predictions, unlikely]), examine)
 
 
 def _tuples(mend: Mapping[str, Any]) -> dict[str, Any]:
@@ -277,12 +280,21 @@ def check_fits(audit: str, options: Mapping[str, Any], size: Size, seconds: floa
     check_needs(record.expected_bytes(checked, size), seconds, size, audit, limits.memory, limits.seconds)
 
 
-def submit(space: Workspace, spec: Mapping[str, Any], title: str) -> Run:
-    """Have `spec` carried out, note it in the workspace, and keep it among the saved audits."""
+def submit(
+    space: Workspace,
+    spec: Mapping[str, Any],
+    title: str,
+    address: Mapping[str, list[str]] | None = None,
+) -> Run:
+    """Have `spec` carried out, note it in the workspace, and keep it among the saved audits.
+
+    `address` holds the choices under which its page was drawn, so that links lead back to them.
+    """
     space.check_writable()
     _check_paths(space, spec)
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
+    record["address"] = dict(address or {})
     if run.key and not any(other["id"] == run.id for other in space.runs()):
         space.note_run(record)
         _keep(space, spec, title, run)

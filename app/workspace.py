@@ -175,7 +175,7 @@ class Workspace:
         return self._read("runs.json") or []
 
     def note_run(self, record: dict[str, Any]) -> None:
-        """Keep a record of a run: ``id``, ``key``, ``spec``, ``submitted``."""
+        """Keep a record of a run: ``id``, ``key``, ``spec``, ``submitted``, ``address``."""
         others = [run for run in self.runs() if run["key"] != record["key"]]
         self._write("runs.json", [record, *others][:_REMEMBERED_RUNS])
 

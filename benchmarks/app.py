@@ -1,33 +1,26 @@
 """Times and memory of the app in real Chromium: first paint, page switch with Adult loaded, the web process.
 
-Run with ``python benchmarks/app.py`` beside the shared data; needs Playwright and Chromium.
+Run with ``python -m benchmarks.app`` beside the shared data; needs Playwright and Chromium. With ``--views``
+it prints, of the bundled *Loans*, the processor time that the web process takes for each view: on a busy
+machine that says more than the clock.
 """
 
 from __future__ import annotations
 
 import os
-import socket
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.serving import CHROMIUM, FLAGS, PAGES, ROOT, Served, served
+from tests.browser import acts
+
 DATA = ROOT.parent / "shared" / "data"
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-]
 ADULT = (
     "age, workclass, fnlwgt, education, education-num, marital-status, occupation, relationship, race, sex, "
     "capital-gain, capital-loss, hours-per-week, native-country, income"
@@ -37,23 +30,14 @@ REPEATS = 5
 
 def main() -> None:
     """Measure and print, each against its limit."""
+    if "--views" in sys.argv:
+        with served() as app:
+            views(app)
+        return
     if not DATA.is_dir():
         sys.exit(f"the shared data is not beside the checkout ({DATA})")
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
-        options = [f"--server.port={port}", "--server.address=127.0.0.1"]
-        server = subprocess.Popen(
-            command + options, cwd=ROOT, env={**os.environ, "EVENHAND_HOME": home}, stdout=subprocess.DEVNULL
-        )
-        try:
-            await_server(f"http://127.0.0.1:{port}/api/v1/health")
-            measure(f"http://127.0.0.1:{port}", server.pid)
-        finally:
-            server.terminate()
-            server.wait(20)
+    with served() as app:
+        measure(app.url, app.pid)
 
 
 def measure(url: str, pid: int) -> None:
@@ -72,6 +56,72 @@ def measure(url: str, pid: int) -> None:
         print(f"web process after the switches         {memory(pid, 'VmRSS'):6.0f} MB   (limit 600 MB)")
         print(f"web process, most it ever held         {memory(pid, 'VmHWM'):6.0f} MB")
         browser.close()
+
+
+def views(app: Served) -> None:
+    """Print seconds of processor time and of the clock for what a visitor of *Loans* looks at."""
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        acts.open_app(page, app.url)
+        acts.open_example(page, "loans")
+        address = page.url.partition("?")[2]
+        page.goto(app.page("groups", address))
+        page.wait_for_selector(".st-key-run button")
+        acts.run(page)
+        acts.finding(page)
+        print("                                    processor    clock   (median of", REPEATS, "tries)")
+        drawn = ".st-key-figure-group-rates .main-svg >> nth=0"
+        fresh = [
+            browser.new_context(viewport={"width": 1280, "height": 900}).new_page() for _ in range(REPEATS)
+        ]
+        told("first useful paint", [timed(app, lambda p=each: first(p, app.url)) for each in fresh])
+        told(
+            "overview of 5,000 people", [timed(app, lambda: there(page, app, address, drawn)) for _ in fresh]
+        )
+        told("a choice: largest gap first", [timed(app, lambda: chosen(page)) for _ in fresh])
+        for name in PAGES:
+            shown = [timed(app, lambda name=name: there(page, app, address, "h1", name)) for _ in range(2)]
+            told(f"page {name}, before a run", shown)
+        browser.close()
+
+
+def first(page: Page, url: str) -> None:
+    """Open the app as a new visitor."""
+    page.goto(url, wait_until="commit")
+    page.wait_for_selector("text=Start with an example")
+
+
+def there(page: Page, app: Served, address: str, drawn: str, name: str = "groups") -> None:
+    """Open a page and wait for what is drawn on it, and until its script rests."""
+    page.goto(app.page(name, address))
+    page.wait_for_selector(drawn, timeout=60_000)
+    acts.settle(page)
+
+
+def chosen(page: Page) -> None:
+    """Change the order of the groups."""
+    page.locator(".st-key-by-gap label").first.click()
+    acts.settle(page)
+
+
+def timed(app: Served, act: Callable[[], None]) -> tuple[float, float]:
+    """Return seconds of the web process's processor time, and of the clock, that `act` takes."""
+    before, began = processor(app.pid), time.perf_counter()
+    act()
+    return processor(app.pid) - before, time.perf_counter() - began
+
+
+def told(what: str, times: list[tuple[float, float]]) -> None:
+    """Print the medians."""
+    work, clock = (statistics.median(each) for each in zip(*times, strict=True))
+    print(f"{what:34s} {work:8.2f} s {clock:8.2f} s")
+
+
+def processor(pid: int) -> float:
+    """Return seconds that a process has computed, its threads included and its children not."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def first_paint(page: Page, url: str) -> float:
@@ -143,17 +193,6 @@ def memory(pid: int, field: str) -> float:
         if line.startswith(field):
             return int(line.split()[1]) / 1000
     raise LookupError(field)
-
-
-def await_server(url: str) -> None:
-    """Wait until the app answers."""
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise RuntimeError("the app did not start")
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ def pages(running: Running, rate: float, seconds: float) -> None:
     """Switch pages without and with predictions coming in; print both, and the answers' delays."""
     from playwright.sync_api import sync_playwright
 
-    from benchmarks.app import CHROMIUM, FLAGS
+    from benchmarks.serving import CHROMIUM, FLAGS
 
     with sync_playwright() as engine:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

@@ -1,21 +1,18 @@
-"""Screenshots of every page in five states at two widths, to be looked at one by one.
+"""Screenshots of every page in five states at two widths, kept under ``docs/screenshots``.
 
 Run with ``make screenshots`` or ``python -m benchmarks.screenshots [FOLDER] [--pages flipset,groups]``; needs
 Playwright and Chromium. The states: nothing brought yet, settled and not run, a result, something wrong,
-and a result of a table with twenty groups whose names are sixty letters long.
+and a result of a table with twenty groups whose names are sixty letters long. They are of bundled examples
+and of tables made here, and to be looked at one by one.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-import os
-import socket
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -24,59 +21,48 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import Error as BrowserError
 
-from benchmarks.app import CHROMIUM, FLAGS, await_server
+from benchmarks.serving import CHROMIUM, FLAGS, PAGES, ROOT, Served, served
 from tests.browser import acts
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = (
-    "data_model",
-    "groups",
-    "flipset",
-    "explain",
-    "barycentre",
-    "loss_ratio",
-    "outcome_transport",
-    "recourse",
-    "rule_sets",
-    "sensitivity",
-    "monitor",
-    "saved",
-    "tour",
-)
 WIDTHS = (1280, 400)
 _TALLEST = 9_000
 _QUALITY = 38  # of WebP: text stays legible, and all of them stay below 6 MB
+_NOT_RUN = {"data_model", "monitor", "saved"}
 _RUNS = 240_000  # ms that an audit may take
 
 
 def main() -> None:
     """Walk through the pages in each state, and save what they look like."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("folder", nargs="?", type=Path, default=ROOT / "artefacts" / "screenshots")
+    asked.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "screenshots")
     asked.add_argument("--pages", default=",".join(PAGES), help="some of them, separated by commas")
     asked.add_argument("--states", default="empty,settled,result,error,hard")
     given = asked.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     pages, states = given.pages.split(","), given.states.split(",")
-    with served() as url, sync_playwright() as engine:
+    with served() as app, sync_playwright() as engine:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for state in states:
-            for name, page in visited(browser, url, state, pages):
+            for name, page in visited(browser, app, state, pages):
                 shoot(page, given.folder, f"{name}-{state}")
         browser.close()
     size = sum(path.stat().st_size for path in given.folder.glob("*.webp"))
     print(f"{len(list(given.folder.glob('*.webp')))} screenshots, {size / 1e6:.1f} MB, in {given.folder}")
 
 
-def visited(browser: Browser, url: str, state: str, pages: list[str]) -> Iterator[tuple[str, Page]]:
+def visited(browser: Browser, app: Served, state: str, pages: list[str]) -> Iterator[tuple[str, Page]]:
     """Bring the browser into a state on each of the pages, one after another."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.add_init_script(acts.COUNT_RUNS)
-    acts.open_app(page, url)
+    acts.open_app(page, app.url)
     if state in {"settled", "result"}:
         acts.open_example(page, "loans")
     elif state == "error":
         acts.upload(page, _written(_wrong(), "everybody-is-hired.csv"))
+        acts.choose(page, "label-", "hired")
+        acts.choose(page, "favorable-", "1")
+        page.keyboard.press("Escape")
+        acts.settle(page)
     elif state == "hard":
         acts.upload(page, _written(_hard(), "a-long-name-of-a-file-that-somebody-exported.csv"))
         acts.choose(page, "label-", "hired")
@@ -86,9 +72,9 @@ def visited(browser: Browser, url: str, state: str, pages: list[str]) -> Iterato
     address = page.url.partition("?")[2]
     for name in pages:
         with suppress(BrowserError):
-            page.goto(f"{url}/{'' if name == 'data_model' else name}?{address}")
+            page.goto(app.page(name, address))
             acts.settle(page)
-            if state in {"result", "hard"}:
+            if state in {"result", "error", "hard"} and name not in _NOT_RUN:
                 _run(page)
             yield name, page
     page.context.close()
@@ -96,14 +82,16 @@ def visited(browser: Browser, url: str, state: str, pages: list[str]) -> Iterato
 
 def _run(page: Page) -> None:
     """Run what the page offers with its defaults, and wait for what comes of it."""
-    button = page.locator(".st-key-run button")
-    if not button.count():
-        return
-    with suppress(BrowserError):
-        button.first.click(timeout=10_000)
-        page.wait_for_selector(
-            '.st-key-finding:not(.st-key-earlier *), .stMain [class*="st-key-problem-"]', timeout=_RUNS
-        )
+    ended = '.st-key-finding:not(.st-key-earlier *), .stMain [class*="st-key-problem-"]'
+    with suppress(BrowserError):  # what cannot be run says so
+        page.locator(f".st-key-run button, {ended}").first.wait_for(timeout=20_000)
+        for _ in range(3):  # a page drawn anew may lose a click
+            acts.settle(page)
+            page.locator(".st-key-run button").first.click(timeout=10_000)
+            with suppress(BrowserError):
+                page.locator(f".st-key-running, {ended}").first.wait_for(timeout=15_000)
+                break
+        page.wait_for_selector(ended, timeout=_RUNS)
     acts.settle(page)
 
 
@@ -115,6 +103,8 @@ def shoot(page: Page, folder: Path, name: str) -> None:
         tall = page.locator('[data-testid="stMain"]').evaluate("e => e.scrollHeight")
         page.set_viewport_size({"width": width, "height": min(max(int(tall), 700), _TALLEST)})
         acts.settle(page)
+        with suppress(BrowserError):  # what is still being loaded has its place kept
+            page.wait_for_function("!document.querySelector('[data-testid=\"stSkeleton\"]')", timeout=20_000)
         page.wait_for_timeout(600)  # figures are drawn after the script has run
         image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         image.save(folder / f"{name}-{width}.webp", quality=_QUALITY, method=6)
@@ -164,26 +154,6 @@ def _written(frame: pd.DataFrame, name: str) -> Path:
     path = Path(tempfile.mkdtemp()) / name
     frame.to_csv(path, index=False)
     return path
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """Start the app with a home of its own, and end it."""
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
-        options = [f"--server.port={port}", "--server.address=127.0.0.1"]
-        server = subprocess.Popen(
-            command + options, cwd=ROOT, env={**os.environ, "EVENHAND_HOME": home}, stdout=subprocess.DEVNULL
-        )
-        try:
-            await_server(f"http://127.0.0.1:{port}/api/v1/health")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(20)
 
 
 if __name__ == "__main__":

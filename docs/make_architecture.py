@@ -6,6 +6,7 @@ What stands between the two marks there is made here, and nowhere else; a test h
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import re
 import sys
@@ -55,12 +56,25 @@ def exhibits(audit: Audit) -> list[tuple[str, str, str]]:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exhibit":
-            given = dict(zip(("key", "heading", "caption", "figure", "table"), node.args, strict=False))
+            arguments = [part for each in node.args for part in _spread(each, module)]
+            given = dict(zip(("key", "heading", "caption", "figure", "table"), arguments, strict=False))
             given |= {each.arg: each.value for each in node.keywords if each.arg}
             found.append(
                 (node.lineno, _words(given["heading"]), _code(given["figure"]), _code(given["table"]))
             )
     return [row[1:] for row in sorted(found)]
+
+
+def _spread(node: ast.expr, module: str) -> list[ast.expr]:
+    """Return an argument; heading and caption where both come as ``*SAID[key]`` or ``*said(key, …)``."""
+    if not isinstance(node, ast.Starred):
+        return [node]
+    stated, loaded = node.value, importlib.import_module(module)
+    if isinstance(stated, ast.Subscript):
+        words = loaded.SAID[ast.literal_eval(stated.slice)]
+    else:
+        words = loaded.said(ast.literal_eval(stated.args[0]), "…")  # type: ignore[attr-defined]
+    return [ast.Constant(each) for each in words]
 
 
 def _words(node: ast.expr) -> str:

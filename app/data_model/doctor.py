@@ -12,6 +12,7 @@ from app import work
 from app.columns import ColumnProfile
 from app.data_model.columns import features_of
 from app.drafts import with_data
+from app.unlikely import too_good
 from app.widgets import notices
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
@@ -26,7 +27,7 @@ def doctor_section(
 ) -> dict[str, Any]:
     """Draw a card for each thing found and what was mended; return the draft with what a click mends."""
     try:
-        found = wait_for(work.findings(space, draft["spec"]), "Looking the data over")
+        found = wait_for(work.findings(space, draft["spec"], too_good(space, draft)), "Looking the data over")
     except InputError:
         return draft  # told where the data are prepared
     seen = set(draft.get("as it is") or ())

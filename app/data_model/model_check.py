@@ -30,7 +30,7 @@ def checked_section(found: Checked) -> None:
         alt="Which column feeds which input of the model, with the first person's values",
     )
     scores = ", ".join(f"{score:.4g}" for score in found.scores)
-    st.text(f"Favourable scores of the first {len(found.scores)} people: {scores}.")
+    st.text(f"Favorable scores of the first {len(found.scores)} people: {scores}.")
     notices.bullets(found.notes)
 
 

@@ -14,7 +14,7 @@ from app import state
 from app.drafts import with_data
 from app.summary import Summary
 from app.widgets import notices
-from audits.stats.words import count
+from audits.stats.words import count, in_words
 
 __all__ = ["left_out_section", "rows_section"]
 
@@ -31,6 +31,8 @@ _CONDITIONS = {
 }
 _ALONE = {"missing", "not_missing"}  # conditions without values
 _MOST_SHOWN = 6
+_GOOD = "favorable"
+_SHORT = 18  # letters of a group that a narrow column holds
 _MISSING = {
     "category": "Keep them: missing is a value of its own",
     "impute": "Fill them in with the middle or most frequent value",
@@ -77,9 +79,10 @@ def rows_section(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def left_out_section(summary: Summary) -> None:
     """Say how many rows are used, which are not and why."""
     left_out = sum(summary.excluded.values())
-    st.text(
+    used = (
         f"{count(summary.rows)} of {count(summary.rows_read)} rows are used; {count(left_out)} are left out."
     )
+    st.text(used if left_out else f"All {count(summary.rows)} rows are used.")
     lines = [f"{count(rows)} rows: {reason}" for reason, rows in summary.excluded.items() if rows]
     lines += [
         f"{count(cells)} cells of {column} filled in" for column, cells in summary.imputed.items() if cells
@@ -88,20 +91,23 @@ def left_out_section(summary: Summary) -> None:
     tables = {name: sizes for name, sizes in summary.groups.items() if sizes}
     with st.grid(3, min_column_width=270):
         for name, sizes in tables.items():
+            long = max(len(size.value) for size in sizes) > _SHORT
             shown = {
-                name: [size.value for size in sizes],
+                name: [in_words(size.value) for size in sizes],
                 "people": [size.people for size in sizes],
             }
             if summary.favorable is not None:
-                shown["favorable label"] = [size.favorable for size in sizes]
+                shown[_GOOD] = [
+                    size.favorable if size.favorable is None else 100 * size.favorable for size in sizes
+                ]
             st.dataframe(
                 pd.DataFrame(shown),
                 hide_index=True,
                 height="content" if len(sizes) <= _MOST_SHOWN else 248,
                 column_config={
-                    name: st.column_config.TextColumn(width=130),
-                    "people": st.column_config.NumberColumn(format="localized"),
-                    "favorable label": st.column_config.NumberColumn(format="percent"),
+                    name: st.column_config.TextColumn(width=200 if long else 120),
+                    "people": st.column_config.NumberColumn(format="localized", width=70),
+                    _GOOD: st.column_config.NumberColumn(format="%.1f %%", help="With a favorable label"),
                 },
                 alt=f"People by {name}",
             )

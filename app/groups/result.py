@@ -15,6 +15,7 @@ from app.groups.choosing import measure_chooser, measure_tiles
 from app.groups.exploring import explored, keep_as_run, preset
 from app.groups.strip import survival_strip
 from app.widgets import notices
+from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import fine_print, headline
 from app.widgets.row_choice import ROWS, choose_row, clicked_row
@@ -26,11 +27,12 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
 from audits.groups import figures as figures
+from audits.groups.exhibits import said
 from audits.groups.metrics import METRICS
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
-from audits.stats.words import count, number
+from audits.stats.words import count, in_words, number
 
 __all__ = ["show_result"]
 
@@ -63,6 +65,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     )
     order = _order(result, attribute)
     rates = drawn(figures.rates, result, attribute, metrics=tuple(metrics), **order)
+    titled(said("rates", attribute))
     figure_card("group-rates", rates, lambda: _rows(result, attribute))
     shown, k = (
         len(figures.drawn(result, attribute, most=figures.MOST_GROUPS, **order)),
@@ -78,11 +81,12 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _probable(result)
     survival_strip(space, draft, result, attribute)
     verdict_cards(space, draft)
-    st.subheader("Scores", anchor=False)
+    titled(said("scores", attribute))
     figure_card(
         "group-scores", drawn(figures.scores, result, attribute), lambda: result.scores_frame(attribute)
     )
     if result.table[0].calibration is not None:
+        titled(said("calibration", attribute))
         figure_card(
             "group-calibration",
             drawn(figures.calibration, result, attribute),
@@ -219,15 +223,19 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
         for name, item in named.items()
         if item is not None
     ]
-    st.subheader("Differences from the reference", anchor=False)
-    st.text(f"Each group minus {spread.reference}; the intervals hold for all groups and rates together.")
+    titled(said("differences", attribute))
+    st.text(f"The reference is {in_words(spread.reference)}.")
     figure_card(
         "group-differences",
         drawn(figures.differences, result, attribute, **order),
         lambda: result.differences_frame(attribute),
     )
     verdicts = pd.DataFrame(
-        [(row.group, count(row.n), row.verdict, _needed(row)) for row in result.of(attribute) if row.verdict],
+        [
+            (in_words(row.group), count(row.n), row.verdict, _needed(row))
+            for row in result.of(attribute)
+            if row.verdict
+        ],
         columns=["group", "people", "verdict", "people needed in the group"],
     )
     rows = [row.group for row in result.of(attribute) if row.verdict]
@@ -239,7 +247,8 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
         selection_mode=ROWS,
         alt="Verdict of each group; a click selects its people",
     )
-    notices.bullets(lines)
+    with st.expander("The same in one number each"):
+        notices.bullets(lines)
     again = result.bootstrap_frame(attribute)
     if len(again):
         with st.expander("Balanced accuracy by the bootstrap"):
@@ -281,7 +290,7 @@ def _probable(result: GroupsResult) -> None:
 
 def _needed(row: GroupRow) -> str:
     needs = [gap.people_needed for gap in row.differences.values() if gap.people_needed]
-    return f"about {count(max(needs))}" if needs else ""
+    return f"about {count(float(f'{max(needs):.2g}'))}" if needs else ""
 
 
 def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:

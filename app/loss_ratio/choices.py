@@ -13,6 +13,7 @@ from app.drafts import check_invents
 from app.held import DataHeld
 from app.summary import Summary
 from app.widgets.audit_page import Chosen
+from app.widgets.page_words import page_words
 from app.widgets.stated import stated_number, stated_switch
 from audits.checks import build
 from audits.errors import InputError
@@ -192,7 +193,7 @@ def _turned() -> dict[str, Any]:
     towards = st.text_input(
         "Turn the metric towards",
         placeholder="savings: 1",
-        help=str(option_of(LossRatioOptions, "misspecified").help),
+        help=page_words(option_of(LossRatioOptions, "misspecified").help),
         **_kept("towards"),
     )
     first = st.text_input(

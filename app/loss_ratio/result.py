@@ -14,6 +14,7 @@ from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
+from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
@@ -23,6 +24,7 @@ from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
+from audits.loss_ratio.exhibits import SAID
 from audits.loss_ratio.words import headline_at
 from audits.runs.result import RunResult
 
@@ -39,18 +41,21 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     tolerance = _tolerance(result)
     with top:
         _headline(result, result.at(tolerance))
+    titled(SAID["against_tolerance"])
     figure_card(
         "loss-ratio", drawn(figures.against_tolerance, result, tolerance), lambda: result.to_frame(tolerance)
     )
     notices.notes(result.warnings)
-    st.subheader("How long people were moved", anchor=False)
+    titled(SAID["along_flow"])
     figure_card("loss-ratio-steps", drawn(figures.along_flow, result, tolerance), result.curve_frame)
-    st.subheader("Whose loss grows", anchor=False)
+    titled(SAID["ratios"])
     figure_card("loss-ratio-people", drawn(figures.ratios, result, tolerance), result.histogram_frame)
+    titled(SAID["by_group"])
     figure_card("loss-ratio-groups", drawn(figures.by_group, result, tolerance), result.groups_frame)
-    st.subheader("What should not matter", anchor=False)
+    titled(SAID["subspace"])
     source = str(result.metric.source)
-    st.text(f"{source[:1].upper()}{source[1:]}.")
+    with st.container(key="quiet-source"):
+        st.text(f"{source[:1].upper()}{source[1:]}.")
     figure_card("loss-ratio-subspace", drawn(figures.subspace, result), result.features_frame)
     if result.misspecified:
         st.subheader("If the metric is off by some degrees", anchor=False)

@@ -13,6 +13,7 @@ from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
+from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.frame import page_text
 from app.widgets.person import card_of
@@ -24,6 +25,7 @@ from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult, blue_college, words
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.exhibits import SAID
 from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
 from audits.stats.words import count, number
@@ -38,23 +40,28 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: OutcomeTransportResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
+    titled(SAID["flows"])
     figure_card("outcome_transport", drawn(figures.sankey, result), result.flows_frame, wide=True)
+    titled(SAID["judged"])
     figure_card("judged", drawn(figures.judged, result), result.judged_frame)
     _flows(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
     _cell(found, space, data)
-    st.subheader("How unlike are people with the same outcome?", anchor=False)
     table = result.to_frame()
+    titled(SAID["bias"])
     figure_card("bias", drawn(figures.bias, result), lambda: table[table["level"] != "subgroup"])
     if (table["level"] == "subgroup").sum() > (table["level"] == "group").sum():
+        titled(SAID["subgroup_bias"])
         figure_card(
             "bias-subgroups",
             drawn(figures.bias, result, level="subgroup"),
             lambda: table[table["level"] != "group"],
         )
     if result.by_role:
+        titled(SAID["roles"])
         figure_card("bias-roles", drawn(figures.roles, result), result.roles_frame)
     if any(row.quantiles for row in result.by_role):
+        titled(SAID["role_spread"])
         figure_card("role-spread", drawn(figures.role_spread, result), result.roles_frame)
     fine_print(
         found,
@@ -84,6 +91,7 @@ def show_earlier(result: OutcomeTransportResult) -> None:
 
 def _flows(result: OutcomeTransportResult) -> None:
     figure = drawn(figures.flow_matrix, result)
+    titled(SAID["flow_matrix"])
     figure_card("flow-matrix", figure, result.flows_frame, wide=True, on_point=_open_cell)
     table = result.flows_frame()
     pairs = list(zip(table["from"], table["to"], strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,33 +11,26 @@ import streamlit as st
 from app import state
 from app.drafts import check_invents
 from app.held import DataHeld
+from app.recourse.questions import SCALED, WAYS, changeable, suggested, ways_of
 from app.summary import Summary
 from app.widgets import notices
 from app.widgets.audit_page import Chosen
-from app.widgets.roles import actionable_by_role, is_german, roles_section
+from app.widgets.roles import roles_section, with_role
 from app.widgets.stated import stated_number
 from audits.checks import build
 from audits.options import option_of
 from audits.records import Size
-from audits.recourse import GERMAN_ROLES
 from audits.recourse.options import RecourseOptions
 from audits.recourse.record import AUDIT
+from audits.runs.digests import digest_of
 
 __all__ = ["choose_options"]
 
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _STEPS = [round(0.05 * k, 2) for k in range(21)]
 _BETWEEN = {"snapped": "values that exist", "literal": "values in between"}
-_WAYS = {"any way": None, "up only": "up", "down only": "down"}
-_FIXED = re.compile(
-    r"(?:^|[^a-z])(?:age|sex|gender|race|ethnic[a-z]*|born|birth[a-z]*|nation[a-z]*|native[a-z]*|foreign[a-z]*"
-    r"|disab[a-z]*|prior|previous|past|arrests?|convictions?|relationship|marital|marriage|married|family|spouse"
-    r"|husband|wife|child|children|parents?|mother|father|religion|fnlwgt|weight|weights|wgt|wt|id|district"
-    r"|region|state|country|zip|postcode|label|target|outcome)(?:[^a-z]|$)"
-)
 _MOST_LISTED = 30
 _MOST_NAMED = 3
-_SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 
 
 def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -> Chosen | None:
@@ -50,13 +42,13 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         If the model is a column of predictions, which cannot say what a changed person would get.
     """
     check_invents(draft)
-    names = [name for name in data.features if name not in data.protected]
-    suggested, why = _suggested(data, names)
-    actionable = st.multiselect("A person can change", names, default=suggested, **state.choice("actionable"))
-    if why and actionable == suggested:
+    names = changeable(data)
+    first, why = suggested(data, names)
+    actionable = st.multiselect("A person can change", names, default=first, **state.choice("actionable"))
+    if why and actionable == first:
         with st.container(key="quiet-actionable"):
             st.text(why)
-    unread = [name for name in _with_role(data) if name not in data.features]
+    unread = [name for name in with_role(data) if name not in data.features]
     if unread:
         notices.note(f"The model does not read {', '.join(unread)}: changing that cannot help.")
     groups = list(data.protected)
@@ -74,7 +66,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         return None
     options: dict[str, Any] = {"actionable": actionable, "by": by, "steps": _STEPS}
     with st.expander("Limits and costs"):
-        options |= _limits(actionable, data, summary)
+        options |= _limits(draft, actionable, data, summary)
         stated = option_of(RecourseOptions, "fewest")
         fewest = st.checkbox(
             "Also look for the fewest changes",
@@ -107,31 +99,14 @@ def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, A
     return start + AUDIT.expected_seconds(build(RecourseOptions, options, "recourse"), size)
 
 
-def _suggested(data: DataHeld, names: list[str]) -> tuple[list[str], str]:
-    """Return the columns to start with, and where they come from."""
-    by_role = [name for name in actionable_by_role(data) if name in names]
-    if by_role:
-        return by_role, ""
-    if is_german(data):
-        chosen = [name for name in names if GERMAN_ROLES.get(name) == "actionable"]
-        return chosen, "Taken from the paper's Table A1 for these data."
-    fixed = {name for name, role in data.roles.items() if role in {"immutable", "mutable"}}
-    chosen = [name for name in names if name not in fixed and not _FIXED.search(name.lower())]
-    if not chosen:
-        return [], "No column looks like one that a person can change: choose some, if there are any."
-    lack = "No column that the model reads has" if _with_role(data) else "No column has"
-    return chosen, f"{lack} the role actionable yet: take out what a person cannot change."
-
-
-def _with_role(data: DataHeld) -> list[str]:
-    return [name for name, role in data.roles.items() if role == "actionable"]
-
-
-def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str, Any]:
+def _limits(
+    draft: Mapping[str, Any], actionable: list[str], data: DataHeld, summary: Summary
+) -> dict[str, Any]:
+    ways = ways_of(draft, actionable, summary.kinds)
     table = pd.DataFrame(
         {
             "column": actionable,
-            "direction": "any way",
+            "direction": ways,
             "at least": pd.array([None] * len(actionable), dtype="Float64"),
             "at most": pd.array([None] * len(actionable), dtype="Float64"),
             "cost": 1.0,
@@ -139,11 +114,11 @@ def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str
     )
     edited = st.data_editor(
         table,
-        key=f"limits-{'-'.join(actionable)}",
+        key=f"limits-{digest_of([actionable, ways])[:8]}",
         hide_index=True,
         disabled=["column"],
         column_config={
-            "direction": st.column_config.SelectboxColumn("direction", options=list(_WAYS), required=True),
+            "direction": st.column_config.SelectboxColumn("direction", options=list(WAYS), required=True),
             "cost": st.column_config.NumberColumn(
                 "cost", min_value=0.0, help="Of a standard deviation, or of a change of category"
             ),
@@ -156,13 +131,13 @@ def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str
         found = {
             key: value
             for key, value in (
-                ("direction", _WAYS.get(row["direction"])),
+                ("direction", WAYS.get(row["direction"])),
                 ("at_least", _number(row["at least"])),
                 ("at_most", _number(row["at most"])),
             )
             if value is not None
         }
-        if summary.kinds[row["column"]] not in _SCALED and found:
+        if summary.kinds[row["column"]] not in SCALED and found:
             st.text(f"{row['column']} holds categories: direction and bounds do not apply.")
         elif found:
             limits[row["column"]] = found
@@ -170,7 +145,7 @@ def _limits(actionable: list[str], data: DataHeld, summary: Summary) -> dict[str
         if cost is not None and cost != 1.0:
             costs[row["column"]] = cost
     for name in actionable:
-        values = () if summary.kinds[name] in _SCALED else data.frame[name].distinct(_MOST_LISTED)
+        values = () if summary.kinds[name] in SCALED else data.frame[name].distinct(_MOST_LISTED)
         if values:
             limits |= _among(name, values)
     return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}

@@ -11,6 +11,7 @@ import streamlit as st
 
 from app.drawn import drawn
 from app.widgets import notices
+from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
@@ -47,16 +48,25 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: RecourseResult = found.audits[0].result
     _headline(result)
     notices.notes(result.warnings)
+    _titled(result, "reclassified")
     figure_card("recourse", drawn(figures.reclassified, result), result.to_frame)
-    st.subheader("What changes on the way?", anchor=False)
+    _titled(result, "changes")
     figure_card("recourse-steps", drawn(figures.sliding, result), result.changes_frame)
-    st.subheader("Who has further to go?", anchor=False)
+    _titled(result, "burden")
     figure_card("burden", drawn(figures.burden, result), result.groups_frame)
     if len(result.by_group) > 1:
+        _titled(result, "apart")
         figure_card("apart", drawn(figures.apart, result), result.groups_frame)
     _ways(result)
     _people(found, space)
     fine_print(found, draft, "recourse", coupling=asdict(result.certificate))
+
+
+def _titled(result: RecourseResult, key: str) -> None:
+    """Write what stands above a figure, in reports as here."""
+    exhibit = next((each for each in section(result).exhibits if each.key == key), None)
+    if exhibit is not None:
+        titled((exhibit.heading, exhibit.caption))
 
 
 def _headline(result: RecourseResult) -> None:

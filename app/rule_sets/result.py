@@ -13,6 +13,7 @@ from app.drawn import drawn
 from app.held import DataHeld
 from app.mitigation.result import mitigation_section
 from app.widgets import notices
+from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import ROWS, choose_row, clicked_row
@@ -35,6 +36,7 @@ from audits.rule_sets import (
     words,
 )
 from audits.rule_sets.exchanging import exchanged_frame
+from audits.rule_sets.exhibits import SAID
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
@@ -82,6 +84,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _headline(result)
     notices.notes(result.warnings)
     rows = _chosen_rows(result)
+    titled(SAID["leaderboard"])
     figure_card("rule-sets", drawn(figures.leaderboard, result, rows), lambda: leaderboard_frame(tuple(rows)))
     if result.exchanged is not None and result.exchanged.rows:
         st.subheader("With the terms exchanged in the same texts", anchor=False)
@@ -123,7 +126,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
     with st.container(horizontal=True, vertical_alignment="bottom", key="rule-filters"):
         smallest = 100 * float(result.options["support"])
         support = st.slider(
-            "θ: groups of at least (%)",
+            "Groups of at least (%)",
             smallest,
             max(50.0, smallest + 1),
             smallest,
@@ -132,7 +135,7 @@ def _chosen_rows(result: RuleSetsResult) -> tuple[LeaderRow, ...]:
             **state.choice("at-least"),
         )
         tolerance = st.slider(
-            "ξ: tolerated score (points)",
+            "Tolerated difference (points)",
             0.0,
             50.0,
             100 * float(result.options["tolerance"]),
@@ -331,18 +334,20 @@ def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> Any:
 
 
 def _overview(result: RuleSetsResult, rows: Sequence[LeaderRow]) -> None:
-    st.subheader("All rule sets", anchor=False)
+    titled(SAID["support"])
     figure_card(
         "rule-sets-scatter",
         drawn(figures.support_and_score, result, rows),
         lambda: leaderboard_frame(tuple(rows))[["rule set", "support", "score", "direction"]],
     )
     tree = combination_tree(result)
+    titled(SAID["sunburst"])
     figure_card("rule-sets-sunburst", figures.sunburst(tree), lambda: tree.drop(columns=["id", "parent"]))
     sweep = pd.DataFrame(
         [(row.support, row.n_frequent, row.n_distinct, row.rule_set, row.score) for row in result.sweep],
         columns=["support", "rule sets", "different groups", "largest for", "score"],
     )
+    titled(SAID["sweep"])
     figure_card("rule-sets-support", drawn(figures.sweep, result), lambda: sweep)
 
 

@@ -12,6 +12,7 @@ from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets import notices
+from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
@@ -21,7 +22,7 @@ from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, words
-from audits.sensitivity.exhibits import curves_table, metrics_table, sides_table
+from audits.sensitivity.exhibits import SAID, curves_table, metrics_table, sides_table
 from audits.sensitivity.figures import people as figures
 from audits.stats.words import count, number, percent_interval
 
@@ -32,13 +33,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished audit, top to bottom."""
     result: SensitivityResult = found.audits[0].result
     _headline(result)
+    titled(SAID["histogram"])
     figure_card("sensitivity", drawn(figures.histogram, result), result.histogram_frame)
     notices.notes(result.warnings)
-    st.subheader("Whose predictions", anchor=False)
+    titled(SAID["by_group"])
     figure_card("sensitivity-groups", drawn(figures.groups, result), result.to_frame)
     for name in result.protected:
         figure_card(f"sensitivity-by-{name}", drawn(figures.ridges, result, name), result.histogram_frame)
-    st.subheader("Through which features", anchor=False)
+    titled(SAID["features"])
     figure_card("sensitivity-features", drawn(figures.features, result), result.features_frame)
     _status(result)
     if result.match_set is None:
@@ -80,7 +82,7 @@ def show_earlier(result: SensitivityResult) -> None:
 
 
 def _status(result: SensitivityResult) -> None:
-    st.subheader("How well the protected-status model knows", anchor=False)
+    titled(SAID["status"])
     lines = []
     for each in result.status:
         given = "is given that column" if each.given_protected else "is not given that column"
@@ -89,8 +91,9 @@ def _status(result: SensitivityResult) -> None:
             f"AUC {number(each.auc.value)} ({number(each.auc.low)}–{number(each.auc.high)}) on people it "
             f"has not seen"
         )
-    notices.bullets(lines)
     figure_card("sensitivity-status", drawn(figures.calibration, result), result.calibration_frame)
+    with st.container(key="quiet-status"):
+        notices.bullets(lines)
 
 
 def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:

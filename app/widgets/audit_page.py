@@ -11,7 +11,9 @@ import streamlit as st
 from app import state, work
 from app.drafts import audit_spec
 from app.held import DataHeld
+from app.latest import KEY, linked_run
 from app.summary import Summary, audited_size
+from app.unlikely import words_of
 from app.widgets import notices
 from app.widgets.earlier import earlier_result
 from app.widgets.frame import page_text, title
@@ -29,8 +31,6 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 
 __all__ = ["Chosen", "audit_page", "run_title"]
-
-_KEY = 12
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def audit_page(
     try:
         with st.sidebar:
             chosen = choose(draft, data, summary)
-            bar = st.container()
+            bar = st.container(key="run-bar")
         if chosen is None:
             notices.note(needs)
             if not data.protected:
@@ -114,13 +114,26 @@ def audit_page(
     name = run_title(draft, chosen.title)
     with bar:
         run_button(space, spec, name, standing, chosen.seconds, "run")
-    _other_run(space, heading, standing.key)
+    asked = _linked(heading, standing.key)
+    linked = linked_run(space, draft, audit, asked) if asked else None
+    if linked is not None:
+        notices.note(
+            f"This is the run that the link was to, {linked['title']!r}. It was made with other choices than "
+            "those at the side: change one to leave it."
+        )
+        show(work.result(space, linked["spec"]), space, draft)
+        return
+    if asked:
+        _other_run(space, asked)
     if standing.finished:
         known = any(record["key"] == standing.key for record in space.runs())
         if not known and not space.read_only:
             work.submit(space, spec, name)  # known from elsewhere: it is this workspace's run too
-        state.put_in_address("run", standing.key[:_KEY])
-        show(work.result(space, spec), space, draft)
+        state.put_in_address("run", standing.key[:KEY])
+        state.keep(f"shown {heading}", standing.key[:KEY])
+        found = work.result(space, spec)
+        _too_good(found)
+        show(found, space, draft)
         next_look(space, draft, audit)
         planning_panel(space, spec, audit)
         return
@@ -146,16 +159,33 @@ def run_title(draft: Mapping[str, Any], question: str) -> str:
     return " · ".join([source_name(draft), question, *at])
 
 
-def _other_run(space: Workspace, heading: str, key: str) -> None:
-    """Say so where a link was to another run than data and choices now lead to, and where that one is."""
+def _too_good(found: RunResult) -> None:
+    """Say where a model did better than is likely, and where its data are looked into."""
+    if said := words_of(found.model):
+        notices.note(f"The model is {said}. Few are so good: the outcome may be among what it reads.")
+        _to_data("See which columns tell the outcome alone")
 
-    def landed() -> str:
-        asked = state.addressed("run") or ""
-        return asked if asked and not key.startswith(asked) else ""
 
-    asked = state.remember(f"landed {heading}", landed)
-    if not asked or asked != state.addressed("run"):
-        return
+def _linked(heading: str, key: str) -> str:
+    """Return the run that a link led to, while it is another than that of what is chosen now.
+
+    Empty where nobody came by such a link, and once a choice was changed since.
+    """
+    asked = state.addressed("run") or ""
+    if not asked or key.startswith(asked):
+        return ""
+    if asked == state.get(f"shown {heading}"):
+        state.drop_from_address("run")  # a choice was changed: the address is of no run
+        return ""
+    landed = state.get(f"landed {heading}")
+    if landed is None or landed[0] != asked:
+        landed = (asked, key)
+        state.keep(f"landed {heading}", landed)
+    return asked if landed[1] == key else ""
+
+
+def _other_run(space: Workspace, asked: str) -> None:
+    """Say that a link was to a run on other data or another model, and where that one is."""
     found = next((run for run in SavedRuns().list(owner=space.token) if run.key.startswith(asked)), None)
     if found is None:
         notices.note(
@@ -163,7 +193,7 @@ def _other_run(space: Workspace, heading: str, key: str) -> None:
         )
         return
     notices.note(f"The link was to another run, {found.title!r}; what follows is about what is chosen now.")
-    query = {**state.where(), "run": [found.id[:_KEY]]}
+    query = {**state.where(), "run": [found.id[:KEY]]}
     st.page_link("views/saved.py", label="Open that run", query_params=query)
 
 

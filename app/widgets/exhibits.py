@@ -10,7 +10,7 @@ from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from audits.records import Exhibit, Section
 
-__all__ = ["show_exhibit", "show_facts", "show_section"]
+__all__ = ["show_exhibit", "show_facts", "show_section", "titled"]
 
 Instead = Mapping[str, Callable[[Exhibit], None] | None]
 
@@ -24,9 +24,15 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
     name : str, default its key
         Of the files, and unique on the page.
     """
-    st.subheader(notices.label(exhibit.heading, longest=120), anchor=False)
-    st.text(exhibit.caption)
+    titled((exhibit.heading, exhibit.caption))
     figure_card(name or exhibit.key, exhibit.figure(), exhibit.table, wide=exhibit.wide)
+
+
+def titled(said: tuple[str, str]) -> None:
+    """Write a heading and what to see below it."""
+    heading, caption = said
+    st.subheader(notices.label(heading, longest=120), anchor=False)
+    st.text(caption)
 
 
 def show_section(section: Section, *, instead: Instead | None = None, prefix: str = "") -> None:

@@ -50,7 +50,11 @@ def figure_card(
     point selects them, and so does the list below the figure, as of a Sankey, which tells no click.
     """
     people = _people_of(figure)
-    config = {"displaylogo": False, "toImageButtonOptions": {"filename": name, "scale": 2}}
+    config = {
+        "displaylogo": False,
+        "toImageButtonOptions": {"filename": name, "scale": 2},
+        "modeBarButtonsToRemove": ["zoom", "pan", "zoomIn", "zoomOut", "autoScale"],  # dragging zooms
+    }
     with st.container(key=f"{'wide' if wide else 'fit'}-{name}"):
         key = f"figure-{name}"
         clicks: dict[str, Any] = (

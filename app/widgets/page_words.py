@@ -43,7 +43,10 @@ _KEY = re.compile(
 _OPTION = re.compile(r"\baudits\[\d+\]\.[a-z_]+(?:\.(?P<option>[a-z_]+))?(?:\.\w+)*")
 
 
-_NAMES = re.compile(r"\b(max_people|give_protected|status_model|match_set|smooth_noise|test_size)\b")
+_NAMES = re.compile(
+    r"\b(max_people|give_protected|status_model|match_set|smooth_noise|test_size|free_features)\b|`(\w+)`"
+)
+_OF_THE_PAPER = re.compile(r" \((?:the paper's )?\w+_thr\)")
 
 
 def page_words(sentence: str) -> str:
@@ -59,6 +62,8 @@ def page_words(sentence: str) -> str:
     'Of the second model the model file is missing.'
     >>> page_words("audits[0].recourse.max_change must be above 0, got -1.")
     'The choice “max change” must be above 0, got -1.'
+    >>> page_words("Margin at which sampling stops (error_thr); as many as `seconds` allow.")
+    'Margin at which sampling stops; as many as “seconds” allow.'
     """
 
     def said(found: re.Match[str]) -> str:
@@ -76,8 +81,8 @@ def page_words(sentence: str) -> str:
         )
         return _cased(words, found)
 
-    plain = _KEY.sub(said, _OPTION.sub(option, sentence))
-    return _NAMES.sub(lambda found: f"“{found[0].replace('_', ' ')}”", plain)
+    plain = _OF_THE_PAPER.sub("", _KEY.sub(said, _OPTION.sub(option, sentence)))
+    return _NAMES.sub(lambda found: f"“{(found[1] or found[2]).replace('_', ' ')}”", plain)
 
 
 def _cased(words: str, found: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from audits.data import ROLES
 from audits.recourse import GERMAN_ROLES
 from audits.runs.digests import digest_of
 
-__all__ = ["actionable_by_role", "is_german", "roles_section"]
+__all__ = ["actionable_by_role", "is_german", "roles_section", "with_role"]
 
 
 def is_german(data: DataHeld) -> bool:
@@ -26,6 +26,11 @@ def is_german(data: DataHeld) -> bool:
 def actionable_by_role(data: DataHeld) -> list[str]:
     """Return the features whose role says that a person can change them."""
     return [name for name in data.features if data.roles.get(name) == "actionable"]
+
+
+def with_role(data: DataHeld) -> list[str]:
+    """Return the columns, features or not, whose role says that a person can change them."""
+    return [name for name, role in data.roles.items() if role == "actionable"]
 
 
 def roles_section(draft: Mapping[str, Any], data: DataHeld) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import work
+from app import state, work
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.runs.executing.handle import Run, RunProgress
@@ -60,7 +60,7 @@ def run_button(
 
 
 def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
-    work.submit(space, spec, title)
+    work.submit(space, spec, title, state.chosen_in_address())
 
 
 def progress(

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from app.widgets.page_words import page_words
 from audits.options import option_of
 
 __all__ = ["stated_number", "stated_switch"]
@@ -38,7 +39,7 @@ def stated_number(
         max_value=None if high is None else as_told(high),
         value=as_told(start),
         step=step,
-        help=stated.help,
+        help=page_words(stated.help),
         **told,
         **kept,
     )
@@ -48,4 +49,4 @@ def stated_number(
 def stated_switch(kind: type, name: str, label: str, **kept: Any) -> bool:
     """Ask for the yes or no that the option `name` of an options class states."""
     stated = option_of(kind, name)
-    return bool(st.toggle(label, value=stated.default, help=stated.help, **kept))
+    return bool(st.toggle(label, value=stated.default, help=page_words(stated.help), **kept))

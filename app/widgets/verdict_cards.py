@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state, work
-from app.latest import latest_audits
+from app.latest import KEY, latest_audits
 from app.pages import page_of
 from app.workspace import Workspace
 from audits.runs.across import counted_together
@@ -53,7 +53,7 @@ def verdict_cards(space: Workspace, draft: Mapping[str, Any], *, leave_out: str 
                 if now.note:
                     st.caption(now.note)
                 st.space("stretch")
-                _link(name, record["title"])
+                _link(name, record)
 
 
 def title_of(name: str) -> str:
@@ -61,8 +61,10 @@ def title_of(name: str) -> str:
     return AUDITS[name].title if name in AUDITS else name
 
 
-def _link(name: str, label: str) -> None:
+def _link(name: str, record: Mapping[str, Any]) -> None:
+    """Link to the page of a run as it was when the run began, and to that run."""
     if name in AUDITS and (page := page_of(name)) is not None:
-        st.page_link(page, label=f"{page.title} →", query_params=state.where())
+        query = {**record.get("address", {}), **state.where(), "run": [record["key"][:KEY]]}
+        st.page_link(page, label=f"{page.title} →", query_params=query)
     else:
-        st.text(label)
+        st.text(record["title"])

@@ -32,6 +32,7 @@ _MOST_LEVELS = 50
 _MOST_SPELLINGS = 200
 _MOST_RECODED = 50
 _GIVES_AWAY = 0.95  # AUC of one column for the label from which it is asked whether it is the label
+_HELPS = 0.8  # the same, once a model was found better than is likely
 _STANDS_IN = 0.8  # AUC of one column for a protected value from which it can be read instead of it
 _FEWEST = 30  # people of either side
 _HUGE = 1e15  # beyond it a number is a mark or a mistake
@@ -85,7 +86,12 @@ class Finding:
 
 
 def examine(
-    table: Table, spec: DataSpec, data: AuditData | None = None, *, predictions: str | None = None
+    table: Table,
+    spec: DataSpec,
+    data: AuditData | None = None,
+    *,
+    predictions: str | None = None,
+    unlikely: str = "",
 ) -> list[Finding]:
     """Return what is likely wrong with a table, what hinders most first.
 
@@ -99,6 +105,9 @@ def examine(
         The data prepared by `spec`, where they could be: without them nothing is said of label and groups.
     predictions : str, optional
         The column of stored predicted labels.
+    unlikely : str
+        How a model of these data did, where it did better than people can be told: ``right about all 600
+        people``. The columns that alone tell the label are then named from a lower bound on.
     """
     frame = table.frame
     features = list(frame.columns if data is None else data.features)
@@ -117,7 +126,7 @@ def examine(
         found += [
             *_same_attribute(data),
             *_label_is_prediction(data, spec, predictions),
-            *_telling(data),
+            *_telling(data, unlikely),
             *_standing_in(data),
             *_codes(data, spec),
         ]
@@ -381,21 +390,39 @@ def _label_is_prediction(data: AuditData, spec: DataSpec, predictions: str | Non
     ]
 
 
-def _telling(data: AuditData) -> list[Finding]:
+def _telling(data: AuditData, unlikely: str) -> list[Finding]:
     """Find features from each of which the label can be told, the strongest first."""
     if data.y is None:
         return []
     frame, y = _some(data.frame), _some(pd.Series(data.y)).to_numpy(dtype=bool)
-    strong = _ranked(frame, data.features, y, _GIVES_AWAY)
-    if not strong:
-        return []
+    strong = _ranked(frame, data.features, y, _HELPS if unlikely else _GIVES_AWAY)
     shown = [f"{name} ({auc:.2f})" for name, auc in strong]
     names = [name for name, _ in strong]
+    if unlikely:
+        return [_too_good(unlikely, names, shown)]
+    if not strong:
+        return []
     said = (
         f"{_listed(shown)} almost {'tells' if len(names) == 1 else 'each tell'} the outcome by itself (1 is "
         "certain, 0.5 a guess). Leave out what is only known afterwards."
     )
     return [Finding("gives the label away", said, (Mend(_leave(names), leave_out=tuple(names)),))]
+
+
+def _too_good(unlikely: str, names: Sequence[str], shown: Sequence[str]) -> Finding:
+    """Say that a model did better than is likely, and which columns may be why."""
+    said = f"The model is {unlikely}: few are so good, and fairness by it says little."
+    if not names:
+        said += " No column alone tells the outcome; several may together."
+        return Finding("unlikely performance", said)
+    said += (
+        f" Alone, {_listed(shown)} {'tells' if len(names) == 1 else 'tell'} the outcome best (1 is certain, "
+        "0.5 a guess). Leave out what is only known afterwards."
+    )
+    mends = [Mend(_leave([name]), leave_out=(name,)) for name in names[:3]]
+    if len(names) > 1:
+        mends.append(Mend(_leave(names), leave_out=tuple(names)))
+    return Finding("unlikely performance", said, tuple(mends))
 
 
 def _standing_in(data: AuditData) -> list[Finding]:

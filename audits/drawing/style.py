@@ -16,6 +16,7 @@ __all__ = [
     "ACCENT",
     "CONTRAST",
     "GREY",
+    "GROUPS",
     "INK",
     "OKABE_ITO",
     "alt_text",
@@ -31,6 +32,9 @@ __all__ = [
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 """Colour-blind safe (Okabe, Ito 2008), the strongest contrasts to white first."""
+
+GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
+"""Of groups drawn beside each other: those that a verdict or a direction has come last."""
 
 ACCENT = OKABE_ITO[0]
 CONTRAST = OKABE_ITO[1]

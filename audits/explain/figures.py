@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import plotly.graph_objects as go
 
+from audits.drawing.marks import dashes, dot, named
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.explain.result import Explained, ExplainResult
 from audits.explain.words import points
@@ -11,6 +14,7 @@ from audits.explain.words import points
 __all__ = ["left", "values"]
 
 _MOST = 15
+_RANGE = re.compile(r"(-?\d[\d.e+-]*) to (-?\d[\d.e+-]*)")
 
 
 def left(result: ExplainResult) -> go.Figure:
@@ -45,7 +49,10 @@ def left(result: ExplainResult) -> go.Figure:
     )
     gap = 100 * result.gap.value
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    figure.add_vline(x=gap, line={"color": GREY, "dash": "dot", "width": 2}, annotation_text="the whole gap")
+    figure.add_vline(x=gap, line={"color": GREY, "dash": "dot", "width": 2})
+    named(figure, [("what is left, with its interval", dot(INK)), ("the whole gap", dashes(GREY))])
+    if result.together.columns:
+        named(figure, [("the best few together", dot(ACCENT))])
     figure.update_yaxes(tickmode="array", tickvals=list(range(len(rows))), ticktext=[row[0] for row in rows])
     figure.update_xaxes(title="difference left among people alike, source minus target (percentage points)")
     first = result.each[0] if result.each else result.together
@@ -59,6 +66,12 @@ def left(result: ExplainResult) -> go.Figure:
 def _reach(item: Explained, end: str) -> float:
     value, found = item.unexplained.value, getattr(item.unexplained, end)
     return 0.0 if value is None or found is None else 100 * abs(found - value)
+
+
+def _cell(value: str) -> str:
+    """Word a value, or a range of numbers as people write them: ``8,475 to 32,500``."""
+    ends = _RANGE.fullmatch(value)
+    return describe(value if ends is None else f"{float(ends[1]):,.6g} to {float(ends[2]):,.6g}")
 
 
 def values(result: ExplainResult) -> go.Figure:
@@ -79,12 +92,12 @@ def values(result: ExplainResult) -> go.Figure:
                 mode="markers",
                 marker={"color": colour, "size": [6 + 18 * (n / most) ** 0.5 for n in people]},
                 customdata=people,
-                name=describe(name),
+                name=describe(name, longest=46),
                 hovertemplate="%{x:.1f} % of %{customdata:,.0f} people<extra>" + describe(name) + "</extra>",
             )
         )
     figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(shown))), ticktext=[describe(row.value) for row in shown]
+        tickmode="array", tickvals=list(range(len(shown))), ticktext=[_cell(row.value) for row in shown]
     )
     figure.update_xaxes(title="favorable (%)", range=[-3, 103])
     first = result.each[0]

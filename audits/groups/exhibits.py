@@ -8,7 +8,32 @@ from audits.groups.result import GroupsResult
 from audits.records import Exhibit, Section
 from audits.stats.words import number
 
-__all__ = ["section"]
+__all__ = ["said", "section"]
+
+_SAID = {
+    "rates": (
+        "Rates by {}",
+        "Each dot is a group's rate, its line the interval. Left of the dotted line a selection rate is "
+        "below "
+        "four fifths of the highest.",
+    ),
+    "differences": (
+        "Differences from the reference group of {}",
+        "A line that leaves out 0 is a difference for sure. The intervals hold for all groups and rates "
+        "together.",
+    ),
+    "scores": ("Scores by {}", "A line that lies further right: higher scores, better for the person."),
+    "calibration": (
+        "Do scores mean the same, by {}?",
+        "On the dotted line scores mean what they say; above it a group turns out better than its scores.",
+    ),
+}
+
+
+def said(name: str, attribute: str, more: str = "") -> tuple[str, str]:
+    """Return what stands above a figure of an attribute: a heading, and what to see."""
+    heading, caption = _SAID[name]
+    return heading.format(attribute), caption + more
 
 
 def section(result: GroupsResult) -> Section:
@@ -56,24 +81,19 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     found = [
         Exhibit(
             f"rates_{attribute}",
-            f"Rates by {attribute}",
-            f"Rates by {attribute} with intervals; the dotted line is four fifths of the highest "
-            f"selection rate, hollow groups are too small to say anything.{drawn}",
+            *said("rates", attribute, drawn),
             lambda: figures.rates(result, attribute),
             lambda: table[table["attribute"] == attribute].drop(columns="attribute"),
         ),
         Exhibit(
             f"differences_{attribute}",
-            f"Differences from the reference group of {attribute}",
-            f"Differences from the reference group of {attribute}, with intervals that hold for all groups "
-            f"and rates together.{drawn}",
+            *said("differences", attribute, drawn),
             lambda: figures.differences(result, attribute),
             lambda: result.differences_frame(attribute),
         ),
         Exhibit(
             f"scores_{attribute}",
-            f"Scores by {attribute}",
-            f"Distribution of scores by {attribute}.",
+            *said("scores", attribute),
             lambda: figures.scores(result, attribute),
             lambda: result.scores_frame(attribute),
         ),
@@ -97,8 +117,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
         found.append(
             Exhibit(
                 f"calibration_{attribute}",
-                f"Calibration by {attribute}",
-                f"Calibration by {attribute}: on the dotted line scores mean what they say.",
+                *said("calibration", attribute),
                 lambda: figures.calibration(result, attribute),
                 lambda: calibration,
             )

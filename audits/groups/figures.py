@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.data import group_name
+from audits.drawing.columns import group_parts, rows_in_columns
+from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
     GREY,
+    GROUPS,
     INK,
-    OKABE_ITO,
     describe,
     distinct,
     empty,
@@ -25,8 +28,8 @@ from audits.drawing.style import (
 )
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow, GroupsResult
-from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
-from audits.stats.words import count, percent
+from audits.stats import EVIDENCE, VERDICTS, Estimate
+from audits.stats.words import count, in_words, percent
 
 __all__ = [
     "MOST_GROUPS",
@@ -43,7 +46,12 @@ __all__ = [
 ]
 
 FOUR_FIFTHS = 0.8
-_LONGEST, _BESIDE = 46, 24  # letters of a name; up to which it stands beside its row, not above
+_BESIDE, _HOVERED = (
+    24,
+    60,
+)  # letters of a name that stands beside its row, not above; and where it is pointed at
+_LEGEND = 46  # letters of a name in a legend
+_NOT_JUDGED = "without a verdict of its own"
 _TITLE = 14  # letters in a line of a panel's title
 MOST_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
@@ -60,8 +68,8 @@ def rates(
 ) -> go.Figure:
     """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
 
-    Groups with too few people to say anything are hollow and grey. In the panel of selection rates a line
-    stands at four fifths of the highest rate.
+    A rate has the colour of its verdict, as in `differences`: hollow and grey where people are too few. In
+    the panel of selection rates a line stands at four fifths of the highest rate.
 
     Parameters
     ----------
@@ -78,10 +86,7 @@ def rates(
     ]
     if not rows or not names:
         return empty("There is no group to compare.")
-    labels = [
-        f"{label}{' (reference)' if row.is_reference else ''}"
-        for row, label in zip(rows, distinct([row.group for row in rows], longest=_LONGEST), strict=True)
-    ]
+    labels = [describe(row.group, longest=_HOVERED) for row in rows]
     figure = make_subplots(
         rows=1,
         cols=len(names),
@@ -90,38 +95,16 @@ def rates(
         subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
     )
     inside = people_of(result, attribute)
+    looks: set[str] = set()
     for panel, name in enumerate(names, start=1):
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             estimate = row.metric(name)
             if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
                 continue
-            colour, symbol = _mark(row)
+            colour, symbol = _mark(row, name)
+            looks.add(_said(row, name))
             figure.add_trace(
-                go.Scatter(
-                    x=[100 * estimate.value],
-                    y=[place],
-                    mode="markers",
-                    marker={
-                        "color": colour,
-                        "size": 9,
-                        "symbol": symbol,
-                        "line": {"color": colour, "width": 1.5},
-                    },
-                    error_x={
-                        "type": "data",
-                        "symmetric": False,
-                        "array": [100 * (estimate.high - estimate.value)],
-                        "arrayminus": [100 * (estimate.value - estimate.low)],
-                        "thickness": 1.8,
-                        "width": 0,
-                    },
-                    meta=[inside.get(row.group, "")],
-                    hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
-                    f"<br>{estimate.method}<extra>{label}</extra>",
-                    showlegend=False,
-                ),
-                row=1,
-                col=panel,
+                _rate(estimate, place, label, (colour, symbol), inside.get(row.group, "")), row=1, col=panel
             )
         if name == "selection_rate":
             best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
@@ -129,13 +112,50 @@ def rates(
                 x=100 * FOUR_FIFTHS * best, line={"color": GREY, "dash": "dot"}, row=1, col=panel
             )
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
-    row_height = rows_named(figure, labels, beside=_BESIDE)
+    _name_looks(figure, looks, four_fifths="selection_rate" in names)
+    pitch = _named_rows(
+        figure, attribute, [(row.group, row.n) for row in rows], _reference(result, attribute)
+    )
     ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
     alt = (
         f"Rates of {len(rows)} groups of {attribute} with intervals; selection rates from "
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
-    return finish(figure, height=130 + row_height * len(rows), alt=alt).update_layout(margin=_room(labels))
+    return _laid_out(figure, len(rows), pitch, alt)
+
+
+def _rate(estimate: Estimate, place: int, label: str, look: tuple[str, str], people: str) -> go.Scatter:
+    """A dot with its interval, in per cent; `people` says whom a click on it selects."""
+    colour, symbol = look
+    value, low, high = (100 * (end or 0.0) for end in (estimate.value, estimate.low, estimate.high))
+    return go.Scatter(
+        x=[value],
+        y=[place],
+        mode="markers",
+        marker={"color": colour, "size": 9, "symbol": symbol, "line": {"color": colour, "width": 1.5}},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - value],
+            "arrayminus": [value - low],
+            "thickness": 1.8,
+            "width": 0,
+        },
+        meta=[people],
+        hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
+        f"<br>{estimate.method}<extra>{label}</extra>",
+        showlegend=False,
+    )
+
+
+def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> None:
+    """Name the marks of rates that occur, and the line at four fifths."""
+    shown = [("reference", dot(INK, "diamond"))]
+    shown += [(each, dot(*verdict_look(each))) for each in VERDICTS]
+    shown += [(_NOT_JUDGED, dot(INK, "circle"))]
+    named(figure, [(words, look) for words, look in shown if words in looks])
+    if four_fifths:
+        named(figure, [("four fifths of the highest", dashes(GREY))])
 
 
 def drawn(
@@ -196,8 +216,8 @@ def differences(
         horizontal_spacing=0.03,
         subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
     )
-    labels = distinct([row.group for row in rows], longest=_LONGEST)
     inside = people_of(result, attribute)
+    labels = [describe(row.group, longest=_HOVERED) for row in rows]
     for panel, name in enumerate(names, start=1):
         known = [(place, row.differences[name]) for place, row in enumerate(rows)]
         for verdict in VERDICTS:
@@ -210,14 +230,18 @@ def differences(
                 figure.add_trace(trace, row=1, col=panel)
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
         figure.update_xaxes(title="points", nticks=4, row=1, col=panel)
-    row_height = rows_named(figure, labels, beside=_BESIDE)
-    reference = next(row.group for row in result.of(attribute) if row.is_reference)
+    verdicts_named(
+        figure,
+        [gap.verdict for row in rows for gap in row.differences.values() if gap.estimate.low is not None],
+    )
+    reference = _reference(result, attribute)
+    pitch = _named_rows(figure, attribute, [(row.group, row.n) for row in rows], reference)
     seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
     alt = (
-        f"Differences of {len(rows)} groups of {attribute} from {reference}, with intervals that hold "
-        f"together; {seen} groups differ for sure."
+        f"Differences of {len(rows)} groups of {attribute} from {in_words(reference)}, with "
+        f"intervals that hold together; {seen} groups differ for sure."
     )
-    return finish(figure, height=130 + row_height * len(rows), alt=alt).update_layout(margin=_room(labels))
+    return _laid_out(figure, len(rows), pitch, alt)
 
 
 def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
@@ -235,12 +259,11 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
         horizontal_spacing=0.03,
         subplot_titles=[wrapped(name, _TITLE) for name in panels],
     )
-    labels = distinct(groups, longest=_LONGEST)
     for panel, name in enumerate(panels, start=1):
         part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
         for side, colour, symbol, shift in (
-            ("raw", INK, "diamond", 0.14),
-            ("pooled", ACCENT, "circle", -0.14),
+            ("raw", INK, "diamond", 0.0),
+            ("pooled", ACCENT, "circle", -0.26),
         ):
             known = part[part[side].notna()]
             points = go.Scatter(
@@ -256,15 +279,16 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
             )
             figure.add_trace(points, row=1, col=panel)
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
-    row_height = rows_named(figure, labels, beside=_BESIDE) + 6
+    people = {row.group: row.n for row in result.of(attribute)}
+    pitch = _named_rows(
+        figure, attribute, [(group, people[group]) for group in groups], _reference(result, attribute)
+    )
     apart = (kept["pooled"] - kept["raw"]).abs().max()
     alt = (
         f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the farthest that one was "
         f"drawn is {100 * apart:.1f} points."
     )
-    return finish(figure, height=150 + row_height * len(groups), alt=alt).update_layout(
-        margin={**_room(labels), "t": 76}, legend={"y": 1.0 + 46 / (150 + row_height * len(groups))}
-    )
+    return _laid_out(figure, len(groups), pitch + 6, alt)
 
 
 def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
@@ -300,7 +324,7 @@ def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -
     )
     return finish(
         figure, height=130 + 36 * len(items), alt=f"Possible selection rates: {alt}."
-    ).update_layout(margin={**_room(labels), "t": 60})
+    ).update_layout(margin={"l": 14 + 7 * max(map(len, labels)), "r": 12, "t": 60, "b": 8})
 
 
 def _reach(value: pd.Series, low: pd.Series, high: pd.Series, thickness: float) -> dict[str, object]:
@@ -341,11 +365,10 @@ def beside(
         horizontal_spacing=0.03,
         subplot_titles=[wrapped(name, _TITLE) for name in panels],
     )
-    labels = distinct(groups, longest=_LONGEST)
     for panel, name in enumerate(panels, start=1):
         part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
         for side, label, colour, symbol, shift in zip(
-            ("first", "second"), names, (INK, ACCENT), ("diamond", "circle"), (0.14, -0.14), strict=True
+            ("first", "second"), names, (INK, ACCENT), ("diamond", "circle"), (0.0, -0.26), strict=True
         ):
             known = part[part[side].notna()]
             figure.add_trace(
@@ -364,16 +387,13 @@ def beside(
                 col=panel,
             )
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
-    row_height = rows_named(figure, labels, beside=_BESIDE) + 6
+    pitch = _named_rows(figure, attribute, [(group, None) for group in groups], "")
     sure = mine[(mine["change low"] > 0) | (mine["change high"] < 0)]
     alt = (
         f"Rates of two models for {len(groups)} groups of {attribute}; in {len(sure)} of {len(mine)} rates "
         "the paired interval of the change excludes 0."
     )
-    height = 150 + row_height * len(groups)
-    return finish(figure, height=height, alt=alt).update_layout(
-        margin={**_room(labels), "t": 76}, legend={"y": 1.0 + 46 / height}
-    )
+    return _laid_out(figure, len(groups), pitch + 6, alt)
 
 
 def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
@@ -382,7 +402,7 @@ def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
         [100 * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
         for _, gap in part
     ]
-    colour, symbol = _look(part[0][1].verdict)
+    colour, symbol = verdict_look(part[0][1].verdict)
     return go.Scatter(
         x=[value for _, value, _ in ends],
         y=[place for place, _ in part],
@@ -402,32 +422,65 @@ def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
     )
 
 
-def _room(labels: list[str]) -> dict[str, int]:
-    """A left margin that holds the labels from the first drawing on, before their font has come."""
-    longest = max(map(len, labels))
-    return {"l": 8 if longest > _BESIDE else 14 + 7 * longest, "r": 12, "t": 52, "b": 8}
+def _reference(result: GroupsResult, attribute: str) -> str:
+    return next((row.group for row in result.of(attribute) if row.is_reference), "")
 
 
-def _mark(row: GroupRow) -> tuple[str, str]:
+def _said(row: GroupRow, rate: str) -> str:
+    """Say what the mark of a group's rate means."""
+    if row.is_reference:
+        return "reference"
+    return row.differences[rate].verdict if rate in row.differences else _NOT_JUDGED
+
+
+def _mark(row: GroupRow, rate: str) -> tuple[str, str]:
     if row.is_reference:
         return INK, "diamond"
-    return _look(row.verdict)
+    return verdict_look(row.differences[rate].verdict) if rate in row.differences else (INK, "circle")
 
 
-def _look(verdict: str | None) -> tuple[str, str]:
-    if verdict == INSUFFICIENT:
-        return GREY, "circle-open"
-    return (CONTRAST, "circle") if verdict == EVIDENCE else (ACCENT, "circle")
+def _named_rows(
+    figure: go.Figure, attribute: str, groups: Sequence[tuple[str, float | None]], reference: str
+) -> int:
+    """Name the rows by group: beside the panels where names are short, else above the marks in columns."""
+    labels = [f"{describe(group)}{' (reference)' if group == reference else ''}" for group, _ in groups]
+    if max(map(len, labels)) <= _BESIDE:
+        return rows_named(figure, labels, beside=_BESIDE)
+    split = [group_parts(attribute, group) for group, _ in groups]
+    heads = attribute.split(" × ")
+    if any(len(parts) != len(heads) for parts in split):
+        split, heads = [[group] for group, _ in groups], [attribute]
+    if any(n is None for _, n in groups):
+        return rows_in_columns(figure, split, heads)
+    people = [f"{count(n or 0)}" for group, n in groups]
+    rows = [[*parts, n] for parts, n in zip(split, people, strict=True)]
+    return rows_in_columns(figure, rows, [*heads, "people"])
 
 
-def scores(result: GroupsResult, attribute: str, *, most: int = 7) -> go.Figure:
+def _laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
+    """Finish a figure of one row a group: its legend above the titles of the panels."""
+    height = 170 + pitch * (rows + (pitch > 30))  # names above the marks have a head
+    labels = [text for text in figure.layout.yaxis.ticktext or () if text]
+    left = 14 + 7 * max(map(len, labels)) if labels else 8  # before their font has come
+    return finish(figure, height=height, alt=alt).update_layout(
+        margin={"l": left, "r": 12, "t": 84, "b": 8}, legend={"y": 1.0 + 46 / (height - 140)}
+    )
+
+
+def _colours(rows: Sequence[GroupRow]) -> list[str]:
+    """A colour a group that no verdict has: the reference black, as its diamond."""
+    others = itertools.cycle(GROUPS)
+    return [INK if row.is_reference else next(others) for row in rows]
+
+
+def scores(result: GroupsResult, attribute: str, *, most: int = 5) -> go.Figure:
     """Draw the distribution of scores of the largest groups, each as a share of its people."""
     rows = result.of(attribute)[:most]
     edges = result.score_edges
     centres = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = go.Figure()
-    labels = distinct([row.group for row in rows])
-    for row, label, colour in zip(rows, labels, OKABE_ITO, strict=False):
+    labels = distinct([row.group for row in rows], longest=_LEGEND)
+    for row, label, colour in zip(rows, labels, _colours(rows), strict=True):
         figure.add_trace(
             go.Scatter(
                 x=centres,
@@ -451,8 +504,8 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
     figure = go.Figure(
         go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dot"}, name="calibrated")
     )
-    labels = distinct([row.group for row in rows])
-    for row, label, colour in zip(rows, labels, OKABE_ITO, strict=False):
+    labels = distinct([row.group for row in rows], longest=_LEGEND)
+    for row, label, colour in zip(rows, labels, _colours(rows), strict=True):
         bins = row.calibration
         if bins is None:
             continue

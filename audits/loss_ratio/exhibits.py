@@ -7,7 +7,32 @@ from audits.loss_ratio import figures as figures
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["section"]
+__all__ = ["SAID", "section"]
+
+SAID = {
+    "against_tolerance": (
+        "How many times as large",
+        "Right of the dashed line: larger than you accept. The short stroke is the bound that has to lie "
+        "beyond it for sure.",
+    ),
+    "along_flow": (
+        "How long people were moved",
+        "Where the line still rises at the right end, longer moves would find more.",
+    ),
+    "ratios": (
+        "Whose loss grows",
+        "Bars right of the dashed line are people whose loss grows by more than you accept.",
+    ),
+    "by_group": (
+        "Which groups' loss grows",
+        "Each group's mean with its interval; right of the dashed line it is more than you accept.",
+    ),
+    "subspace": (
+        "What was moved",
+        "Long bars: features that mostly say what should not matter.",
+    ),
+}
+"""What stands above each figure: a heading, and what to see."""
 
 
 def section(result: LossRatioResult) -> Section:
@@ -15,36 +40,31 @@ def section(result: LossRatioResult) -> Section:
     exhibits = [
         Exhibit(
             "against_tolerance",
-            "Against the tolerance",
-            "Both ratios with interval and one-sided lower bound, against the tolerance.",
+            *SAID["against_tolerance"],
             lambda: figures.against_tolerance(result),
             result.to_frame,
         ),
         Exhibit(
             "along_flow",
-            "Along the flow",
-            "The loss ratio along the flow.",
+            *SAID["along_flow"],
             lambda: figures.along_flow(result),
             result.curve_frame,
         ),
         Exhibit(
             "ratios",
-            "Ratios of people",
-            "How many people have which ratio.",
+            *SAID["ratios"],
             lambda: figures.ratios(result),
             result.histogram_frame,
         ),
         Exhibit(
             "by_group",
-            "By group",
-            "The mean ratio by group.",
+            *SAID["by_group"],
             lambda: figures.by_group(result),
             result.groups_frame,
         ),
         Exhibit(
             "subspace",
-            "What the fair metric lets move",
-            "The features on which the sensitive subspace loads.",
+            *SAID["subspace"],
             lambda: figures.subspace(result),
             result.features_frame,
         ),

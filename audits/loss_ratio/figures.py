@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from audits.drawing.marks import box, dot, named
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.loss_ratio import GroupRatio, LossRatioResult, Tested
@@ -73,6 +74,10 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
         )
     figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
     drawn = [x for trace in figure.data for x in trace.x]
+    said = {True: ("above the tolerance for sure", CONTRAST), False: ("not above it for sure", ACCENT)}
+    met = [said[each] for each in dict.fromkeys(test.reject for _, test in tests)]
+    lower = {"mode": "markers", "marker": {"color": INK, "symbol": "line-ns-open", "size": 14}}
+    named(figure, [*((words, dot(colour)) for words, colour in met), ("lower bound", lower)])
     _mark(figure, "x", standing.loss.tolerance, drawn)
     figure.update_xaxes(
         **_ratio_axis([*drawn, standing.loss.tolerance], "times as large after the move (log scale)")
@@ -84,7 +89,7 @@ def against_tolerance(result: LossRatioResult, tolerance: float | None = None) -
         f"{number(standing.loss.lower_bound)} lies "
         f"{'above' if standing.loss.reject else 'not above'} it."
     )
-    return finish(figure, height=240, alt=alt)
+    return _legend_above(finish(figure, height=270, alt=alt))
 
 
 def along_flow(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
@@ -137,8 +142,10 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
                 for bar in bars
             ],
             hovertemplate="%{customdata[0]} to %{customdata[1]} times: %{y:,.0f} people<extra></extra>",
+            showlegend=False,
         )
     )
+    named(figure, [("within the tolerance", box(ACCENT)), ("above it", box(CONTRAST))])
     ends = [bars[0].low, bars[-1].high, tolerance]
     _mark(figure, "x", tolerance, ends)
     figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
@@ -148,7 +155,7 @@ def ratios(result: LossRatioResult, tolerance: float | None = None) -> go.Figure
         f"Distribution of the ratios of {count(result.statistic.n)} people, from {number(bars[0].low)} to "
         f"{number(bars[-1].high)}; about {count(above)} lie above the tolerance of {number(tolerance)}."
     )
-    return finish(figure, height=300, alt=alt).update_layout(bargap=0)
+    return _legend_above(finish(figure, height=330, alt=alt)).update_layout(bargap=0)
 
 
 def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figure:
@@ -183,8 +190,11 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
             customdata=[count(item.statistic.n) for item in shown],
             meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
             hovertemplate="%{y}: %{x:.3g} (%{customdata} people)<extra></extra>",
+            showlegend=False,
         )
     )
+    if "circle-open" in symbols:
+        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
     of = f", {describe(attributes[0], longest=14)}" if len(attributes) == 1 else ""
     ends = [end for item in shown for end in (item.statistic.value, item.statistic.low, item.statistic.high)]
     _mark(figure, "x", tolerance, ends)
@@ -192,7 +202,7 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
     alt = "Mean loss ratio by group: " + ", ".join(
         f"{item.group} {number(item.statistic.value)}" for item in result.groups[:8]
     )
-    return finish(figure, height=90 + 28 * len(shown), alt=f"{alt}.")
+    return _legend_above(finish(figure, height=120 + 28 * len(shown), alt=f"{alt}."))
 
 
 def _both(item: GroupRatio) -> str:
@@ -200,6 +210,12 @@ def _both(item: GroupRatio) -> str:
     long = len(item.attribute) + len(item.group) > _LONGEST_BOTH
     attribute = f"{item.attribute[:_SHORT]}…" if long and len(item.attribute) > _SHORT else item.attribute
     return f"{attribute}: {item.group}"
+
+
+def _legend_above(figure: go.Figure) -> go.Figure:
+    """Place the legend above the label of the tolerance."""
+    height = figure.layout.height
+    return figure.update_layout(margin={"t": 60}, legend={"y": 1.0 + 24 / (height - 120)})
 
 
 def _mark(

@@ -140,7 +140,7 @@ def _open(
     answers = service.ask(sample)
     again = service.ask(sample.iloc[::-1])
     notes = [
-        f"The {service.name} was asked for each score while the audit ran; another model may answer there "
+        f"The {service.name} is asked for each score while an audit runs; another model may answer there "
         "later."
     ]
     if not _alike(answers, again[::-1]):

@@ -7,7 +7,42 @@ from audits.outcome_transport.result import OutcomeTransportResult
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent
 
-__all__ = ["section"]
+__all__ = ["SAID", "section"]
+
+SAID = {
+    "judged": (
+        "What the verdict rests on",
+        "A bar that leaves out 0 shows a group treated more or less evenly than the others; one within "
+        "the grey band, by too little to matter.",
+    ),
+    "flows": (
+        "Whose outcomes become whose",
+        "Each band leads from people on the left to those whose outcomes theirs are mapped to; wider "
+        "bands are more people.",
+    ),
+    "flow_matrix": (
+        "The same as shares",
+        "Each row adds up to 100 %: the share of its people who are mapped to each column.",
+    ),
+    "bias": (
+        "How unlike, by group",
+        "Further right: less like the people with the same outcome. The thick bar is the sampling "
+        "interval, the thin one holds every optimal matching.",
+    ),
+    "subgroup_bias": (
+        "How unlike, by group and outcome",
+        "The same for the people of each outcome.",
+    ),
+    "roles": (
+        "How unlike in what people can and cannot change",
+        "The distance over the features of one role only, with its interval.",
+    ),
+    "role_spread": (
+        "How far single people are apart",
+        "A long box: some people of the group have no counterpart like them.",
+    ),
+}
+"""What stands above each figure: a heading, and what to see."""
 
 
 def section(result: OutcomeTransportResult) -> Section:
@@ -17,23 +52,20 @@ def section(result: OutcomeTransportResult) -> Section:
     exhibits = [
         Exhibit(
             "judged",
-            "What the verdict rests on",
-            "The interval that the verdict follows from, and how much is said not to matter.",
+            *SAID["judged"],
             lambda: figures.judged(result),
             result.judged_frame,
         ),
         Exhibit(
             "flows",
-            "Flows",
-            "Whose outcomes are mapped onto whose: bands as wide as the mass.",
+            *SAID["flows"],
             lambda: figures.sankey(result),
             lambda: flows,
             wide=True,
         ),
         Exhibit(
             "flow_matrix",
-            "Flows as shares",
-            "The same as shares of each row.",
+            *SAID["flow_matrix"],
             lambda: figures.flow_matrix(result),
             lambda: flows,
             wide=True,
@@ -43,9 +75,7 @@ def section(result: OutcomeTransportResult) -> Section:
         exhibits.append(
             Exhibit(
                 "bias",
-                "Bias by group",
-                "Mean bias by group: the thick bar is the sampling interval, the thin one holds every "
-                "optimal coupling's value.",
+                *SAID["bias"],
                 lambda: figures.bias(result),
                 lambda: table[table["level"] != "subgroup"],
             )
@@ -54,8 +84,7 @@ def section(result: OutcomeTransportResult) -> Section:
         exhibits.append(
             Exhibit(
                 "subgroup_bias",
-                "Bias by subgroup",
-                "The same by subgroup.",
+                *SAID["subgroup_bias"],
                 lambda: figures.bias(result, level="subgroup"),
                 lambda: table[table["level"] != "group"],
             )
@@ -64,16 +93,13 @@ def section(result: OutcomeTransportResult) -> Section:
         exhibits += [
             Exhibit(
                 "roles",
-                "Bias by role",
-                "Mean bias by group where distance is taken over the features of one role only.",
+                *SAID["roles"],
                 lambda: figures.roles(result),
                 result.roles_frame,
             ),
             Exhibit(
                 "role_spread",
-                "Individual bias by role",
-                "How unlike each person's counterparts are, by group and role: boxes hold the middle half of "
-                "the people, whiskers 5 to 95 %.",
+                *SAID["role_spread"],
                 lambda: figures.role_spread(result),
                 result.roles_frame,
             ),

@@ -6,6 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.drawing.boxes import quantile_boxes
+from audits.drawing.marks import band, named
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
@@ -232,9 +234,8 @@ def judged(result: OutcomeTransportResult) -> go.Figure:
             opacity=0.12,
             line_width=0,
         )
-        band = {"color": GREY, "size": 14, "symbol": "square", "opacity": 0.4}
-        figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", marker=band, name="does not matter"))
-    figure.add_vline(x=0.0, line={"color": CONTRAST, "dash": "dot", "width": 1})
+        named(figure, [("too little to matter", band())])
+    figure.add_vline(x=0.0, line={"color": INK, "width": 1})
     figure.update_xaxes(title="mean bias minus<br>that of the others" if groups else "Wasserstein distance")
     interval = result.judged.interval
     alt = f"What the verdict rests on: {number(interval.value)}{interval_words(interval)}, {result.verdict}."
@@ -316,26 +317,14 @@ def role_spread(result: OutcomeTransportResult) -> go.Figure:
     )
     for k, role in enumerate(roles):
         mine = [row for row in rows if row.role == role]
-        low, q1, median, q3, high = (
-            list(each) for each in zip(*(row.quantiles for row in mine), strict=True)
+        boxes = quantile_boxes(
+            [names[row.group] for row in mine],
+            [row.quantiles for row in mine],
+            [row.bias.value for row in mine],
+            OKABE_ITO[k],
+            said=k == 0,
         )
-        figure.add_trace(
-            go.Box(
-                y=[names[row.group] for row in mine],
-                orientation="h",
-                lowerfence=low,
-                q1=q1,
-                median=median,
-                q3=q3,
-                upperfence=high,
-                mean=[row.bias.value for row in mine],
-                marker={"color": OKABE_ITO[k]},
-                showlegend=False,
-                name=role,
-            ),
-            row=k + 1,
-            col=1,
-        )
+        figure.add_trace(boxes, row=k + 1, col=1)
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(rangemode="tozero")
     figure.update_xaxes(title="distance of a person to those with the same outcome", row=len(roles), col=1)
@@ -345,7 +334,9 @@ def role_spread(result: OutcomeTransportResult) -> go.Figure:
         f"to 95 %; the largest median is that of {widest.group} in {widest.role} features, "
         f"{number(widest.quantiles[2])}."
     )
-    return finish(figure, height=90 + len(roles) * (70 + 34 * len(groups)), alt=alt)
+    height = 130 + len(roles) * (70 + 34 * len(groups))
+    figure = finish(figure, height=height, alt=alt)
+    return figure.update_layout(margin={"t": 84}, legend={"y": 1.0 + 26 / (height - 130)})  # above the titles
 
 
 def blue_college(table: pd.DataFrame) -> go.Figure:

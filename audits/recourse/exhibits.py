@@ -58,35 +58,37 @@ def section(result: RecourseResult) -> Section:
         Exhibit(
             "reclassified",
             "Accepted on the way",
-            "Share of rejected people accepted as they move towards their accepted counterparts.",
+            "The further the rejected come towards their accepted counterparts, the more are accepted.",
             lambda: figures.reclassified(result),
             result.to_frame,
         ),
         Exhibit(
             "scores",
             "Scores today and at the largest step",
-            "Scores today and at the largest step.",
+            "Further right: nearer to being accepted.",
             lambda: figures.score_distribution(result, result.steps[-1]),
             lambda: result.to_frame()[["alpha", "mean score", "score low", "score high"]],
         ),
         Exhibit(
             "burden",
             "How far each group has to go",
-            "How far each group's people have to go until they are accepted.",
+            "Further right: larger changes, on average, until a group's people are accepted.",
             lambda: figures.burden(result),
             result.groups_frame,
         ),
         Exhibit(
             "apart",
             "Who is accepted at the last step",
-            "Each group's share accepted minus that of the others, and how much is said not to matter.",
+            "Right of 0 more of a group are accepted than of the others; within the grey band by too little "
+            "to matter.",
             lambda: figures.apart(result),
             result.groups_frame,
         ),
         Exhibit(
             "changes",
             "What changes on the way",
-            "What changes on the way, on average; its intervals hold given whom each is paired with.",
+            "How much changes on average: to the right it grows, to the left it shrinks; its intervals hold "
+            "given whom each is paired with.",
             lambda: figures.changes(result),
             result.changes_frame,
         ),

@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import band, dot, named, verdict_look, verdicts_named
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
     ACCENT,
-    CONTRAST,
     GREY,
+    GROUPS,
     INK,
-    OKABE_ITO,
     alt_text,
     describe,
     distinct,
@@ -50,7 +50,7 @@ def reclassified(result: RecourseResult) -> go.Figure:
     if len(result.by_group) > 1:
         names = distinct([row.group for row in groups])
         lines += [
-            (f"{names[k]} ({count(row.n)})", OKABE_ITO[k], list(row.reclassified))
+            (f"{names[k]} ({count(row.n)})", GROUPS[k], list(row.reclassified))
             for k, row in enumerate(groups)
         ]
     for name, colour, shares in lines:
@@ -133,7 +133,7 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
             y=distinct([row.feature for row in rows]),
             orientation="h",
             showlegend=False,
-            marker={"color": [ACCENT if value > 0 else CONTRAST for value in values]},
+            marker={"color": ACCENT},
             error_x=_error_bars(
                 [_scaled(row.mean_change, row.scale) for row in rows],
             ),
@@ -208,7 +208,7 @@ def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[
     bars = {
         "type": "bar",
         "x": [value for value, _, _ in ends],
-        "marker": {"color": [ACCENT if value > 0 else CONTRAST for value, _, _ in ends]},
+        "marker": {"color": ACCENT},
         "error_x": _error_bars(ends),
         "customdata": hover,
     }
@@ -289,15 +289,19 @@ def burden(result: RecourseResult) -> go.Figure:
             textposition=["top left" if 2 * value > max(values) else "top right" for value in values],
             marker={
                 "size": 10,
-                "color": [ACCENT if row.burden.low is not None else "#FFFFFF" for row in rows],
+                "color": ACCENT,
+                "symbol": ["circle" if row.burden.low is not None else "circle-open" for row in rows],
                 "line": {"color": ACCENT, "width": 1.5},
             },
             error_x=_error_bars([_scaled(row.burden, 1.0) for row in rows]),
             customdata=[[percent(row.never.value, row.n)] for row in rows],
             meta=[people_id(of_run("group", within=[row.group])) for row in rows],
             hovertemplate="%{y}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
+            showlegend=False,
         )
     )
+    if any(row.burden.low is None for row in rows):
+        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
     figure.update_xaxes(title="mean burden<br>(above: minus that of the others)", rangemode="tozero")
     figure.update_yaxes(range=[-0.5, len(rows) - 0.3])
     alt = (
@@ -323,7 +327,12 @@ def apart(result: RecourseResult) -> go.Figure:
             x=[value for value, _, _ in ends],
             y=distinct([name for name, _ in rows]),
             mode="markers",
-            marker={"size": 10, "color": ACCENT},
+            marker={
+                "size": 10,
+                "color": [verdict_look(one.verdict)[0] for _, one in rows],
+                "symbol": [verdict_look(one.verdict)[1] for _, one in rows],
+                "line": {"width": 1.5},
+            },
             error_x=_error_bars(ends),
             customdata=[[one.verdict] for _, one in rows],
             meta=[people_id(of_run("group", within=[name])) for name, _ in rows],
@@ -333,7 +342,9 @@ def apart(result: RecourseResult) -> go.Figure:
     )
     material = 100 * float(result.options["material"])
     figure.add_vrect(x0=-material, x1=material, fillcolor=GREY, opacity=0.12, line_width=0)
-    figure.add_vline(x=0.0, line={"color": CONTRAST, "dash": "dot", "width": 1})
+    figure.add_vline(x=0.0, line={"color": INK, "width": 1})
+    verdicts_named(figure, [one.verdict for _, one in rows])
+    named(figure, [("too little to matter", band())])
     figure.update_xaxes(title="accepted at the last step,<br>minus the others (points)")
     told = "; ".join(
         f"{name} {value:+.1f} ({low:+.1f} to {high:+.1f})"
@@ -399,7 +410,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
     names = [f"{step['alpha']:g}" for step in steps]
     figure.update_layout(sliders=[frame_slider(names, [_told(step) for step in steps], active)])
     if reached:
-        figure.add_vline(x=flips, line={"color": CONTRAST, "dash": "dot"}, annotation_text="accepted")
+        figure.add_vline(x=flips, line={"color": INK, "dash": "dot"}, annotation_text="accepted")
     return _arranged(figure, result, f"accepted from α {flips:g}" if reached else "never accepted", row)
 
 

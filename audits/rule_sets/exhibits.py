@@ -14,7 +14,27 @@ from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.words import without_luck
 from audits.stats.words import count, number, percent_interval
 
-__all__ = ["section"]
+__all__ = ["SAID", "section"]
+
+SAID = {
+    "leaderboard": (
+        "Groups that are decided most differently",
+        "Long bars lie far from everyone else; hollow ones may be chance. Groups that overlap are one row.",
+    ),
+    "support": (
+        "All groups that were looked at",
+        "Low at the left: small groups that get the favorable decision far less often than everyone else.",
+    ),
+    "sunburst": (
+        "Where they sit among all people",
+        "Each ring adds an attribute; orange parts get the favorable decision less often than everyone else.",
+    ),
+    "sweep": (
+        "What larger groups alone would show",
+        "Where the line falls steeply, only small groups stand out.",
+    ),
+}
+"""What stands above each figure: a heading, and what to see."""
 
 
 def section(result: RuleSetsResult) -> Section:
@@ -23,9 +43,7 @@ def section(result: RuleSetsResult) -> Section:
     exhibits = [
         Exhibit(
             "leaderboard",
-            "Leaderboard",
-            "Groups by how far their favorable share lies from everyone else's; overlapping groups are "
-            "one row.",
+            *SAID["leaderboard"],
             lambda: figures.leaderboard(result),
             result.to_frame,
         ),
@@ -42,22 +60,19 @@ def section(result: RuleSetsResult) -> Section:
         *_around(result),
         Exhibit(
             "support",
-            "Support and score",
-            "Every rule set by the share of people in it and its difference from everyone else.",
+            *SAID["support"],
             lambda: figures.support_and_score(result),
             lambda: result.to_frame()[["rule set", "support", "score", "direction"]],
         ),
         Exhibit(
             "sunburst",
-            "People by attribute",
-            "People by one attribute, then by the next.",
+            *SAID["sunburst"],
             lambda: figures.sunburst(tree),
             lambda: tree.drop(columns=["id", "parent"]),
         ),
         Exhibit(
             "sweep",
-            "Smallest groups looked at",
-            "The largest score when only larger groups are looked at.",
+            *SAID["sweep"],
             lambda: figures.sweep(result),
             lambda: pd.DataFrame(
                 [

@@ -13,7 +13,33 @@ from audits.sensitivity.sides import QUANTILES
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 
-__all__ = ["curves_table", "metrics_table", "section", "sides_table"]
+__all__ = ["SAID", "curves_table", "metrics_table", "section", "sides_table"]
+
+SAID = {
+    "histogram": (
+        "Who leans on protected status",
+        "Right of the line people are flagged; the grey band is the interval of the line.",
+    ),
+    "by_group": (
+        "Whose predictions",
+        "Right of 1 a group's predictions lean more on protected status than everyone else's.",
+    ),
+    "features": (
+        "Through which features",
+        "The longest bars carry most of what gives protected status away.",
+    ),
+    "status": (
+        "How well protected status can be told",
+        "Dots on the line: what is stated is so. The flatter they lie, the less the features tell.",
+    ),
+}
+"""What stands above each figure: a heading, and what to see."""
+
+
+def said(name: str, more: str = "") -> tuple[str, str]:
+    """Return what stands above a figure, with what else there is to say of this result."""
+    heading, caption = SAID[name]
+    return heading, caption + more
 
 
 def section(result: SensitivityResult) -> Section:
@@ -21,15 +47,13 @@ def section(result: SensitivityResult) -> Section:
     exhibits = [
         Exhibit(
             "histogram",
-            "People by sensitivity",
-            "People by sensitivity; beyond the line they are flagged.",
+            *SAID["histogram"],
             lambda: figures.histogram(result),
             result.histogram_frame,
         ),
         Exhibit(
             "by_group",
-            "By group",
-            "Mean sensitivity of each group as times everyone else's; 1 is no difference.",
+            *SAID["by_group"],
             lambda: figures.groups(result),
             result.to_frame,
         ),
@@ -45,15 +69,13 @@ def section(result: SensitivityResult) -> Section:
         ),
         Exhibit(
             "features",
-            "By feature",
-            f"Each feature's part of all sensitivity.{_of_few(result)}",
+            *said("features", _of_few(result)),
             lambda: figures.features(result),
             result.features_frame,
         ),
         Exhibit(
             "status",
-            "Protected-status models",
-            "The protected-status models on people they have not seen: what they state, and what is so.",
+            *SAID["status"],
             lambda: figures.calibration(result),
             result.calibration_frame,
         ),

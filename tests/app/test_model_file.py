@@ -66,7 +66,7 @@ def test_what_feeds_what_and_five_scores_or_the_refusal(
     assert feeds["column that feeds it"].tolist() == NUMBERS
     assert feeds["of the first person"].tolist() == [f"{PEOPLE[name].iloc[0]:g}" for name in NUMBERS]
     own = fitted.predict_proba(PEOPLE[NUMBERS].to_numpy("float32")[:5])[:, 1]
-    shown = next(text for text in said if text.startswith("Favourable scores of the first 5 people: "))
+    shown = next(text for text in said if text.startswith("Favorable scores of the first 5 people: "))
     found = [float(each) for each in shown.removesuffix(".").split(": ")[1].split(", ")]
     np.testing.assert_allclose(found, own, rtol=1e-3)
     assert not at.button(key="next").disabled

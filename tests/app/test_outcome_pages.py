@@ -106,6 +106,31 @@ def test_recourse_starts_with_something_to_change(space, name, columns) -> None:
     assert guessed == (name != "loans")
 
 
+def test_recourse_asks_what_a_person_can_change_and_never_proposes_what_nobody_does(space) -> None:
+    """Columns as in Adult: a weight of the row, a family whose name does not say so, years that only grow."""
+    family = ["Husband", "Wife", "Unmarried", "Own-child"] * 30
+    whole = {name: range(120) for name in ("fnlwgt", "age", "hours", "education_num")}
+    names = ["x", "z", "fnlwgt", "position", "age", "hours", "education_num"]
+    frame = people(position=family, **whole)
+    at = brought(space, frame, data={"features": names}).switch_page(RECOURSE).run()
+    assert not at.exception
+    assert at.multiselect(key="actionable").value == ["x", "z", "hours", "education_num"]
+    asked = {each.label.replace("\\", ""): each for each in at.segmented_control}
+    assert {name: each.value for name, each in asked.items()} == {
+        "x": "yes", "z": "yes", "hours": "yes", "education_num": "only upwards",
+        "fnlwgt": "no", "position": "no", "age": "no",
+    }  # fmt: skip
+    assert asked["position"].options == ["no", "yes"], "a category has no direction"
+    asked["age"].set_value("only upwards").run()
+    asked = {each.label.replace("\\", ""): each for each in at.segmented_control}
+    asked["z"].set_value("no").run()
+    assert not at.exception
+    assert at.multiselect(key="actionable").value == ["x", "hours", "education_num", "age"]
+    at.button(key="run").click().run()
+    chosen = space.runs()[0]["spec"]["audits"][0]["recourse"]
+    assert chosen["limits"] == {"education_num": {"direction": "up"}, "age": {"direction": "up"}}
+
+
 def test_recourse_slides_in_the_browser_without_another_run(space) -> None:
     at = visit(space).button(key="open-hiring").click().run()
     at.switch_page(RECOURSE).run()
@@ -148,7 +173,7 @@ def brought(space, frame, *, model=None, data=None, threshold=0.5):
     path = space.add_file("people.csv", io.BytesIO(frame.to_csv(index=False).encode()))
     draft = from_files([path], "upload")
     columns = {"label": "good", "favorable": 1, "protected": ["group"], "features": ["x", "z"]}
-    draft = with_data(draft, **columns, **(data or {}))
+    draft = with_data(draft, **{**columns, **(data or {})})
     draft["spec"]["model"] = model or {"train": "logistic"}
     draft["spec"]["threshold"] = threshold
     space.save_draft(draft)
@@ -217,6 +242,22 @@ def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> 
     at = brought(space, frame, data=data).switch_page(RECOURSE).run()
     assert not at.exception
     assert any("does not read idle" in text for text in texts(at)), texts(at)
+
+
+def test_a_model_that_reads_the_outcome_is_told_from_a_good_one_once_it_was_run(space) -> None:
+    frame = people()
+    frame["closed"] = frame["good"]
+    at = brought(space, frame, data={"features": ["x", "z", "closed"]}).switch_page("views/groups.py").run()
+    ended(space, at)
+    assert any("The model is right about all 36 people" in text for text in texts(at))
+    at.switch_page("views/data_model.py").run()
+    assert not at.exception
+    assert any("closed (1.00) tells the outcome best" in text for text in texts(at))
+    at.button(key="mend-unlikely-performance-0").click().run()
+    assert space.draft()["spec"]["data"]["features"] == ["x", "z"]
+    keys = [str(button.key) for button in at.button]
+    assert "unmend" in keys
+    assert not any("unlikely" in key for key in keys), "that was with other features"
 
 
 def test_equal_opportunity_runs_from_the_page(space) -> None:

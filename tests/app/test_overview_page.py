@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from urllib.parse import parse_qs
 
 import pandas as pd
 
 from app import drafts, work
 from audits.groups import at_threshold
 from audits.stats.words import number
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import MAIN, AppTest, texts, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/groups.py"
@@ -68,6 +69,22 @@ def test_other_audits_are_cards_and_another_threshold_lies_beside(space) -> None
     at.switch_page(PAGE).run()
     at = run_here(at, space)
     assert any(text[:200] == finding[:200] for text in texts(at))
+    link = next(
+        link.proto
+        for link in at.get("page_link")
+        if link.proto.label == "Flipsets →" and link.proto.query_string
+    )
+    query = parse_qs(link.query_string)
+    flipset = next(run for run in space.runs() if "flipset" in run["spec"]["audits"][0])
+    assert flipset["key"].startswith(query["run"][0])
+    came = AppTest.from_file(MAIN, default_timeout=60)  # without the choices, which only a browser brings
+    came.query_params.update({"run": query["run"], "w": space.token})
+    came.switch_page("views/flipset.py").run()
+    assert not came.exception
+    assert came.container(key="finding").text[0].value == finding
+    assert any("with other choices than those at the side" in text for text in texts(came))
+    came.number_input(key="shuffles").set_value(19).run()
+    assert not came.button(key="run").disabled, "a changed choice leaves the run"
     draft = space.draft()
     space.save_draft({**draft, "spec": {**draft["spec"], "threshold": 0.7}})
     at.run()

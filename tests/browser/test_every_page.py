@@ -6,26 +6,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from benchmarks.serving import PAGES, Served
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 
 pytestmark = pytest.mark.browser
 
-PAGES = (
-    "",
-    "groups",
-    "flipset",
-    "explain",
-    "barycentre",
-    "loss_ratio",
-    "outcome_transport",
-    "recourse",
-    "rule_sets",
-    "sensitivity",
-    "monitor",
-    "saved",
-    "tour",
-)
 _BAD = {"serious", "critical"}
 
 
@@ -49,9 +35,9 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
     found += serious(page)
     acts.open_example(page, "hiring")
     address = page.url.partition("?")[2]
-    for scheme, name in [("light", name) for name in PAGES] + [("dark", "groups"), ("dark", "")]:
+    for scheme, name in [("light", name) for name in PAGES] + [("dark", "groups"), ("dark", PAGES[0])]:
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.goto(f"{server.url}/{name}?{address}")
+        page.goto(Served(server.url, server.pid).page(name, address))
         page.wait_for_selector("h1", timeout=acts.SLOW)
         acts.settle(page)
         if name == "groups" and scheme == "light":

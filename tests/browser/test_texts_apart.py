@@ -1,4 +1,7 @@
-"""Every figure of every audit over a table of hard labels: no two texts overlap, none leaves its figure."""
+"""Every figure of every audit over a table of hard labels: no two texts overlap, none leaves its figure.
+
+And every mark is named: by the legend, or because one row or one panel holds nothing else of its look.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
+import plotly.io as pio
 import pytest
 from playwright.sync_api import Browser
 from plotly.offline import get_plotlyjs
 
+from audits.drawing.marks import dot, named
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
@@ -117,12 +123,74 @@ def page(drawn: list[tuple[str, str]]) -> str:
     )
 
 
+def unnamed(figure: go.Figure) -> list[str]:
+    """Return the looks of dots and bars, and the broken lines, that nothing names.
+
+    A look is named by the legend, or where it is all that a row or a panel holds. One may be the plain one,
+    which the others are told from. A hollow one needs a name always.
+    """
+    places: dict[str, set[tuple[str, str]]] = {}
+    legend: set[str] = set()
+    traces = [trace for trace in figure.data if trace.type in {"scatter", "bar"}]
+    several = sum(trace.showlegend is not False for trace in traces) > 1
+    for trace in traces:
+        if trace.type == "scatter" and "markers" not in trace.mode:
+            if trace.line.dash:
+                legend.add(f"{trace.line.color} {trace.line.dash} line")
+            continue
+        told = (trace.showlegend or (several and trace.showlegend is not False)) and bool(trace.name)
+        across = trace.type == "bar" and trace.orientation != "h"
+        rows = trace.x if across else trace.y
+        dots = trace.type == "scatter"
+        colour = trace.marker.color or (trace.line.color if dots else None)
+        symbol = (trace.marker.symbol if dots else None) or "circle"
+        if colour is None:
+            continue  # of the palette, a colour a trace, each named below the other
+        if not isinstance(colour, str) and not all(isinstance(each, str) for each in colour):
+            continue  # a scale, which its bar explains
+        looks = [
+            _look(*each, trace.type) for each in zip(_each(colour, rows), _each(symbol, rows), strict=True)
+        ]
+        for look, row in zip(looks, rows, strict=True):
+            if row is not None:
+                places.setdefault(look, set()).add((trace.xaxis or "x", str(row)))
+        if told and len(set(looks)) == 1:
+            legend.add(looks[0])
+    alone = {look for look, at in places.items() if len(at) == 1 and "hollow" not in look}
+    for panel in {panel for at in places.values() for panel, _ in at}:
+        within = [look for look, at in places.items() if panel in {each for each, _ in at}]
+        alone |= {within[0]} if len(within) == 1 and len({p for p, _ in places[within[0]]}) == 1 else set()
+    left = sorted(set(places) - legend - alone)
+    if len(left) == 1 and "hollow" not in left[0]:
+        left = []
+    if any("tolerance" in (note.text or "") for note in figure.layout.annotations):
+        return left  # its line is named where it ends
+    lines = [f"{each.line.color} {each.line.dash} line" for each in figure.layout.shapes if each.line.dash]
+    return left + [line for line in lines if line not in legend]
+
+
+def _each(value: Any, rows: Any) -> list[Any]:
+    return [value] * len(rows) if isinstance(value, str) else list(value)
+
+
+def _look(colour: str, symbol: str, kind: str) -> str:
+    if symbol.startswith("line-"):
+        return "tick"
+    hollow = "hollow " if "open" in symbol or colour in {"white", "#FFFFFF"} else ""
+    return f"{colour} {hollow}{'bar' if kind == 'bar' else 'diamond' if 'diamond' in symbol else 'dot'}"
+
+
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
+    """Return every figure."""
+    return figures(table(tmp_path_factory.mktemp("hard")))
+
+
+@pytest.fixture(scope="module")
+def drawn(made: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a page with every figure."""
-    folder = table(tmp_path_factory.mktemp("hard"))
-    path = folder / "figures.html"
-    path.write_text(page(figures(folder)), encoding="utf-8")
+    path = tmp_path_factory.mktemp("drawn") / "figures.html"
+    path.write_text(page(made), encoding="utf-8")
     return path
 
 
@@ -135,3 +203,19 @@ def test_no_texts_overlap_and_none_leaves_its_figure(drawn: Path, browser: Brows
     found = shown.evaluate(APART)
     context.close()
     assert not found, "\n".join(found)
+
+
+def test_every_mark_is_named(made: list[tuple[str, str]]) -> None:
+    found = {name: unnamed(pio.from_json(figure)) for name, figure in made}
+    assert not any(found.values()), {name: marks for name, marks in found.items() if marks}
+
+
+def test_a_mark_without_a_name_is_found() -> None:
+    colours, symbols = ["blue"] * 4 + ["red"] * 2, ["circle"] * 2 + ["circle-open"] * 2 + ["circle"] * 2
+    figure = go.Figure(go.Scatter(x=list(range(6)), y=list("abcdef"), mode="markers"))
+    figure.update_traces(marker={"color": colours, "symbol": symbols}, showlegend=False)
+    assert unnamed(figure) == ["blue dot", "blue hollow dot", "red dot"]
+    named(figure, [("few people", dot("blue", "circle-open")), ("sure", dot("red"))])
+    assert not unnamed(figure), "the commonest look may go without, as the others are told from it"
+    figure.add_vline(2.5, line={"dash": "dot", "color": "black"})
+    assert unnamed(figure) == ["black dot line"]

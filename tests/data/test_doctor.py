@@ -197,3 +197,27 @@ def test_what_was_mended_is_a_note_of_the_data(tmp_path):
     frame = people()
     spec = data_spec(section(mended=["Left out nr: it numbers the rows."]))
     assert "Left out nr: it numbers the rows." in build_data(frame, spec).notes
+
+
+def test_a_model_better_than_is_likely_has_the_columns_named_that_alone_tell_the_outcome(tmp_path):
+    frame = people()
+    y = frame["paid"] == "yes"
+    frame["result"] = np.where(y, 1, 0)
+    frame["letter"] = np.where(np.random.default_rng(1).random(N) < 0.9, y, ~y).astype(int)
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    spec = data_spec(section())
+    table = read_table(path, options=spec.read)
+    data = build_data(table, spec)
+    kinds = {each.kind: each for each in examine(table, spec, data, unlikely="right about all 400 people")}
+    card = kinds["unlikely performance"]
+    assert "right about all 400 people" in card.said
+    assert card.said.index("result (1.00)") < card.said.index("letter (0."), "the strongest first"
+    assert [mend.leave_out for mend in card.mends][:3] == [("result",), ("letter",), ("result", "letter")]
+    assert "gives the label away" not in kinds, "one card says it"
+    frame = frame.drop(columns=["result", "letter"])
+    frame.to_csv(path, index=False)
+    table = read_table(path, options=spec.read)
+    (card,) = examine(table, spec, build_data(table, spec), unlikely="right about all 400 people")
+    assert "No column alone" in card.said
+    assert not card.mends

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
+from audits.drawing.columns import group_parts, rows_in_columns
 from audits.drawing.style import distinct
 from audits.groups import GroupsOptions, at_threshold, groups
 from audits.groups import beside as compare_models
@@ -17,8 +19,15 @@ from tests.groups.test_groups import people, subject_of
 def rows_of(figure):
     """Names of the rows, lowest first: beside the first panel, or above each row where they are long."""
     ticks = list(figure.layout.yaxis.ticktext)
-    above = [note.text for note in figure.layout.annotations if note.x == 0 and note.xref == "paper"]
-    return ticks if any(ticks) else above
+    above = [note for note in figure.layout.annotations if note.x == 0 and note.xref == "paper"]
+    return (
+        ticks if any(ticks) else [note.text for note in above if note.xshift == 0 and note.y == int(note.y)]
+    )
+
+
+def marks(figure):
+    """What is drawn, without what only names marks in the legend."""
+    return [trace for trace in figure.data if trace.x != (None,)]
 
 
 def test_differences_are_the_results():
@@ -26,7 +35,7 @@ def test_differences_are_the_results():
     figure = differences(result, "race")
     drawn = {
         (rows_of(figure)[place], trace.xaxis): (value, value - below, value + above)
-        for trace in figure.data
+        for trace in marks(figure)
         for place, value, below, above in zip(
             trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True
         )
@@ -44,11 +53,40 @@ def test_names_that_begin_alike_are_rows_of_their_own():
     for figure, k in ((rates(result, "race"), 3), (differences(result, "race"), 2)):
         rows = set(rows_of(figure))
         assert len(rows) == k
-        assert {place for trace in figure.data for place in trace.y} == set(range(k))
+        assert {place for trace in marks(figure) for place in trace.y} == set(range(k))
         assert max(map(len, rows)) < 60
     names = [trace.name for trace in scores(result, "race").data]
     assert len(set(names)) == 3
     assert not any("<b>" in name for name in names)
+
+
+def test_names_of_several_attributes_stand_in_columns_and_shared_parts_are_said_once():
+    figure = go.Figure()
+    split = [group_parts("sex × region × age", f"f & north & age [{k}0, {k + 1}0)") for k in range(1, 5)]
+    rows_in_columns(
+        figure, [[*parts, str(40 * k)] for k, parts in enumerate(split)], ["sex", "region", "age", "n"]
+    )
+    written = {(note.xshift, note.y): note.text for note in figure.layout.annotations}
+    heads = [text for (_, y), text in sorted(written.items()) if y != int(y)]
+    assert heads == ["age", "n", "all f, all north"]
+    ages, sizes, _ = sorted({left for left, _ in written})
+    assert [written[ages, place] for place in range(4)] == [f"{k}0 to under {k + 1}0" for k in range(1, 5)]
+    assert [written[sizes, place] for place in range(4)] == ["0", "40", "80", "120"]
+
+
+def test_a_rate_has_the_colour_of_its_verdict_in_both_figures_and_the_legend_says_so():
+    result = groups(subject_of(people(900)))
+    told = [trace.name for trace in rates(result, "race").data if trace.x == (None,)]
+    assert told[0] == "reference"
+    assert told[-1] == "four fifths of the highest"
+    for figure in (rates(result, "race"), differences(result, "race")):
+        legend = {trace.name: trace.marker.color for trace in figure.data if trace.x == (None,)}
+        looks = {(trace.xaxis, place): trace.marker.color for trace in marks(figure) for place in trace.y}
+        names = rows_of(figure)
+        for row in result.of("race"):
+            for k, (_, gap) in enumerate(row.differences.items()):
+                seen = looks["x" if k == 0 else f"x{k + 1}", names.index(row.group)]
+                assert seen == legend[gap.verdict]
 
 
 def test_labels_stay_different_whatever_they_have_in_common():
@@ -67,7 +105,7 @@ def test_the_four_fifths_line_is_of_the_highest_rate_drawn_or_not():
     frame.loc[(frame["town"] != "t39") & (np.arange(len(frame)) % 2 == 0), "score"] = 0.1
     result = groups(subject_of(frame, protected=("town",)))
     figure = rates(result, "town")
-    assert len({label for trace in figure.data for label in trace.y}) == MOST_GROUPS
+    assert len({label for trace in marks(figure) for label in trace.y}) == MOST_GROUPS
     assert figure.layout.shapes[0].x0 == pytest.approx(80.0)
 
 

@@ -37,7 +37,11 @@ def test_leaderboard_labels_every_bar_in_at_most_three_lines(audited):
         assert text.count("<br>") <= 2
         assert "<b>" not in text
     # bars and labels share their places: the longest bar of the first row lies at the highest place
-    places = {place: score for bar in figure.data for place, score in zip(bar.y, bar.x, strict=True)}
+    places = {
+        place: score
+        for bar in figure.select_traces(selector={"type": "bar"})
+        for place, score in zip(bar.y, bar.x, strict=True)
+    }
     assert sorted(places) == list(range(len(result.leaderboard)))
     assert places[len(places) - 1] == pytest.approx(100 * first.score.value)
     assert figure.layout.annotations[-1].y == pytest.approx(len(places) - 1, abs=0.5)

@@ -37,6 +37,8 @@ __all__ = ["MOST_GROUPS", "build_data"]
 MOST_GROUPS = 100
 _MANY_GROUPS = 12
 
+_WHAT_LEAVES_OUT = "check data.keep, data.label and data.missing"
+
 
 _FEW_FRACTIONS = 0.9  # share of whole weights below which they are doubted to be counts
 _MANY_TIMES = 20  # people a row from which weights that all differ are doubted to be counts
@@ -195,7 +197,7 @@ def _among(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> pd.Index | 
 def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
     if not len(frame):
         why = "; ".join(f"{count:,} because {reason}" for reason, count in excluded.items())
-        raise InputError("data", f"leaves no rows ({why})", advice="check keep, label and missing")
+        raise InputError("data", f"leaves no rows ({why})", advice=_WHAT_LEAVES_OUT)
 
 
 def _weighing(

@@ -50,7 +50,7 @@ def _group(column: pd.Series, edges: Sequence[float] | None, most: int) -> pd.Se
         raise InputError(
             where,
             f"has one value only ({texts.dropna().iloc[0]!r}) in the {len(column):,} rows used, so no groups",
-            advice="choose another attribute, or check keep, recode and bins",
+            advice="choose another attribute, or check data.keep, data.recode and data.bins",
         )
     if values > most:
         number = pd.api.types.is_numeric_dtype(column.dtype)

@@ -140,7 +140,7 @@ def favorable_rows(frame: pd.DataFrame, outcome: Outcome) -> np.ndarray | None:
     y = texts.isin(outcome.levels).to_numpy()
     if texts.nunique() < 2:
         rule = f"must have two values, but {outcome.label!r} is {texts.iloc[0]!r} in all {len(frame):,} rows"
-        raise InputError("data.label", rule, advice="check label, keep and missing")
+        raise InputError("data.label", rule, advice="check data.label, data.keep and data.missing")
     if y.all() or not y.any():
         what = "every label value" if y.all() else "no label value"
         raise InputError(

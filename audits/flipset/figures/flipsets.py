@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.data.values import MISSING
+from audits.drawing.marks import band, dot, named, verdict_look
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -83,7 +84,9 @@ def sizes(result: FlipsetResult) -> go.Figure:
                     hovertemplate=f"%{{x:.1f}} %<br>{part.share.method}<extra></extra>",
                 )
             )
-    figure.update_xaxes(title=f"share of {describe(result.source)} people (%)", rangemode="tozero")
+    figure.update_xaxes(
+        title=f"share of {describe(result.source, longest=60)} people (%)", rangemode="tozero"
+    )
     figure.update_yaxes(range=[-0.6, 1.6])
     alt = f"Share of {result.source} people in each flipset with interval: {', '.join(rows)}."
     return finish(figure, height=250, alt=alt)
@@ -104,13 +107,16 @@ def above_chance(result: FlipsetResult) -> go.Figure:
         (None, None) if pd.isna(low) else (100 * low, 100 * high)
         for low, high in zip(shown["low"], shown["high"], strict=True)
     ]
+    look = verdict_look(result.verdict)
     figure = go.Figure(
         go.Scatter(
             x=values,
             y=places,
             mode="markers",
             marker={
-                "color": [ACCENT if verdict else INK for verdict in shown["verdict rests on it"]],
+                "color": [look[0] if rests else INK for rests in shown["verdict rests on it"]],
+                "symbol": [look[1] if rests else "circle" for rests in shown["verdict rests on it"]],
+                "line": {"width": 2},
                 "size": 11,
             },
             error_x=whiskers(values, ends),
@@ -128,6 +134,9 @@ def above_chance(result: FlipsetResult) -> go.Figure:
             opacity=0.25,
             line_width=0,
         )
+        named(figure, [(result.verdict, dot(*look)), ("too little to matter", band())])
+    else:
+        named(figure, [(result.verdict, dot(*look))])
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     figure.update_yaxes(
         tickmode="array", tickvals=places, ticktext=list(shown["what"]), range=[-0.6, len(shown) - 0.4]

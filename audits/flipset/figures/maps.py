@@ -70,7 +70,8 @@ def again(result: FlipsetResult) -> go.Figure:
                 marker={"color": COLOUR[name], "size": 7, "opacity": 0.7},
                 customdata=[run["map"] for run in found.runs],
                 hovertemplate=f"{name}: %{{x:.1f}} %, %{{customdata}}<extra></extra>",
-                showlegend=False,
+                name=f"{name} flipset",
+                showlegend=True,
             ),
             row=1,
             col=1,
@@ -81,7 +82,7 @@ def again(result: FlipsetResult) -> go.Figure:
             x=[50 * (low + high) for low, high in itertools.pairwise(edges)],
             y=found.histogram["people"],
             width=[100 * (high - low) for low, high in itertools.pairwise(edges)],
-            marker={"color": ACCENT, "line": {"width": 1, "color": "white"}},
+            marker={"color": GREY, "line": {"width": 1, "color": "white"}},
             hovertemplate="%{y:,.0f} people<extra></extra>",
             showlegend=False,
         ),
@@ -95,7 +96,7 @@ def again(result: FlipsetResult) -> go.Figure:
         f"Both flipsets in {found.repeats} repeats; {count(found.nearly_always)} of {count(found.people)} "
         "people flip in at least 9 of 10 of their repeats."
     )
-    return finish(figure, height=316, alt=alt).update_layout(margin={"t": 52})
+    return finish(figure, height=346, alt=alt).update_layout(margin={"t": 82}, legend={"y": 1.2})
 
 
 def training(result: FlipsetResult) -> go.Figure:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import box, dot, named
 from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 _COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
+_WORDS = {"harmed": "favorable less often", "advantaged": "favorable more often"}
 _MOST_POINTS = 2000
 
 
@@ -41,10 +43,7 @@ def leaderboard(
     if not shown:
         return empty("No rule set fits these choices.")
     figure = go.Figure()
-    for direction, words in (
-        ("harmed", "favorable less often"),
-        ("advantaged", "favorable more often"),
-    ):
+    for direction, words in _WORDS.items():
         part = [(place, row) for place, row in enumerate(shown) if row.direction == direction]
         if not part:
             continue
@@ -55,6 +54,7 @@ def leaderboard(
                 y=[place for place, _ in part],
                 orientation="h",
                 name=words,
+                showlegend=False,
                 marker={
                     "color": [_COLOUR[direction] if row.verdict == EVIDENCE else "white" for _, row in part],
                     "line": {"color": _COLOUR[direction], "width": 1.5},
@@ -77,13 +77,14 @@ def leaderboard(
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
+    _name_bars(figure, shown)
     height = label_rows(
         figure,
         [f"{'✓ ' if row.confirmed else ''}{row.rule_set}" for row in shown],
         [f"{count(row.n_in)} in, {count(row.n_out)} out" for row in shown],
     )
     figure.update_xaxes(
-        title="group-fairness score (percentage points)<br>✓ confirmed on other half; hollow: no evidence",
+        title="difference from everyone else (points)<br>✓ found again in the other half of the people",
         rangemode="tozero",
     )
     first = shown[-1]
@@ -93,6 +94,19 @@ def leaderboard(
         f"{people(first.n_in)}, {'confirmed' if first.confirmed else 'not confirmed'}."
     )
     return finish(figure, height=height, alt=alt)
+
+
+def _name_bars(figure: go.Figure, shown: Sequence[LeaderRow]) -> None:
+    """Name the bars that occur, filled and hollow."""
+    named(
+        figure,
+        [
+            (f"{words}{'' if sure else ': insufficient evidence'}", box(_COLOUR[direction], hollow=not sure))
+            for direction, words in _WORDS.items()
+            for sure in (True, False)
+            if any(row.direction == direction and (row.verdict == EVIDENCE) == sure for row in shown)
+        ],
+    )
 
 
 def _hover(row: LeaderRow) -> str:
@@ -146,7 +160,10 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
             showlegend=False,
         )
     )
-    figure.add_vline(0.0, line={"color": GREY, "dash": "dot", "width": 1})
+    figure.add_vline(0.0, line={"color": INK, "width": 1})
+    evident = {row.verdict == EVIDENCE for row in shown}
+    named(figure, [("evidence of a difference", dot(ACCENT))] if True in evident else [])
+    named(figure, [("not", dot(ACCENT, "circle-open"))] if False in evident else [])
     figure.update_xaxes(title="favorable with these terms minus with others<br>in the same texts (points)")
     alt = (
         f"Rule sets on texts with their terms exchanged in: {found.evident:,} of {found.tested:,} differ; "
@@ -183,12 +200,24 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
                 "symbol": ["circle" if row.verdict == EVIDENCE else "circle-open" for row in shown],
             },
             name="findings",
+            showlegend=False,
             customdata=[_hover(row) for row in shown],
             meta=[people_id({"run": "", "rule": row.number}) for row in shown],
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="support (share of people, %)", rangemode="tozero")
+    marks = dict.fromkeys((row.direction, row.verdict == EVIDENCE) for row in shown)
+    named(
+        figure,
+        [
+            (
+                f"{_WORDS[direction]}{'' if sure else ': insufficient evidence'}",
+                dot(_COLOUR[direction], "circle" if sure else "circle-open"),
+            )
+            for direction, sure in marks
+        ],
+    )
+    figure.update_xaxes(title="share of people in the group (%)", rangemode="tozero")
     figure.update_yaxes(title="difference from everyone else (points)", zeroline=True)
     alt = (
         f"{len(table):,} rule sets by share of people and difference of favorable shares; "

@@ -7,13 +7,15 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.drawing.boxes import quantile_boxes
+from audits.drawing.columns import rows_in_columns
+from audits.drawing.marks import dashes, dot, named
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
     GREY,
     INK,
-    OKABE_ITO,
     describe,
     distinct,
     empty,
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 _LONGEST = 40  # letters of a group with its attribute
+_BESIDE = 24  # letters of a name that stands beside its row, not above
 _CURVES = {
     "sensitivity": ("sensitivity", ACCENT, "solid"),
     "gradient": ("gradient |∇F| alone", CONTRAST, "dash"),
@@ -118,13 +121,14 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 y=[place + 0.85 * value / top for value in counts] + [place] * len(x),
                 fill="toself",
                 mode="lines",
-                line={"color": OKABE_ITO[place % len(OKABE_ITO)], "width": 1},
+                line={"color": ACCENT, "width": 1},
                 opacity=0.7,
                 showlegend=False,
                 hoverinfo="skip",
             )
         )
     figure.add_vline(result.threshold.value or 0.0, line={"color": INK, "width": 1.5})
+    named(figure, [("threshold", dashes(INK, "solid", 1.5))])
     names = [f"{describe(item.group)} ({count(item.n)})" for item in shown]
     figure.update_yaxes(tickvals=[k + 0.3 for k in range(len(shown))], ticktext=names, showgrid=False)
     figure.update_xaxes(title="sensitivity to protected status", rangemode="tozero")
@@ -159,15 +163,26 @@ def groups(result: SensitivityResult) -> go.Figure:
                 "thickness": 1.5,
             },
             hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
+            showlegend=False,
         )
     )
     figure.add_vline(1.0, line={"color": INK, "width": 1, "dash": "dot"})
+    named(figure, [("as everyone else", dashes(INK, width=1))])
+    if "circle-open" in symbols:
+        named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
     far = max(3.0, 1.2 * max(values))
     figure.update_xaxes(title="mean sensitivity, times everyone else's", range=[0, far])
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as times everyone else's: {listed}."
-    row_height = rows_named(figure, labels)
-    return finish(figure, height=110 + (4 + row_height) * len(shown), alt=alt)
+    if max(map(len, labels)) > _BESIDE:
+        rows = [[item.attribute, item.group, count(item.n)] for item in shown]
+        heads = ["attribute", "group", "people"]
+        if len({item.attribute for item in shown}) == 1:  # said once, as the name of the column
+            rows, heads = [row[1:] for row in rows], [shown[0].attribute, "people"]
+        row_height = rows_in_columns(figure, rows, heads)
+    else:
+        row_height = rows_named(figure, labels)
+    return finish(figure, height=150 + (4 + row_height) * len(shown), alt=alt)
 
 
 def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
@@ -232,7 +247,7 @@ def match_curves(result: SensitivityResult) -> go.Figure:
             )
         )
     figure.add_trace(
-        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 1}, showlegend=False)
+        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 1}, name="by chance")
     )
     figure.update_xaxes(title="share of people decided alike<br>who lie above", range=[0, 1])
     figure.update_yaxes(title="share of people decided otherwise<br>who lie above", range=[0, 1.01])
@@ -247,22 +262,15 @@ def match_sides(result: SensitivityResult) -> go.Figure:
     sides = [] if result.match_set is None else [side for side in result.match_set.sides if side.quantiles]
     if not sides:
         return empty("There is no match set.")
-    low, q1, median, q3, high = (list(each) for each in zip(*(side.quantiles for side in sides), strict=True))
     figure = go.Figure(
-        go.Box(
-            y=[f"{side.name} ({count(side.mean.n)})" for side in sides],
-            orientation="h",
-            lowerfence=low,
-            q1=q1,
-            median=median,
-            q3=q3,
-            upperfence=high,
-            mean=[side.mean.value for side in sides],
-            marker={"color": ACCENT},
-            showlegend=False,
+        quantile_boxes(
+            [f"{side.name} ({count(side.mean.n)})" for side in sides],
+            [side.quantiles for side in sides],
+            [side.mean.value for side in sides],
+            ACCENT,
         )
     )
-    if min(low) > 0:
+    if min(side.quantiles[0] for side in sides) > 0:
         figure.update_xaxes(type="log")  # as in the paper; nobody's 0 can be drawn there
     figure.update_xaxes(title="sensitivity to protected status")
     told = "; ".join(f"{side.name}: median {number(side.quantiles[2])}" for side in sides)
@@ -341,7 +349,14 @@ def calibration(result: SensitivityResult) -> go.Figure:
             col=place + 1,
         )
         figure.add_trace(
-            go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY}, showlegend=False),
+            go.Scatter(
+                x=[0, 1],
+                y=[0, 1],
+                mode="lines",
+                line={"color": GREY},
+                name="stated as it is",
+                showlegend=place == 0,
+            ),
             row=1,
             col=place + 1,
         )

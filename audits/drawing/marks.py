@@ -1,0 +1,55 @@
+"""What marks mean: one look a verdict in every figure, and a legend that names each mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import plotly.graph_objects as go
+
+from audits.drawing.style import ACCENT, CONTRAST, GREY
+from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
+
+__all__ = ["band", "box", "dashes", "dot", "named", "verdict_look", "verdicts_named"]
+
+
+def verdict_look(verdict: str | None) -> tuple[str, str]:
+    """Return the colour and the symbol of what has this verdict: hollow and grey where people are too few."""
+    if verdict == INSUFFICIENT:
+        return GREY, "circle-open"
+    return (CONTRAST, "circle") if verdict == EVIDENCE else (ACCENT, "circle")
+
+
+def dot(colour: str, symbol: str = "circle") -> dict[str, Any]:
+    """Return a dot for `named`."""
+    line = {"color": colour, "width": 1.5}
+    return {"mode": "markers", "marker": {"color": colour, "symbol": symbol, "size": 9, "line": line}}
+
+
+def box(colour: str, *, hollow: bool = False) -> dict[str, Any]:
+    """Return a bar, filled or not, for `named`."""
+    marker = {"color": "white" if hollow else colour, "line": {"color": colour, "width": 1.5}}
+    return {"mode": "markers", "marker": {**marker, "symbol": "square", "size": 10}}
+
+
+def band() -> dict[str, Any]:
+    """Return a grey band for `named`."""
+    return {"mode": "markers", "marker": {"color": GREY, "size": 14, "symbol": "square", "opacity": 0.4}}
+
+
+def dashes(colour: str, dash: str = "dot", width: float = 2) -> dict[str, Any]:
+    """Return a line for `named`."""
+    return {"mode": "lines", "line": {"color": colour, "dash": dash, "width": width}}
+
+
+def named(figure: go.Figure, marks: Iterable[tuple[str, dict[str, Any]]]) -> go.Figure:
+    """Name marks in the legend; the traces that do so are empty and come last, where they move no others."""
+    for name, look in marks:
+        figure.add_trace(go.Scatter(x=[None], y=[None], name=name, showlegend=True, hoverinfo="skip", **look))
+    return figure
+
+
+def verdicts_named(figure: go.Figure, verdicts: Iterable[str | None]) -> go.Figure:
+    """Name the looks of the verdicts that occur."""
+    seen = set(verdicts)
+    return named(figure, [(each, dot(*verdict_look(each))) for each in VERDICTS if each in seen])

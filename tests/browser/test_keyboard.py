@@ -1,0 +1,92 @@
+"""The overview by keyboard alone: run, read, change; every control has its turn, and focus is seen."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.serving import Served
+from tests.browser import acts
+from tests.browser.conftest import Server, Watched
+
+pytestmark = pytest.mark.browser
+
+MARK = """
+() => {
+    const kinds = ["button", "a[href]", "input:not([type=file])", "textarea", "[tabindex='0']"];
+    const found = [...document.querySelectorAll(kinds.join())].filter(each => {
+        const box = each.getBoundingClientRect(), style = getComputedStyle(each);
+        return !each.disabled && each.tabIndex >= 0 && box.width > 0 && style.visibility !== "hidden"
+            && !each.closest('.modebar, [aria-hidden="true"], [inert], .js-plotly-plot')
+            && !each.matches('[data-testid="stButtonGroup"] button ~ button');  // arrows move within a group
+    });
+    found.forEach((each, place) => each.dataset.turn = place);
+    const named = each => each.getAttribute("aria-label") || each.innerText || each.id;
+    return found.map(each => `${each.tagName} ${named(each)}`);
+}
+"""
+FOCUSED = """
+() => {
+    const at = document.activeElement;
+    let seen = false;
+    for (let each = at, up = 0; each && up < 5; each = each.parentElement, up += 1) {
+        const style = getComputedStyle(each);
+        seen ||= (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0)
+            || style.boxShadow !== "none"
+            || (up > 0 && each.matches(":focus-within") && style.borderColor === "rgb(0, 114, 178)");
+    }
+    return [at.dataset.turn ?? "", seen || at.tagName === "CANVAS" || at === document.body];
+}
+"""
+
+
+def tab_to(page: Page, selector: str, most: int = 80) -> None:
+    """Press Tab until what is selected has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("wanted => document.activeElement.closest(wanted) !== null", selector):
+            return
+    raise AssertionError(f"{selector} is not reached by {most} tabs")
+
+
+def test_the_overview_is_run_and_read_without_a_mouse(server: Server, watched: Watched) -> None:
+    page = watched.page
+    acts.open_app(page, server.url)
+    tab_to(page, ".st-key-open-hiring")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-next-top button")).to_be_enabled(timeout=acts.SLOW)
+    acts.settle(page)
+    page.goto(Served(server.url, server.pid).page("groups", page.url.partition("?")[2]))
+    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
+    acts.settle(page)
+    tab_to(page, ".st-key-run")
+    page.keyboard.press("Enter")
+    finding = acts.finding(page)
+
+    tab_to(page, '[data-testid="stSlider"]')
+    with acts.answered(page):
+        for _ in range(10):
+            page.keyboard.press("ArrowRight")
+    assert acts.finding(page) != finding, "the threshold moves by arrows"
+    tab_to(page, ".st-key-table-group-rates")
+    with acts.answered(page):
+        page.keyboard.press("Space")
+    shown = page.locator(".st-key-table-group-rates input")
+    expect(shown).to_be_checked()
+    with acts.answered(page):
+        page.keyboard.press("Space")
+    expect(shown).not_to_be_checked()
+
+    page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
+    names = page.evaluate(MARK)
+    turns, unseen = set(), []
+    for _ in range(len(names) + 90):  # figures' tools and cells of tables have turns, too
+        page.keyboard.press("Tab")
+        turn, seen = page.evaluate(FOCUSED)
+        if turn:
+            turns.add(int(turn))
+            if not seen:
+                unseen.append(names[int(turn)])
+    assert len(names) > 20
+    assert not [name for place, name in enumerate(names) if place not in turns], "reached by no tab"
+    assert not unseen, "focus is not seen"
