@@ -17,8 +17,10 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from audits.flipset import AboveChance, FlipsetOptions, flipset
+from audits.flipset.describing import marginals
 from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from benchmarks.calibration import SLOW, Row, Simulation
 from tests.flipset.worlds import subject
@@ -83,6 +85,9 @@ def simulations() -> list[Simulation]:
         setting = f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}"
         run = partial(_audits, kind, n, d, setting)
         found.append(Simulation("flipset", setting, run, part=SLOW))
+    for n, size in ((100, 10), (400, 40)):
+        setting = f"{n:,} people, {size} of them by lot, four features"
+        found.append(Simulation("flipset", setting, partial(_by_lot, n, size, setting)))
     found.append(Simulation("flipset", _STABLE, _stability, part=0.05))
     return found
 
@@ -106,6 +111,22 @@ def _stability(numbers: range) -> Iterator[Row]:
             sets += 1
             agreed += Counter(each.verdict for each in found).most_common(1)[0][1] >= 19
     yield Row("flipset", "one verdict in 19 of 20 seeds", _STABLE, "coverage", 0.95, agreed, sets)
+
+
+def _by_lot(n: int, size: int, setting: str, numbers: range) -> Iterator[Row]:
+    """Marginals of a flipset that was drawn by lot: how often some feature is said to differ."""
+    hits = 0
+    for number in numbers:
+        rng = np.random.default_rng([number, n, 21])
+        frame = pd.DataFrame({"x": rng.normal(size=n), "y": rng.exponential(size=n)})
+        frame["few"], frame["many"] = rng.choice(["a", "b"], n), rng.choice(list("abcdefgh"), n)
+        flips = np.zeros(n)
+        flips[rng.choice(n, size, replace=False)] = 1.0
+        scaled = {"x": True, "y": True, "few": False, "many": False}
+        hits += (
+            min(each.adjusted_p or 0.0 for each in marginals(frame, scaled, flips, np.ones(n), rng)) <= 0.05
+        )
+    yield Row("flipset", "features of a flipset by lot", setting, "false alarms", 0.05, hits, len(numbers))
 
 
 def _audits(kind: str, n: int, d: int, setting: str, numbers: range) -> Iterator[Row]:

@@ -106,6 +106,8 @@ NOT_MEANS: dict[str, dict[str, str]] = {
         "spreads.demographic_parity_ratio": "to the highest rate: “impact ratios, all together”",
     },
     "flipset": {
+        "positive.marginals.adjusted_p": "people near the threshold flip: “features of a flipset by lot”",
+        "negative.marginals.adjusted_p": "people near the threshold flip: “features of a flipset by lot”",
         "again.positive": "the middle of its repeats, which its method says",
         "again.negative": "the middle of its repeats, which its method says",
         "again.ks": "the middle of its repeats, which its method says",
@@ -130,6 +132,7 @@ SAID: dict[tuple[str, str], str] = {
         for side in ("positive", "negative")
         for what in ("share", "transparency.mean_difference", "transparency.mean_sign")
     },
+    ("flipset", "above_chance.excess"): "“Of about 50 people a group …”, in what flipsets cannot tell",
     ("flipset", "reverse.positive"): _MATCHED,
     ("flipset", "reverse.negative"): _MATCHED,
     ("flipset", "causal.agreement"): _MATCHED,

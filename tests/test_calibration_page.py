@@ -75,6 +75,8 @@ ELSEWHERE = {
         "causal.positive": "causal.positive.share",
         "causal.negative": "causal.negative.share",
         "above_chance.conditional.p_value": BY_VERDICT,
+        "positive.marginals.adjusted_p": "features of a flipset by lot",
+        "negative.marginals.adjusted_p": "features of a flipset by lot",
     },
     "explain": {"judged": BY_VERDICT},
     "barycentre": {
