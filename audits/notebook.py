@@ -40,7 +40,7 @@ from audits.models.spec import ModelSpec, Predictions
 from audits.models.subject import subject_of
 from audits.models.thresholds import check_threshold
 from audits.progress import Progress, part, silent
-from audits.reports.names import TEMPLATES, Template
+from audits.report_kinds import TEMPLATES, Template
 from audits.runs.documents import plain_data
 from audits.runs.execute import carry_out
 from audits.runs.executing.threads import fixed_threads
@@ -112,7 +112,7 @@ class Findings(RunResult):
         Parameters
         ----------
         template : str
-            Its kind, one of `audits.reports.names.TEMPLATES`.
+            Its kind, one of `audits.report_kinds.TEMPLATES`.
         sex, race : str, optional
             Protected attributes that hold them, for ``ll144`` and ``four_fifths``; by default those whose
             names say so.

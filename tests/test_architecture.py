@@ -14,7 +14,18 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # lower layers first; a package may import only from layers below its own
 LAYERS = (
-    ("errors", "foreign", "checks", "progress", "results", "threads", "records", "options", "client"),
+    (
+        "errors",
+        "foreign",
+        "checks",
+        "progress",
+        "results",
+        "threads",
+        "records",
+        "options",
+        "client",
+        "report_kinds",
+    ),
     ("stats",),
     ("data",),
     ("models", "transport"),

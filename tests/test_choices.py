@@ -29,6 +29,7 @@ NOT_IN_THE_LINK = {
     "app/data_model/": IN_THE_DRAFT,
     "app/monitor/": A_FORM,
     "app/widgets/roles.py": IN_THE_DRAFT,
+    "app/recourse/questions.py _rows": "answers go into the choices at the side, which are in the link",
     "app/widgets/figure_card.py figure_card 'Table'": "whether the numbers are unfolded is the reader's own",
     "app/widgets/figure_card.py _select_people 'Select people'": "they are in the address, by its callback",
     "app/widgets/selected.py _make_group": A_FORM,

@@ -94,8 +94,10 @@ class WholeAddress:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on but the first request of a visit."""
-        asked = scope["type"] == "http" and scope["method"] == "GET"
-        page = _page(scope)
+        if scope["type"] != "http":  # the server's start and end have no address
+            await self._app(scope, receive, send)
+            return
+        asked, page = scope["method"] == "GET", _page(scope)
         moved = "" if page.strip("/") in AUDITS else _FORMER.get(page.strip("/"), "")
         query = scope.get("query_string", b"").decode("latin-1")
         whole = bool({"w", "share"} & parse_qs(query).keys())

@@ -24,7 +24,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
-from audits.reports.names import BY_CATEGORY, TEMPLATES
+from audits.report_kinds import BY_CATEGORY, TEMPLATES
 from audits.runs.changes import paired_changes
 from audits.runs.documents import dump_yaml
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from audits.cli.words import one_line, printable
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
-from audits.reports.names import BY_CATEGORY, TEMPLATES
+from audits.report_kinds import BY_CATEGORY, TEMPLATES
 from audits.runs.version import VERSION
 
 if TYPE_CHECKING:

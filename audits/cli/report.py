@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audits.errors import InputError, RunFailed
-from audits.reports.names import BY_CATEGORY
+from audits.report_kinds import BY_CATEGORY
 from audits.runs.documents import dump_yaml
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ class Keep:
     not_missing : True, optional
         Any value.
     missing : True, optional
-        No value.
+        The cell holds no value.
 
     A row whose value is missing fails every condition but `not_in` and `missing`.
     """

@@ -128,7 +128,7 @@ def beside(run: RunLike, spec_text: str = "") -> Document:
         told = (
             "This run has no second model. Add compare to its spec, or choose one on the page Compare models."
         )
-        return Document("Two models compared", head(run), (Text(told, "warning"),))
+        return Document("Two models compared", head(run), (Text(told, "warning"), Text(AID, "quiet")))
     blocks: list[Block] = [
         Text(AID, "quiet"),
         *comparison(run.compared),

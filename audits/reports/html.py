@@ -18,6 +18,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from audits.drawing.style import alt_text, finish
+from audits.report_kinds import BY_CATEGORY, Template
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, beside, executive, full
 from audits.reports.laws.annex_iv import annex4
@@ -25,7 +26,6 @@ from audits.reports.laws.colorado import colorado
 from audits.reports.laws.local_law_144 import ll144
 from audits.reports.laws.sr_11_7 import sr_11_7
 from audits.reports.laws.uniform_guidelines import four_fifths
-from audits.reports.names import BY_CATEGORY, Template
 from audits.stats import EVIDENCE
 
 __all__ = ["MOST_BYTES", "arrange", "html_of", "render_report", "write_report"]
@@ -70,7 +70,7 @@ def render_report(
     run : RunResult
         A finished run.
     template : str
-        One of `audits.reports.names.TEMPLATES`.
+        One of `audits.report_kinds.TEMPLATES`.
     spec_text : str
         The spec as YAML, to reproduce the run; the canonical spec without it.
     sex, race : str, optional

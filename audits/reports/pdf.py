@@ -19,10 +19,10 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
 from audits.drawing.style import ACCENT, INK, alt_text
+from audits.report_kinds import Template
 from audits.reports.blocks import Cell, Code, Document, Facts, Figure, Finding, Grid, Heading, Text, shortened
 from audits.reports.contents import RunLike
 from audits.reports.html import arrange
-from audits.reports.names import Template
 from audits.reports.paper import drawing_of
 from audits.stats import EVIDENCE
 from audits.stats.words import count

@@ -150,7 +150,7 @@ def test_another_workspaces_data_do_not_show(space: Workspace) -> None:
             "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 9,
             {"keep": [{"column": "skill", "at_least": 99}]},
             "Rows",
-            "keep",
+            "row filters",
         ),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from audits.cli.main import main
-from audits.reports.names import TEMPLATES
+from audits.report_kinds import TEMPLATES
 from tests.browser import acts
 from tests.reports.everything import write_project
 

@@ -21,11 +21,11 @@ import yaml
 from audits.cli.main import main
 from audits.drawing.style import alt_text
 from audits.errors import RunFailed
+from audits.report_kinds import TEMPLATES
 from audits.reports.blocks import Document, Figure, Finding, Grid
 from audits.reports.card import render_card
 from audits.reports.contents import full
 from audits.reports.html import arrange, html_of, render_report
-from audits.reports.names import TEMPLATES
 from audits.reports.paper import drawing_of
 from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema

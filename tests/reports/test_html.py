@@ -36,6 +36,7 @@ class Run:
     data: dict[str, Any]
     model: dict[str, Any]
     audits: tuple[Audit, ...]
+    compared: None = None
 
 
 def run_of(result: Any) -> Run:

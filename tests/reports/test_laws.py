@@ -12,10 +12,10 @@ from scipy.stats import hypergeom
 
 import audits
 from audits.groups import bias_tables
+from audits.report_kinds import TEMPLATES
 from audits.reports.blocks import Facts, Grid, Heading, Text
 from audits.reports.html import arrange
 from audits.reports.laws.uniform_guidelines import impact
-from audits.reports.names import TEMPLATES
 
 
 def people(counts: dict[str, tuple[int, int]], **more) -> audits.Findings:
