@@ -119,7 +119,9 @@ NOT_MEANS: dict[str, dict[str, str]] = {
         "wasserstein_orders": "“Wasserstein distance”",
     },
     "rule_sets": {
-        **dict.fromkeys(("leaderboard.score", "leaderboard.difference", "shrunken"), _LUCK),
+        **dict.fromkeys(
+            ("leaderboard.score", "leaderboard.difference", "leaderboard.favorable_in", "shrunken"), _LUCK
+        ),
         "leaderboard.p_value": "before correction, of those that stand out: verdicts rest on `adjusted_p`",
     },
 }
