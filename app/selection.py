@@ -4,7 +4,9 @@ A selection is a list of terms, all of which a person meets; the address has it 
 
 - about the data: a row filter as of ``data.keep``, or ``{"group": {attribute: value}}``;
 - about a run, ``{"run": KEY, …}``: a row filter on its table of one row a person (``{"column": "flagged",
-  "in": ["True"]}``), ``{"rule": number}`` of a rule set, ``{"flow": [from, to]}`` of two subgroups.
+  "in": ["True"]}``), ``{"rule": number}`` of a rule set or ``{"rules": words}`` of one that has none,
+  ``{"levels": {attribute: level}}`` of a combination, ``{"flow": [from, to]}`` of two subgroups,
+  ``{"row": number}`` of one person.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from audits.data.values import text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.saved import SavedRuns
 from audits.runs.result import RunResult
-from audits.stats.words import number
+from audits.stats.words import in_words, number
 
 __all__ = ["Selection", "read_selection", "run_of"]
 
@@ -39,11 +41,15 @@ _SAID = {
     ("sensitivity", "flagged"): "flagged",
     ("recourse", "alpha", "missing"): "never accepted",
     ("recourse", "alpha"): "smallest α",
+    ("recourse", "alpha", "not_missing"): "accepted on the way",
     ("loss_ratio", "ratio"): "loss ratio",
+    ("barycentre", "only_self"): "favored only as themselves",
+    ("barycentre", "only_counterpart"): "favored only as their counterparts",
+    ("flipset", "flips again"): "share of repeats they flip in",
 }
 
 
-_NAMED = {"within", "group", "subgroup"}
+_NAMED = {"within", "group", "subgroup", "match set"}
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class Selection:
             by_run.setdefault(str(term["run"]), []).append(term)
         for run, terms in by_run.items():
             said += _run_words(run_of(run), terms)
-        return ", ".join(dict.fromkeys(said))
+        return in_words(", ".join(dict.fromkeys(said)))
 
 
 def read_selection(text: str) -> Selection:
@@ -138,14 +144,25 @@ def _checked(term: Any) -> Term:
         values = plain["group"].values() if isinstance(plain["group"], dict) else ()
         fits = bool(values) and all(isinstance(value, str) for value in values) and "run" not in term
     else:
-        fits = "run" in term and (type(plain.get("rule")) is int or _is_pair(plain.get("flow")))
+        fits = "run" in term and _is_special(plain)
     if not fits or not isinstance(term.get("run", ""), str) or ("column" not in plain and len(plain) != 1):
         raise InputError(_WHERE, "of the link cannot be read", advice="select people again")
     return dict(term)
 
 
-def _is_pair(flow: Any) -> bool:
-    return isinstance(flow, list) and len(flow) == 2 and all(isinstance(name, str) for name in flow)
+def _is_special(term: Term) -> bool:
+    """Whether this is a term about a run that is no row filter."""
+    flow, levels = term.get("flow"), term.get("levels")
+    return (
+        any(type(term.get(key)) is int for key in ("rule", "row"))
+        or isinstance(term.get("rules"), str)
+        or (
+            isinstance(levels, dict)
+            and bool(levels)
+            and all(isinstance(each, str) for each in levels.values())
+        )
+        or (isinstance(flow, list) and len(flow) == 2 and all(isinstance(name, str) for name in flow))
+    )
 
 
 def run_of(space: Workspace, key: str) -> RunResult:
@@ -174,9 +191,49 @@ def _rows_of_run(found: RunResult, term: Term) -> pd.Index:
         return _with_rule(result, term["rule"])
     if "flow" in term:
         return _of_flow(result, term["flow"])
-    people: pd.DataFrame = result.people
+    if "rules" in term:
+        return _with_words(result, term["rules"])
+    if "levels" in term:
+        return _at_levels(result, term["levels"])
+    people = _with_made(result.people)
+    if "row" in term:
+        return people.index[people.index == term["row"]]
     rule = rule_of({key: value for key, value in term.items() if key != "run"})
     return people.index[kept_rows(people, [rule], where=_WHERE)[0]]
+
+
+def _with_made(people: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of people with the columns that figures make of others."""
+    made: dict[str, Any] = {}
+    if "times" in people:
+        made["flips again"] = people["flips_again"] / people["times"].where(people["times"] > 0)
+    for name in ("twin_decision", "counterfactual_decision"):
+        if name in people:
+            otherwise = people["decision"] != people[name]
+            made["match set"] = otherwise.map({True: "decided otherwise", False: "decided alike"})
+    return people.assign(**made)
+
+
+def _with_words(result: Any, words: str) -> pd.Index:
+    """Return the people of a rule set that need not be in the table of frequent ones, by its words."""
+    from audits.rule_sets import members_by_words
+
+    inside = members_by_words(result, words)
+    if inside is None:
+        raise InputError(_WHERE, "is of a rule set that this audit did not find", words)
+    return result.people.index[inside]
+
+
+def _at_levels(result: Any, levels: Mapping[str, str]) -> pd.Index:
+    """Return the people at these levels of the attributes that rule sets are about."""
+    names = {item["name"]: place for place, item in enumerate(result.attributes)}
+    inside = pd.Series(True, index=result.cells.index)
+    for name, level in levels.items():
+        known = list(map(str, result.attributes[names[name]]["levels"])) if name in names else []
+        if level not in known:
+            raise InputError(_WHERE, "is of a group that this audit did not look at", f"{name} {level}")
+        inside &= result.cells[f"level {names[name]}"] == known.index(level)
+    return result.people.index[inside.to_numpy()[result.people["cell"].to_numpy()]]
 
 
 def _with_rule(result: Any, rule: int) -> pd.Index:
@@ -198,6 +255,9 @@ def _run_words(found: RunResult, terms: Sequence[Term]) -> list[str]:
     audit, said = found.audits[0].name, []
     special: dict[str, Callable[[Any], str]] = {
         "rule": lambda term: _rule_words(found, term["rule"]),
+        "rules": lambda term: str(term["rules"]),
+        "levels": lambda term: group_name(term["levels"]),
+        "row": lambda term: f"row {term['row']}",
         "flow": lambda term: " → ".join(term["flow"]),
     }
     for column, own in _by_column([term for term in terms if not set(special) & set(term)]):

@@ -12,23 +12,26 @@ from app import state
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit
 from app.widgets.export import export_section, portable
-from app.widgets.figure_card import csv_bytes, number_columns
 from app.widgets.frame import page_text
+from app.widgets.person import card_of
 from app.widgets.result_frame import headline
+from app.widgets.row_choice import choose_row
+from app.widgets.what_if import what_if_section
+from app.workspace import Workspace
 from audits.reports.comparing import accuracy_words, change_exhibit, decided_exhibit, title_of
 from audits.runs.across import Across
 from audits.runs.changes import AuditChange, Changes
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE, VERDICTS
-from audits.stats.words import count
+from audits.stats.words import count, number
 
 __all__ = ["show_result"]
 
-_MOST_PEOPLE = 1000
+_DECIDED = {True: "favorably", False: "unfavorably"}
 
 
-def show_result(found: RunResult, draft: Mapping[str, Any]) -> None:
+def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished comparison, top to bottom."""
     assert found.compared is not None  # noqa: S101  (the page asked for it)
     changes = found.compared.changes
@@ -39,7 +42,7 @@ def show_result(found: RunResult, draft: Mapping[str, Any]) -> None:
     notices.notes(changes.warnings)
     if changes.decided:
         show_exhibit(decided_exhibit(changes), name="decided")
-        _people(changes)
+        _people(found, space, changes)
     for place, (change, across) in enumerate(told):
         _audit(found, place, change, across)
     _downloads(found)
@@ -64,22 +67,31 @@ def _headline(changes: Changes, change: AuditChange, across: Across) -> None:
     st.text(changes.finding)
 
 
-def _people(changes: Changes) -> None:
-    """List those whom the second model decides otherwise."""
+def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
+    """List those whom the second model decides otherwise; one who is chosen can be asked about."""
     table = changes.people
     if not len(table):
         return
-    with st.expander(f"People decided otherwise ({count(len(table))})"):
-        shown = table.head(_MOST_PEOPLE)
-        st.dataframe(
-            shown,
-            key="otherwise",
-            column_config=number_columns(shown),
-            alt="People whom the second model decides otherwise, by row number",
-        )
-        if len(table) > len(shown):
-            st.text(f"The first {count(len(shown))} are shown; the file holds all.")
-        _download("CSV", "decided-otherwise.csv", "text/csv", lambda: csv_bytes(table))
+    st.subheader(f"People decided otherwise ({count(len(table))})", anchor=False)
+    words = {name: table[name].map(_DECIDED) for name in ("first decision", "second decision")}
+    row = choose_row(
+        table.assign(**words).rename(columns=lambda name: str(name).removeprefix("group: ")),
+        "decided-otherwise",
+        "otherwise-person",
+        alt="People whom the second model decides otherwise, by row number",
+        number="second score",
+    )
+    if row is None:
+        return
+    sides = [
+        f"{_DECIDED[bool(table.at[row, f'{which} decision'])]} by the {which} model (score "
+        f"{number(float(table.at[row, f'{which} score']))})"
+        for which in ("first", "second")
+    ]
+    with card_of(row):
+        st.text(f"The person in row {row} is decided {' and '.join(sides)}.")
+        st.caption("What follows asks the first model.")
+        what_if_section(space, found, row)
 
 
 def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:

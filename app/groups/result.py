@@ -238,13 +238,12 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
         ],
         columns=["group", "people", "verdict", "people needed in the group"],
     )
-    rows = [row.group for row in result.of(attribute) if row.verdict]
-    st.dataframe(
+    _group_rows(
+        result,
+        attribute,
         verdicts,
-        key="group-verdicts",
-        hide_index=True,
-        on_select=lambda: _select_group(result, attribute, rows),
-        selection_mode=ROWS,
+        [row.group for row in result.of(attribute) if row.verdict],
+        "group-verdicts",
         alt="Verdict of each group; a click selects its people",
     )
     with st.expander("The same in one number each"):
@@ -253,16 +252,33 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
     if len(again):
         with st.expander("Balanced accuracy by the bootstrap"):
             st.text("A second interval, by resampling people, beside the one that is drawn.")
-            st.dataframe(
+            _group_rows(
+                result,
+                attribute,
                 again,
-                hide_index=True,
-                column_config=number_columns(again),
-                alt="Two intervals for each group",
+                again["group"].tolist(),
+                "group-again",
+                alt="Two intervals for each group; a click selects its people",
             )
 
 
-def _select_group(result: GroupsResult, attribute: str, rows: list[str]) -> None:
-    place = clicked_row("group-verdicts", len(rows))
+def _group_rows(
+    result: GroupsResult, attribute: str, table: pd.DataFrame, groups: list[str], key: str, *, alt: str
+) -> None:
+    """Draw a table of a row a group; a click on a row selects the group's people."""
+    st.dataframe(
+        table,
+        key=key,
+        hide_index=True,
+        column_config=number_columns(table),
+        on_select=lambda: _select_group(result, attribute, groups, key),
+        selection_mode=ROWS,
+        alt=alt,
+    )
+
+
+def _select_group(result: GroupsResult, attribute: str, rows: list[str], key: str) -> None:
+    place = clicked_row(key, len(rows))
     terms = None if place is None else figures.people_of(result, attribute).get(rows[place])
     if terms is not None:
         select(json.loads(terms))
@@ -332,14 +348,20 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
         notices.note(f"The other run does not compare by {attribute}.")
         return
     figure = figures.beside(
-        table, attribute, (f"this: {_model_words(found.spec)}", f"beside it: {labels[chosen]}")
+        table,
+        attribute,
+        (f"this: {_model_words(found.spec)}", f"beside it: {labels[chosen]}"),
+        people=figures.people_of(result, attribute),
     )
     figure_card("group-models", figure, lambda: table, wide=True)
-    st.dataframe(
-        table[table["attribute"] == attribute].drop(columns="attribute"),
-        hide_index=True,
-        column_config=number_columns(table),
-        alt="Rates of both models by group, and the change from this one to the other",
+    mine = table[table["attribute"] == attribute].drop(columns="attribute")
+    _group_rows(
+        result,
+        attribute,
+        mine,
+        mine["group"].tolist(),
+        "group-beside",
+        alt="Rates of both models by group, and the change; a click selects the group's people",
     )
 
 

@@ -297,16 +297,17 @@ def _near(result: RuleSetsResult, rows: Sequence[LeaderRow], chosen: int) -> Non
                 **shares,
             },
             on_select=lambda: _open_near(numbers),
-            selection_mode="single-row",
+            selection_mode=ROWS,
             alt="Rule sets of the same finding; a click opens the group",
         )
 
 
 def _open_near(numbers: list[int]) -> None:
-    selected = state.widget("group-alike")["selection"]["rows"]
-    if selected and selected[0] < len(numbers):
-        state.set_widget("group-alike-number", numbers[selected[0]])
-        state.set_widget("group", numbers[selected[0]])
+    place = clicked_row("group-alike", len(numbers))
+    if place is not None:
+        state.set_widget("group-alike-number", numbers[place])
+        state.set_widget("group", numbers[place])
+        select([{"run": "", "rule": numbers[place]}])
 
 
 def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> Any:

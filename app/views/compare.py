@@ -65,7 +65,7 @@ name = f"{source_name(edited)} · {both_words(edited)} compared"
 with bar:
     run_button(space, spec, name, standing, seconds, "run", label="Compare")
 if standing.finished:
-    show_result(work.result(space, spec), edited)
+    show_result(work.result(space, spec), space, edited)
     st.stop()
 with question:
     st.markdown(page_text("compare_question"))

@@ -7,6 +7,7 @@ from plotly.subplots import make_subplots
 
 from audits.barycentre.result import BarycentreResult, GroupFlips
 from audits.barycentre.words import points
+from audits.drawing.selected import of_run, of_value, people_id
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
@@ -31,14 +32,20 @@ def _shown(result: BarycentreResult) -> tuple[list[GroupFlips], list[str]]:
     return groups, distinct([each.group for each in groups])
 
 
+def _people(groups: list[GroupFlips]) -> list[str]:
+    """Return whom each group's mark stands for."""
+    return [people_id(of_run("group", within=[each.group])) for each in groups]
+
+
 def flips(result: BarycentreResult) -> go.Figure:
     """Draw both ways of flipping by group: right favoured only as oneself, left only as counterpart."""
     groups, labels = _shown(result)
     figure = go.Figure()
-    for name, colour, sign, shares in (
-        ("favored only as counterparts", CONTRAST, -1, [each.only_counterpart for each in groups]),
-        ("favored only as themselves", ACCENT, 1, [each.only_self for each in groups]),
+    for way, name, colour, sign in (
+        ("only_counterpart", "favored only as counterparts", CONTRAST, -1),
+        ("only_self", "favored only as themselves", ACCENT, 1),
     ):
+        shares = [float(getattr(each, way)) for each in groups]
         figure.add_trace(
             go.Bar(
                 x=[100 * sign * share for share in shares],
@@ -47,6 +54,9 @@ def flips(result: BarycentreResult) -> go.Figure:
                 marker={"color": colour},
                 customdata=[[label, 100 * share] for label, share in zip(labels, shares, strict=True)],
                 hovertemplate="%{customdata[0]}: %{customdata[1]:.1f} % " + name + "<extra></extra>",
+                meta=[
+                    people_id(of_run("group", within=[each.group]), of_run(way, above=0)) for each in groups
+                ],
                 name=name,
             )
         )
@@ -101,6 +111,7 @@ def judged(result: BarycentreResult) -> go.Figure:
                         "thickness": 1.4,
                     },
                     customdata=[labels[k] for k in here],
+                    meta=_people([groups[k] for k in here]),
                     hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
                     name="evidence of a difference" if evident else "no evidence",
                     legendgroup=str(evident),
@@ -142,6 +153,7 @@ def distances(result: BarycentreResult) -> go.Figure:
                 mode="markers",
                 marker={"color": colour, "size": 11, "symbol": symbol, "line": {"width": 2, "color": colour}},
                 customdata=labels,
+                meta=_people(groups),
                 hovertemplate="%{customdata}: %{x:.2f}<extra>" + name + "</extra>",
                 name=name,
             )
@@ -161,6 +173,8 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
     if not features:
         return empty("Nobody of this group flips.")
     counts = [sum(row.feature == name for row in rows) for name in features]
+    own = [of_run("group", within=[group])]
+    way = "only_self" if result.group(group).mostly == "only self" else "only_counterpart"
     figure = make_subplots(
         rows=len(features),
         cols=1,
@@ -170,9 +184,10 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
     )
     for panel, name in enumerate(features, start=1):
         here = [row for row in rows if row.feature == name][::-1]
-        for title, colour, shares in (
-            ("those who flip", ACCENT, [row.flipped_share for row in here]),
-            ("the group", GREY, [row.group_share for row in here]),
+        held = [of_value(name, row.value, [row.value for row in here]) for row in here]
+        for title, colour, shares, among in (
+            ("those who flip", ACCENT, [row.flipped_share for row in here], [*own, of_run(way, above=0)]),
+            ("the group", GREY, [row.group_share for row in here], own),
         ):
             figure.add_trace(
                 go.Bar(
@@ -180,6 +195,7 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
                     y=list(range(len(here))),
                     orientation="h",
                     marker={"color": colour},
+                    meta=[people_id(*among, *terms) if terms else "" for terms in held],
                     hovertemplate="%{x:.1f} %<extra>" + title + "</extra>",
                     name=title,
                     legendgroup=title,

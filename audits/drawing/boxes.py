@@ -19,6 +19,7 @@ def quantile_boxes(
     colour: str,
     *,
     said: bool = True,
+    people: Sequence[str] = (),
 ) -> go.Box:
     """Return a lying box for each name, from its quantiles at 5, 25, 50, 75 and 95 %, and its mean.
 
@@ -26,6 +27,8 @@ def quantile_boxes(
     ----------
     said : bool
         Whether the legend says what the parts of a box mean: once a figure.
+    people : sequence of str
+        Whom each box stands for (`audits.drawing.selected.people_id`).
     """
     low, q1, median, q3, high = (list(each) for each in zip(*quantiles, strict=True))
     return go.Box(
@@ -40,4 +43,5 @@ def quantile_boxes(
         marker={"color": colour},
         name=BOXES,
         showlegend=said,
+        meta=list(people) or None,
     )

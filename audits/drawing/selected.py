@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.data.values import MISSING
 from audits.drawing.style import CONTRAST, GREY, describe, empty, finish
 from audits.stats.words import count, number
 
-__all__ = ["of_group", "of_run", "people_id", "selected_among", "selected_bins"]
+__all__ = [
+    "of_group",
+    "of_run",
+    "of_value",
+    "people_id",
+    "selected_among",
+    "selected_bins",
+    "within_edges",
+]
 
 _BINS, _FEW = 24, 12
 
@@ -44,6 +54,64 @@ def of_group(attribute: str, group: str) -> dict[str, Any]:
 
 
 _NAMES = {"within": "in"}
+
+
+def within_edges(column: str, edges: Sequence[float], k: int) -> list[dict[str, Any]]:
+    """Return the terms of bin `k` of a column of the run that is drawn; the outermost ends are open.
+
+    Examples
+    --------
+    >>> within_edges("score", (0.0, 0.5, 1.0, 2.0), 1)
+    [{'run': '', 'column': 'score', 'at_least': 0.5}, {'run': '', 'column': 'score', 'below': 1.0}]
+    """
+    low = [] if k == 0 else [of_run(column, at_least=float(edges[k]))]
+    return low if k == len(edges) - 2 else [*low, of_run(column, below=float(edges[k + 1]))]
+
+
+def of_value(column: str, value: str, values: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the row filters of a value, or of a range of numbers, as results word it; none of a rest.
+
+    Parameters
+    ----------
+    values : sequence of str
+        All values of the column that are worded: only where they all are ranges is one of them a range.
+
+    Examples
+    --------
+    >>> of_value("job", "clerk", ["clerk", "5 to 9"]), of_value("job", "(missing)", ["clerk"])
+    ([{'column': 'job', 'in': ['clerk']}], [{'column': 'job', 'missing': True}])
+    >>> of_value("income", "1,000 to under 2,500", ["below 1,000", "1,000 to under 2,500", "2,500 or more"])
+    [{'column': 'income', 'at_least': 1000.0}, {'column': 'income', 'below': 2500.0}]
+    >>> of_value("income", "5 to 9.5", ["5 to 9.5", "9.5 to 12"])
+    [{'column': 'income', 'at_most': 9.5}]
+    """
+    if value == MISSING:
+        return [{"column": column, "missing": True}]
+    known = [each for each in values if each != MISSING]
+    ranges = [_RANGE.fullmatch(each) for each in known]
+    if not all(ranges):
+        return [] if _OTHERS.fullmatch(value) else [{"column": column, "in": [value]}]
+    found = _RANGE.fullmatch(value)
+    assert found is not None  # noqa: S101  (all are)
+    low, high = (None if end is None else float(end.replace(",", "")) for end in found.group("low", "high"))
+    if found["upper"]:
+        return [{"column": column, "below": float(found["upper"].replace(",", ""))}]
+    if found["lower"]:
+        return [{"column": column, "at_least": float(found["lower"].replace(",", ""))}]
+    if found["open"]:
+        return [{"column": column, "at_least": low}, {"column": column, "below": high}]
+    # bins of equally many people hold their upper end alone; what the first holds has no other below it
+    lows = [float(each["low"].replace(",", "")) for each in ranges if each is not None and each["low"]]
+    above = [] if low == min(lows) else [{"column": column, "above": low}]
+    return [*above, {"column": column, "at_most": high}]
+
+
+_NUMBER = r"-?\d[\d.,]*(?:e[+-]?\d+)?"
+_RANGE = re.compile(
+    rf"(?P<low>{_NUMBER}) to (?P<open>under )?(?P<high>{_NUMBER})"
+    rf"|below (?P<upper>{_NUMBER})|(?P<lower>{_NUMBER}) or more"
+)
+_OTHERS = re.compile(r"[\d,]+ other values")
 
 
 def selected_bins(values: pd.Series, inside: np.ndarray, sizes: np.ndarray) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import re
 import plotly.graph_objects as go
 
 from audits.drawing.marks import dashes, dot, named
+from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.explain.result import Explained, ExplainResult
 from audits.explain.words import points
@@ -74,6 +75,16 @@ def _cell(value: str) -> str:
     return describe(value if ends is None else f"{float(ends[1]):,.6g} to {float(ends[2]):,.6g}")
 
 
+def _people(result: ExplainResult, side: str, values: list[str]) -> list[str]:
+    """Return whom the dots of one group stand for, value by value; nobody where a group is several."""
+    group = result.options.get(side)
+    if not isinstance(group, dict) or not all(isinstance(value, str) for value in group.values()):
+        return []
+    column = result.each[0].columns[0]
+    found = [of_value(column, value, values) for value in values]
+    return [people_id({"group": group}, *terms) if terms else "" for terms in found]
+
+
 def values(result: ExplainResult) -> go.Figure:
     """Draw both groups' rates within each value of the first explainer; dots by how many people."""
     if not result.values:
@@ -81,9 +92,9 @@ def values(result: ExplainResult) -> go.Figure:
     shown = result.values[::-1]
     most = max(max(row.source_people, row.target_people) for row in shown)
     figure = go.Figure()
-    for name, people, rates, colour in (
-        (result.source, [r.source_people for r in shown], [r.source_rate for r in shown], ACCENT),
-        (result.target, [r.target_people for r in shown], [r.target_rate for r in shown], CONTRAST),
+    for side, name, people, rates, colour in (
+        ("source", result.source, [r.source_people for r in shown], [r.source_rate for r in shown], ACCENT),
+        ("target", result.target, [r.target_people for r in shown], [r.target_rate for r in shown], CONTRAST),
     ):
         figure.add_trace(
             go.Scatter(
@@ -92,6 +103,7 @@ def values(result: ExplainResult) -> go.Figure:
                 mode="markers",
                 marker={"color": colour, "size": [6 + 18 * (n / most) ** 0.5 for n in people]},
                 customdata=people,
+                meta=_people(result, side, [row.value for row in shown]),
                 name=describe(name, longest=46),
                 hovertemplate="%{x:.1f} % of %{customdata:,.0f} people<extra>" + describe(name) + "</extra>",
             )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,7 +13,7 @@ from plotly.subplots import make_subplots
 from audits.data import group_name
 from audits.drawing.columns import group_parts, rows_in_columns
 from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named
-from audits.drawing.selected import of_group, people_id
+from audits.drawing.selected import of_group, people_id, within_edges
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
@@ -250,6 +251,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
     if table.empty:
         return empty("Two groups have nothing to be drawn towards.")
     groups = list(dict.fromkeys(table["group"]))[:most][::-1]
+    inside = people_of(result, attribute)
     kept = table[table["group"].isin(groups)]
     panels = list(dict.fromkeys(kept["rate"]))
     figure = make_subplots(
@@ -275,6 +277,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
                 name=side,
                 legendgroup=side,
                 showlegend=panel == 1,
+                meta=[inside.get(group, "") for group in known["group"]],
                 hovertemplate="%{x:.1f} %<extra></extra>",
             )
             figure.add_trace(points, row=1, col=panel)
@@ -340,7 +343,12 @@ def _reach(value: pd.Series, low: pd.Series, high: pd.Series, thickness: float) 
 
 
 def beside(
-    table: pd.DataFrame, attribute: str, names: tuple[str, str], *, most: int = MOST_GROUPS
+    table: pd.DataFrame,
+    attribute: str,
+    names: tuple[str, str],
+    *,
+    most: int = MOST_GROUPS,
+    people: Mapping[str, str] | None = None,
 ) -> go.Figure:
     """Draw two models' rates on the same people: one row a group, one panel a rate, both with intervals.
 
@@ -350,7 +358,10 @@ def beside(
         As `audits.groups.beside` gives it.
     names : (str, str)
         Of the first and the second model.
+    people : mapping, optional
+        By which terms each group's people are selected, as of `people_of`.
     """
+    inside = people or {}
     mine = table[table["attribute"] == attribute]
     groups = list(dict.fromkeys(mine["group"]))[:most][::-1]
     panels = [
@@ -381,6 +392,7 @@ def beside(
                     name=describe(label, longest=60),
                     legendgroup=side,
                     showlegend=panel == 1,
+                    meta=[inside.get(group, "") for group in known["group"]],
                     hovertemplate="%{x:.1f} %<extra></extra>",
                 ),
                 row=1,
@@ -473,6 +485,17 @@ def _colours(rows: Sequence[GroupRow]) -> list[str]:
     return [INK if row.is_reference else next(others) for row in rows]
 
 
+def _by_score(
+    result: GroupsResult, row: GroupRow, edges: Sequence[float], shown: Sequence[int], held: Sequence[float]
+) -> list[str]:
+    """Return who of a group has a score in each bin shown that holds some; nothing where nobody was kept."""
+    group = people_of(result, row.attribute).get(row.group, "") if len(result.people) else ""
+    if not group:
+        return []
+    own = json.loads(group)
+    return [people_id(*own, *within_edges("score", edges, k)) if held[k] else "" for k in shown]
+
+
 def scores(result: GroupsResult, attribute: str, *, most: int = 5) -> go.Figure:
     """Draw the distribution of scores of the largest groups, each as a share of its people."""
     rows = result.of(attribute)[:most]
@@ -485,8 +508,10 @@ def scores(result: GroupsResult, attribute: str, *, most: int = 5) -> go.Figure:
             go.Scatter(
                 x=centres,
                 y=[100 * n / row.n for n in row.score_counts],
-                mode="lines",
+                mode="lines+markers",  # a line alone tells no click
+                marker={"size": 4},
                 line={"color": colour, "shape": "hvh", "width": 2},
+                meta=_by_score(result, row, edges, range(len(centres)), row.score_counts),
                 name=f"{label} ({count(row.n)})",
             )
         )
@@ -509,11 +534,13 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
         bins = row.calibration
         if bins is None:
             continue
-        shown = [
-            (score, rate)
-            for score, rate, n in zip(bins.mean_score, bins.favorable_rate, bins.n, strict=True)
+        told = zip(bins.mean_score, bins.favorable_rate, bins.n, strict=True)
+        held = {
+            place: (score, rate)
+            for place, (score, rate, n) in enumerate(told)
             if n > 0 and score is not None and rate.value is not None
-        ]
+        }
+        shown = list(held.values())
         figure.add_trace(
             go.Scatter(
                 x=[score for score, _ in shown],
@@ -527,6 +554,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
                 },
                 mode="lines+markers",
                 line={"color": colour},
+                meta=_by_score(result, row, bins.edges, list(held), bins.n),
                 name=f"{label} ({count(row.n)})",
             )
         )

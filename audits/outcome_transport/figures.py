@@ -132,6 +132,11 @@ def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
     return finish(figure, height=200 + 36 * len(rows), alt=alt)
 
 
+def _people(level: str, group: str) -> str:
+    """Return whom a row about a group stands for; of everybody nobody need be chosen."""
+    return people_id(of_run(level, within=[group])) if level in {"group", "subgroup"} else ""
+
+
 def _flow_id(source: str, target: str) -> str:
     """Return what the people of a flow are selected by."""
     return people_id({"run": "", "flow": [source, target]})
@@ -178,10 +183,7 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
                 "size": 9,
             },
             customdata=[[count(row.n), number(row.mean.value)] for row in rows],
-            meta=[
-                people_id(of_run(row.level, within=[row.group])) if row.level in {"group", "subgroup"} else ""
-                for row in rows
-            ],
+            meta=[_people(row.level, row.group) for row in rows],
             name="even coupling",
             hovertemplate="%{y}: %{customdata[1]} (%{customdata[0]} people)<extra></extra>",
         )
@@ -202,6 +204,7 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
 def judged(result: OutcomeTransportResult) -> go.Figure:
     """Draw what the verdict rests on: each interval that was judged, and what is said not to matter."""
     rows = [(row.group, row.difference) for row in result.bias if row.difference is not None]
+    people = {row.group: _people(row.level, row.group) for row in result.bias if row.difference is not None}
     groups = bool(rows)
     rows = rows or [("distance", result.judged)]
     rows = [(name, one) for name, one in rows if one.interval.value is not None]
@@ -221,6 +224,7 @@ def judged(result: OutcomeTransportResult) -> go.Figure:
             mode="markers",
             marker={"color": INK, "size": 9},
             name="even coupling" if groups else "distance",
+            meta=[people.get(name, "") for name, _ in rows],
             customdata=[[one.verdict] for _, one in rows],
             hovertemplate="%{y}: %{x:.3g}, %{customdata[0]}<extra></extra>",
         )
@@ -286,6 +290,7 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
                 mode="markers",
                 marker={"size": 9, "color": OKABE_ITO[k], "symbol": ("circle", "square", "diamond")[k]},
                 name=role,
+                meta=[_people(row.level, row.group) for row in mine],
                 hovertemplate=f"{role}: %{{x:.3g}}<extra></extra>",
             )
         )
@@ -323,6 +328,7 @@ def role_spread(result: OutcomeTransportResult) -> go.Figure:
             [row.bias.value for row in mine],
             OKABE_ITO[k],
             said=k == 0,
+            people=[_people(row.level, row.group) for row in mine],
         )
         figure.add_trace(boxes, row=k + 1, col=1)
     figure.update_yaxes(autorange="reversed")

@@ -46,14 +46,21 @@ def reclassified(result: RecourseResult) -> go.Figure:
     """Draw the share of rejected people who would be accepted against α, a line a group with its band."""
     figure = go.Figure()
     groups = sorted(result.by_group, key=lambda row: -row.n)[:_MOST]
-    lines = [("everybody", GREY, [row.reclassified for row in result.by_alpha])]
+    lines: list[tuple[str, str, list[Estimate], list[dict[str, Any]]]] = [
+        ("everybody", GREY, [row.reclassified for row in result.by_alpha], [])
+    ]
     if len(result.by_group) > 1:
         names = distinct([row.group for row in groups])
         lines += [
-            (f"{names[k]} ({count(row.n)})", GROUPS[k], list(row.reclassified))
+            (
+                f"{names[k]} ({count(row.n)})",
+                GROUPS[k],
+                list(row.reclassified),
+                [of_run("group", within=[row.group])],
+            )
             for k, row in enumerate(groups)
         ]
-    for name, colour, shares in lines:
+    for name, colour, shares, among in lines:
         steps = list(result.steps)
         figure.add_trace(
             go.Scatter(
@@ -77,6 +84,10 @@ def reclassified(result: RecourseResult) -> go.Figure:
                 line={"color": colour, "width": 2},
                 name=name,
                 legendgroup=name,
+                meta=[
+                    people_id(of_run("alpha", at_most=float(step)), *among) if step > 0 else ""
+                    for step in steps
+                ],
                 hovertemplate=f"{name}: %{{y:.1f}} % at α %{{x:g}}<extra></extra>",
             )
         )
@@ -505,6 +516,7 @@ def ways(result: RecourseResult) -> go.Figure:
                     f"row {row}: {describe(change, longest=120)}"
                     for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)
                 ],
+                meta=[people_id({"run": "", "row": row}) for row in table.index[chosen]],
                 hovertemplate="%{customdata}<br>cost %{x:.3g}, accepted by %{y:.0f} %<extra></extra>",
             )
         )
@@ -540,6 +552,7 @@ def group_actions(result: RecourseResult) -> go.Figure:
                 "color": INK,
             },
             customdata=[describe(row.action, longest=160) for row in rows],
+            meta=[people_id(of_run("group", within=[row.group])) for row in rows],
             hovertemplate="%{customdata}<br>%{x:.0f} % accepted<extra></extra>",
         )
     )

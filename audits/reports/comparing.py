@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named
 from audits.records import Exhibit
 from audits.reports.blocks import Block, Facts, Figure, Finding, Heading, Text, grid
@@ -96,6 +97,7 @@ def decided_figure(changes: Changes) -> go.Figure:
     if not rows:
         return empty("Who is decided otherwise is not known.")
     names = [f"{row.attribute}: {row.group}" if row.attribute else row.group for row in rows]
+    inside = [people_id(of_group(row.attribute, row.group)) if row.attribute else "" for row in rows]
     figure = go.Figure()
     for name, sign, colour in (("gain", 1.0, ACCENT), ("lose", -1.0, GREY)):
         people = [row.gained if sign > 0 else row.lost for row in rows]
@@ -107,6 +109,7 @@ def decided_figure(changes: Changes) -> go.Figure:
                 name=f"{name} the favorable decision",
                 marker={"color": colour},
                 customdata=people,
+                meta=inside,
                 hovertemplate="%{customdata:,.0f} people, %{x:.1f} % of the group<extra></extra>",
             )
         )

@@ -6,6 +6,7 @@ import itertools
 
 import plotly.graph_objects as go
 
+from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
 from audits.flipset import FlipsetResult
 from audits.flipset.figures.flipsets import whiskers
@@ -33,6 +34,11 @@ def causal(result: FlipsetResult) -> go.Figure:
                 marker={"color": colour},
                 error_x=whiskers(values, [(100 * low, 100 * high) for low, high in ends]),
                 name=name,
+                # of the counterfactuals the table of people says nothing
+                meta=[
+                    people_id(of_run(way, above=0)) if name == "by transport" else ""
+                    for way in ("positive", "negative")
+                ],
                 hovertemplate="%{x:.1f} %<extra>" + name + "</extra>",
             )
         )
@@ -105,6 +111,7 @@ def strata(result: FlipsetResult) -> go.Figure:
             marker={"color": INK, "size": 10},
             error_x=whiskers(values, ends),
             customdata=[describe(name, longest=60) for name in table["within"]],
+            meta=[people_id(of_run("within", within=[name])) for name in table["within"]],
             hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
             showlegend=False,
         )

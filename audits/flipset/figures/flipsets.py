@@ -81,6 +81,7 @@ def sizes(result: FlipsetResult) -> go.Figure:
                     cliponaxis=False,  # a number at the right edge, on a narrow screen
                     textposition="top center" if share > 8 else "top right",  # not over the labels
                     showlegend=False,
+                    meta=[people_id(of_run(name, above=0))],
                     hovertemplate=f"%{{x:.1f}} %<br>{part.share.method}<extra></extra>",
                 )
             )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.drawing.selected import people_id, within_edges
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
 from audits.flipset import FlipsetResult
 from audits.flipset.checking import KS_LIMIT
@@ -83,6 +84,7 @@ def again(result: FlipsetResult) -> go.Figure:
             y=found.histogram["people"],
             width=[100 * (high - low) for low, high in itertools.pairwise(edges)],
             marker={"color": GREY, "line": {"width": 1, "color": "white"}},
+            meta=[people_id(*within_edges("flips again", edges, k)) for k in range(len(edges) - 1)],
             hovertemplate="%{y:,.0f} people<extra></extra>",
             showlegend=False,
         ),
@@ -207,6 +209,8 @@ def arrows(result: FlipsetResult) -> go.Figure:
                     "angleref": "previous",
                 },
                 name=name,
+                # both ends of an arrow are about the person it begins at
+                meta=[each for row in rows.index for each in (*[_person(row)] * 2, "")],
                 hovertemplate="%{x:.4g}, %{y:.4g}<extra>" + name + "</extra>",
             )
         )
@@ -218,6 +222,10 @@ def arrows(result: FlipsetResult) -> go.Figure:
         f"{result.features[0]} and {result.features[1]}; for {flips} of them the decision changes."
     )
     return finish(figure, height=460, alt=alt)
+
+
+def _person(row: Hashable) -> str:
+    return people_id({"run": "", "row": row})
 
 
 def _segments(rows: pd.DataFrame, axis: str) -> list[float | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.rule_sets.figures.rows import label_rows
 from audits.rule_sets.result import MeasureResult
@@ -48,6 +49,7 @@ def by_measure(result: MeasureResult, *, most: int = 10) -> go.Figure:
                 "thickness": 1.4,
             },
             customdata=[f"{describe(row.rule_set, longest=120)}<br>{_sides(result, row)}" for row in shown],
+            meta=[people_id({"run": "", "rule": row.number}) for row in shown],
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
@@ -141,6 +143,7 @@ def lattice(table: pd.DataFrame, *, scale: float = 100.0) -> go.Figure:
                         f"{describe(shown['rule_set'][place], longest=120)}<br>{people(shown['n_in'][place])}"
                         for place in part
                     ],
+                    meta=[people_id({"run": "", "rules": shown["rule_set"][place]}) for place in part],
                     hovertemplate="%{customdata}<br>%{x:.3g}<extra></extra>",
                 )
             )

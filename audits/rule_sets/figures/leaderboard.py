@@ -155,6 +155,7 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
                 "thickness": 1.4,
             },
             customdata=[[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
+            meta=[people_id({"run": "", "rules": row.rule_set}) for row in shown],
             hovertemplate="%{y}: %{x:.1f} points<br>%{customdata[0]:,} texts, %{customdata[1]} hold them"
             "<br>p %{customdata[2]}<extra></extra>",
             showlegend=False,
@@ -226,6 +227,16 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
     return finish(figure, height=380, alt=alt)
 
 
+def _paths(tree: pd.DataFrame) -> list[dict[str, str]]:
+    """Return the levels of each segment of a sunburst, from the innermost ring outwards."""
+    found: dict[str, dict[str, str]] = {"": {}}
+    for place, parent, attribute, level in zip(
+        tree["id"], tree["parent"], tree["attribute"], tree["level"], strict=True
+    ):
+        found[place] = {**found[parent], attribute: str(level)}
+    return [found[place] for place in tree["id"]]
+
+
 def sunburst(tree: pd.DataFrame) -> go.Figure:
     """Draw combinations of attributes as rings: width is people, colour the difference from everyone else."""
     reach = float(max(tree["difference"].abs().max(), 0.01)) * 100
@@ -245,6 +256,7 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
                 "colorbar": {"title": "points", "thickness": 12},
             },
             customdata=100 * tree["favorable"],
+            meta=[people_id({"run": "", "levels": levels}) for levels in _paths(tree)],
             hovertemplate="%{label}<br>%{value:,.0f} people<br>%{customdata:.1f} % favorable<extra></extra>",
         )
     )

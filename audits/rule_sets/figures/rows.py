@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
 from audits.rule_sets import RuleSetsResult
 from audits.stats.words import count, number, people
@@ -66,6 +67,7 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
                 f"{describe(words, longest=120)}<br>{people(n)}"
                 for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
             ],
+            meta=[people_id({"run": "", "rules": words}) for words in shown["rule_set"]],
             hovertemplate="%{customdata}<br>%{x:.1f} points<extra></extra>",
         )
     )

@@ -89,8 +89,8 @@ def _range(edges: tuple[float, ...], k: int) -> str:
 
 def _between(edges: tuple[float, ...], k: int) -> list[dict[str, Any]]:
     """Return what the people of a bin meet; the last one is open."""
-    low = of_run("sensitivity", at_least=edges[k])
-    return [low] if k == len(edges) - 2 else [low, of_run("sensitivity", below=edges[k + 1])]
+    low = [] if k == 0 else [of_run("sensitivity", above=edges[k])]  # a bin holds its upper end
+    return low if k == len(edges) - 2 else [*low, of_run("sensitivity", at_most=edges[k + 1])]
 
 
 def _reach(estimates: list[Estimate], unit: float) -> dict[str, list[float]]:
@@ -125,6 +125,19 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
                 opacity=0.7,
                 showlegend=False,
                 hoverinfo="skip",
+            )
+        )
+        held = [k for k, value in enumerate(counts) if value > 0]
+        figure.add_trace(
+            go.Scatter(
+                x=[x[k] for k in held],
+                y=[place + 0.85 * counts[k] / top for k in held],
+                mode="markers",
+                marker={"color": ACCENT, "size": 5},
+                meta=[people_id(of_group(attribute, item.group), *_between(edges, k)) for k in held],
+                customdata=[[_range(edges, k), count(counts[k]), describe(item.group)] for k in held],
+                hovertemplate="%{customdata[2]}, %{customdata[0]}: %{customdata[1]} people<extra></extra>",
+                showlegend=False,
             )
         )
     figure.add_vline(result.threshold.value or 0.0, line={"color": INK, "width": 1.5})
@@ -268,6 +281,7 @@ def match_sides(result: SensitivityResult) -> go.Figure:
             [side.quantiles for side in sides],
             [side.mean.value for side in sides],
             ACCENT,
+            people=_of_sides(result, [side.name for side in sides]),
         )
     )
     if min(side.quantiles[0] for side in sides) > 0:
@@ -276,6 +290,13 @@ def match_sides(result: SensitivityResult) -> go.Figure:
     told = "; ".join(f"{side.name}: median {number(side.quantiles[2])}" for side in sides)
     alt = f"Sensitivity in and out of the match set, boxes for the middle half, whiskers 5 to 95 %: {told}."
     return finish(figure, height=130 + 50 * len(sides), alt=alt)
+
+
+def _of_sides(result: SensitivityResult, names: list[str]) -> list[str]:
+    """Return who is on each side of the match set, where the people's table says so."""
+    if not {"twin_decision", "counterfactual_decision"} & set(result.people):
+        return []
+    return [people_id(of_run("match set", within=[name])) for name in names]
 
 
 _MODELS = {"audited": CONTRAST, "augmented": ACCENT, "trained anew": GREY}
