@@ -144,7 +144,7 @@ def _tables(columns: dict[str, dict[str, int]], rates: list[GroupRates]) -> None
                 "attribute": each.attribute,
                 "group": each.group,
                 "people": each.people,
-                "favourable": percent_interval(each.selection),
+                "favorable": percent_interval(each.selection),
                 "minus the others": _points(each.selection_gap),
                 "outcomes": each.outcomes,
                 "true positives": percent_interval(each.true_positives),

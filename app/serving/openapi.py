@@ -96,7 +96,7 @@ def document(most_mb: int) -> dict[str, Any]:
                 },
                 "patch": {
                     "summary": "Note outcomes of people whose predictions were stored with an id",
-                    "description": "By your ids, whether each outcome was the favourable one. What is known "
+                    "description": "By your ids, whether each outcome was the favorable one. What is known "
                     "already is passed over; what is known otherwise is named and not changed.",
                     "security": [{"token": []}],
                     "requestBody": {"required": True, "content": _json(_OUTCOMES)},
@@ -191,12 +191,12 @@ _BATCH = {
         "scores": {
             "type": "array",
             "items": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-            "description": "The deployed model's own probability of the favourable outcome.",
+            "description": "The deployed model's own probability of the favorable outcome.",
         },
         "decisions": {
             "type": "array",
             "items": {"type": ["boolean", "null"]},
-            "description": "Whether the decision was favourable.",
+            "description": "Whether the decision was favorable.",
         },
         "protected": {
             "type": "object",

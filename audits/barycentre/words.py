@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
+from audits.brief import brief, shortest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import out_of, people_in, percent
 
@@ -27,14 +28,15 @@ def headline(result: BarycentreResult) -> str:
     theirs = f"their counterparts in the other group{'s' if len(result.groups) > 2 else ''}"
     share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
     told = out_of(share * worst.people, worst.people)
+    which = "both" if len(result.groups) == 2 else f"all {len(result.groups)}"
     if result.verdict != EVIDENCE:
-        return (
-            f"These data cannot tell whether all {len(result.groups)} groups are decided as their "
-            "counterparts are."
-        )
-    if worst.mostly == "only self":
-        return f"{_start(told)} {who} are decided favorably while {theirs} are not."
-    return f"{_start(told)} {who} are decided unfavorably while {theirs} are favored."
+        return f"These data cannot tell whether {which} groups are decided as their counterparts are."
+    ends = (
+        f"are decided favorably while {theirs} are not"
+        if worst.mostly == "only self"
+        else f"are decided unfavorably while {theirs} are favored"
+    )
+    return shortest(*(f"{_start(told)} {name} {ends}." for name in (who, brief(who), brief(who, 9))))
 
 
 def finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.brief import brief, named_apart, shortest
 from audits.explain.result import Explained, ExplainResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import people_in
@@ -15,34 +16,53 @@ def headline(result: ExplainResult) -> str:
     """Say in one sentence whether the gap stays among people alike."""
     gap, alike = result.gap.value, result.together.columns
     if gap is None:
-        return f"How far {people_in(result.source)} and {people_in(result.target)} lie apart is not known."
+        return shortest(*(f"How far {both} lie apart is not known." for both in _both(result)))
     named = " and ".join(f"“{name}”" for name in alike[:2]) + (" and more" if len(alike) > 2 else "")
-    among = f"among people alike in {named}" if alike else "for all that was looked at"
+    among = f"among people alike in {brief(named)}" if alike else "among people alike"
     if (result.gap.low or 0.0) <= 0 <= (result.gap.high or 0.0):
         return _no_sure_gap(result, among if alike else "")
     ends = {EVIDENCE: "stays", NO_MATERIAL: "all but vanishes"}
     stays = ends.get(result.verdict, "may stay or vanish")
     if alike and result.together.kind == "reversed":
         stays = "turns round"
-    size = f"{100 * abs(gap):.0f}-point gap"
-    return f"The {size} between {people_in(result.source)} and {people_in(result.target)} {stays} {among}."
+    size = f"{100 * abs(gap):.0f}-point gap" if abs(gap) >= 0.005 else "gap of less than a point"
+    if not alike and result.verdict not in ends:
+        told = [f"These data cannot tell whether the {size} between {both} stays" for both in _both(result)]
+    else:
+        told = [f"The {size} between {both} {stays}" for both in _both(result)]
+    short = "among people alike"
+    return shortest(*(f"{each} {end}." for end in (among, short) for each in told))
+
+
+def _both(result: ExplainResult) -> list[str]:
+    """Name both groups, in ever fewer words: what they share is said once."""
+    ours, theirs = people_in(result.source), people_in(result.target)
+    apart = people_in(named_apart(result.target, result.source))
+    return [
+        f"{ours} and {theirs}",
+        f"{brief(ours, 99)} and {apart}",
+        f"{brief(ours, 7)} and {brief(apart, 5)}",
+    ]
 
 
 def _no_sure_gap(result: ExplainResult, among: str) -> str:
     """Say in one sentence what there is to say where the gap itself may be chance."""
-    both = f"{people_in(result.source)} and {people_in(result.target)}"
-    if result.verdict == EVIDENCE:
-        return (
-            f"In all, {both} may be decided alike; {among or 'on the half of them looked at'} they are not."
-        )
-    if result.verdict == NO_MATERIAL and among:
-        return (
-            f"{among[0].upper()}{among[1:]}, {both} are decided about alike; in all, no difference is sure."
-        )
-    if result.verdict == NO_MATERIAL:
-        return f"The favorable decision is about as frequent for {both}."
-    more = f", in all or {among}" if among else ""
-    return f"These data cannot tell whether {both} are decided differently{more}."
+    told = []
+    for where in dict.fromkeys((among, among and "among people alike")):
+        if result.verdict == EVIDENCE:
+            form = (
+                f"In all, {{}} may be decided alike; {where or 'on the half of them looked at'} they are not."
+            )
+        elif result.verdict == NO_MATERIAL and where:
+            first = f"{where[0].upper()}{where[1:]}"
+            form = f"{first}, {{}} are decided about alike; in all, no difference is sure."
+        elif result.verdict == NO_MATERIAL:
+            form = "The favorable decision is about as frequent for {}."
+        else:
+            more = f", in all or {where}" if where else ""
+            form = f"These data cannot tell whether {{}} are decided differently{more}."
+        told += [(form, both) for both in _both(result)]
+    return shortest(*(both.join(form.split("{}", 1)) for form, both in told))
 
 
 _FEW = 100  # simulated in benchmarks/explain_calibration.py

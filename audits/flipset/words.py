@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from audits.brief import brief, named_apart, shortest
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.people import Compared
@@ -37,13 +38,32 @@ def headline(result: FlipsetResult) -> str:
     if math.floor(result.positive.size + 0.5) > math.floor(result.negative.size + 0.5):
         more, less, gets, others = result.positive, result.negative, "get", "do not"
     if more.size < _NOBODY:
-        who = f"{count(result.n_source)} {people_in(result.source)}"
-        return f"None of {who} flip: they are decided as similar {people_in(result.target)} are."
+        n = count(result.n_source)
+        return shortest(
+            *(
+                f"None of {n} {us} flip: they are decided as similar {them} are."
+                for us, them in _sides(result)
+            )
+        )
     some, back = out_of(more.size, result.n_source), out_of(less.size, result.n_source).split(" of ")[0]
-    return (
-        f"{_first(some)} {people_in(result.source)} {gets} the favorable decision while similar "
-        f"{people_in(result.target)} {others}; {back} the other way: {_standing(result)}."
-    )
+    told = [
+        f"{_first(some)} {us} {gets} the favorable decision while similar {them} {others}"
+        for us, them in _sides(result)
+    ]
+    ends = [f"; {back} the other way: {_standing(result)}.", f": {_standing(result)}."]
+    whole, cut = told[:2], told[2:]
+    return shortest(*(f"{each}{end}" for names in (whole, cut) for end in ends for each in names))
+
+
+def _sides(result: FlipsetResult) -> list[tuple[str, str]]:
+    """Name both groups, in ever fewer words: what they share is said once."""
+    apart = named_apart(result.target, result.source)
+    return [
+        (people_in(result.source), people_in(result.target)),
+        (brief(people_in(result.source), 99), people_in(apart)),
+        (brief(people_in(result.source), 9), brief(people_in(apart), 5)),
+        (brief(people_in(result.source), 6), "others"),
+    ]
 
 
 def _standing(result: FlipsetResult) -> str:

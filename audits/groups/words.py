@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from audits.brief import brief, shortest
 from audits.data import group_name
 from audits.groups.by_probability import ASSUMPTION, ProbableGroup
 from audits.groups.judging import most_telling
@@ -33,14 +34,16 @@ def headline(result: GroupsResult) -> str:
     whose = f"{about.capitalize()}, the" if about else "The"
     if result.verdict == EVIDENCE:
         small = "" if result.judged.material else " (less than matters)"
-        return f"{whose} favorable decision is rarer for {_both(rarer, other)}: {numbers}{small}."
+        rare = f"{whose} favorable decision is rarer for"
+        return shortest(*(f"{rare} {both}: {numbers}{small}." for both in _both(rarer, other, "than for")))
     if result.verdict == NO_MATERIAL:
-        alike = _both(rarer, other, "as for")
-        return f"{whose} favorable decision is about as frequent for {alike}: {numbers}."
+        alike = f"{whose} favorable decision is about as frequent for"
+        return shortest(*(f"{alike} {both}: {numbers}." for both in _both(rarer, other, "as for")))
     tail = f", {about}" if about else ""
-    return (
-        f"These data cannot tell whether the favorable decision is rarer for {_both(rarer, other)}{tail}: "
-        f"{numbers}."
+    cannot = "These data cannot tell whether the favorable decision is rarer for"
+    return shortest(
+        *(f"{cannot} {both}{tail}: {numbers}." for both in _both(rarer, other, "than for")),
+        *(f"{cannot} {both}." for both in _both(rarer, other, "than for")[1:]),
     )
 
 
@@ -58,8 +61,16 @@ def _named(row: GroupRow) -> str:
     return row.group if " × " in row.attribute else group_name({row.attribute: row.group})
 
 
-def _both(first: GroupRow, second: GroupRow, link: str = "than for") -> str:
-    return f"{named_group(_named(first))} {link} {named_group(_named(second))}"
+def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
+    """Name two groups, in ever fewer words."""
+    ours, theirs = (named_group(_named(row)) for row in (first, second))
+    theirs_short = "the reference group" if second.is_reference else brief(theirs, 5)
+    return [
+        f"{ours} {link} {theirs}",
+        f"{brief(ours, 99)} {link} {brief(theirs, 99)}",
+        f"{brief(ours)} {link} {theirs_short}",
+        f"{brief(ours, 6)} {link} {theirs_short}",
+    ]
 
 
 def _counted(row: GroupRow, rate: str) -> str:

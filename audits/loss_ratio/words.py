@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from audits.brief import brief, shortest
 from audits.data.blocks import NumberBlock
 from audits.loss_ratio.flow import LEAST_LOSS
 from audits.loss_ratio.judging import Grounds
@@ -42,26 +43,26 @@ def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> st
         return (
             f"{people(ratio.n)} are too few to tell whether changing what should not matter changes errors."
         )
-    changed = f"Changing only {_what(result)} makes the model's error {number(ratio.value)} times as large"
     limit = f"the {number(tolerance)} times that are accepted"
-    if judged.verdict == EVIDENCE:
-        return f"{changed}: more than {limit}."
-    if judged.verdict == NO_MATERIAL:
-        return f"{changed}: not beyond {limit}."
-    return f"{changed}: whether that is beyond {limit} is open."
+    end = {EVIDENCE: f"more than {limit}", NO_MATERIAL: f"not beyond {limit}"}.get(
+        judged.verdict, f"whether that is beyond {limit} is open"
+    )
+    larger = f"makes the model's error {number(ratio.value)} times as large"
+    return shortest(*(f"Changing only {what} {larger}: {end}." for what in _what(result)))
 
 
-def _what(result: LossRatioResult) -> str:
-    """Name what people are changed in, with its strongest example among columns not named already."""
+def _what(result: LossRatioResult) -> list[str]:
+    """Name what people are changed in, with its strongest example among columns not named; then shorter."""
     options = result.options
     if options["metric"] != "learned":
-        return "what should not matter"
+        return ["what should not matter"]
     told = [each.attribute for each in result.metric.told if each.told or each.itself]
     names = told or list(options["sensitive"] or ())
     traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
     example = max(traces, key=lambda each: each.loading).column if traces else ""
-    such = f", such as {example}," if example else ""
-    return f"what stands in for {' or '.join(names[:2]) if names else 'protected status'}{such}"
+    told = f"what stands in for {' or '.join(names[:2]) if names else 'protected status'}"
+    such = [f"{told}, such as {brief(example, 6)},"] if example else []
+    return [*such, told, f"what stands in for {brief(names[0], 5) if names else 'protected status'}"]
 
 
 def grounds_of(

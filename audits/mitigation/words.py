@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.brief import brief, shortest
 from audits.mitigation.result import MitigationResult, Step
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, out_of, percent
@@ -12,8 +13,11 @@ __all__ = ["finding", "headline"]
 def headline(result: MitigationResult) -> str:
     """Say what the training did for the group, and whether a difference is left."""
     first, last = result.steps[0], result.steps[result.chosen]
+    names = [brief(f"“{result.rule_set}”", most) for most in (99, 9, 6, 4)]
     if last.added == 0:
-        return f"No further training examples helped “{result.rule_set}” without losing accuracy."
+        return shortest(
+            *(f"No further training examples helped {name} without losing accuracy." for name in names)
+        )
     before, after = (
         out_of((one.value or 0.0) * one.n, one.n) for one in (first.favorable_in, last.favorable_in)
     )
@@ -21,10 +25,8 @@ def headline(result: MitigationResult) -> str:
         EVIDENCE: "still apart from the others",
         NO_MATERIAL: "about as often as the others",
     }.get(result.verdict, "whether a gap is left is open")
-    return (
-        f"With {count(last.added)} more training examples of “{result.rule_set}”, {after} get the favorable "
-        f"decision instead of {before}: {left}."
-    )
+    end = f"{after} get the favorable decision instead of {before.split(' of ')[0]}: {left}."
+    return shortest(*(f"With {count(last.added)} more training examples of {name}, {end}" for name in names))
 
 
 def finding(noun: str, group: str, first: Step, last: Step, judged: Judged, looks: int) -> str:

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from audits.brief import brief, shortest
 from audits.outcome_transport.comparison import Comparison
 from audits.outcome_transport.judging import Findings
 from audits.outcome_transport.options import OutcomeTransportOptions
@@ -24,17 +25,23 @@ def headline(result: OutcomeTransportResult) -> str:
     judged = result.judged
     if result.comparison != "two policies":
         told = {EVIDENCE: "The outcomes differ", NO_MATERIAL: "The outcomes hardly differ"}
-        return f"{text}{told.get(judged.verdict, 'These data cannot tell whether the outcomes differ')}."
+        end = told.get(judged.verdict, "These data cannot tell whether the outcomes differ")
+        ours, theirs = people_in(result.source), people_in(result.target)
+        alone = [f"{end} between {brief(ours, most)} and {brief(theirs, most)}." for most in (99, 8, 5)]
+        return shortest(*([f"{text}{end}."] if text else []), *alone)
     rows = [row for row in result.bias if row.level == "group" and row.difference == judged]
     if not rows:
         return f"{text}These data cannot tell whether any group is treated more unevenly than the others."
     who = people_in(rows[0].group)
     if judged.verdict == EVIDENCE:
         uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
-        return f"{text}{_first(who)} are treated {uneven} than the others."
-    if judged.verdict == NO_MATERIAL:
-        return f"{text}{_first(who)} are treated about as evenly as the others."
-    return f"{text}These data cannot tell whether {who} are treated more unevenly than the others."
+        told = [f"{_first(name)} are treated {uneven} than the others." for name in (who, brief(who))]
+    elif judged.verdict == NO_MATERIAL:
+        told = [f"{_first(name)} are treated about as evenly as the others." for name in (who, brief(who))]
+    else:
+        cannot = "These data cannot tell whether"
+        told = [f"{cannot} {name} are treated more unevenly than the others." for name in (who, brief(who))]
+    return shortest(*(f"{text}{each}" for each in told), *told)
 
 
 def _first(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from audits.brief import brief, shortest
 from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, out_of, p_words, people_in, percent, percent_interval
@@ -17,21 +18,24 @@ def headline(result: RecourseResult) -> str:
     share = out_of((done.reclassified.value or 0.0) * result.n_rejected, result.n_rejected)
     way = "with" if done.alpha == 1 else f"{100 * done.alpha:.3g} % of the way to"
     begin = f"{share[:1].upper()}{share[1:]} rejected people would be accepted {way} their accepted"
-    return f"{begin} counterparts' values in what they can change{_apart(result)}."
+    ends = ["counterparts' values in what they can change", "counterparts' values"]
+    return shortest(*(f"{begin} {end}{apart}." for apart in _apart(result) for end in ends))
 
 
-def _apart(result: RecourseResult) -> str:
+def _apart(result: RecourseResult) -> list[str]:
+    """Say whether one group can less or has further to go, in ever fewer words."""
     judged, value = result.judged, result.judged.interval.value
     row = next((r for r in result.by_group if judged in (r.accepted_judged, r.burden_judged)), None)
     if row is None or value is None:
-        return ""
+        return [""]
     if judged.verdict == EVIDENCE:
+        names = [people_in(row.group), brief(people_in(row.group)), brief(people_in(row.group), 7)]
         if row.accepted_judged == judged:
-            return f"; fewer of {people_in(row.group)}" if value < 0 else f"; more of {people_in(row.group)}"
-        return f"; {people_in(row.group)} have {'further' if value > 0 else 'less far'} to go"
+            return [f"; {'fewer' if value < 0 else 'more'} of {name}" for name in names]
+        return [f"; {name} have {'further' if value > 0 else 'less far'} to go" for name in names]
     if judged.verdict == NO_MATERIAL:
-        return "; no group has much further to go"
-    return "; whether one group has further to go is open"
+        return ["; no group has much further to go"]
+    return ["; whether one group has further to go is open"]
 
 
 def recourse_finding(result: RecourseResult) -> str:

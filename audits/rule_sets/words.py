@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.brief import brief, shortest
 from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
@@ -25,12 +26,16 @@ def headline(result: RuleSetsResult) -> str:
     if judged.verdict == EVIDENCE:
         way = "more frequent" if row.direction == "advantaged" else "rarer"
         small = "" if judged.material else " (less than matters)"
-        return f"The favorable decision is {way} for “{row.rule_set}”: {numbers}{small}."
-    if judged.verdict == NO_MATERIAL:
-        return f"No group stands out: even of “{row.rule_set}”, {numbers} get the favorable decision."
-    return (
-        f"These data cannot tell whether any group stands out; the farthest is “{row.rule_set}”: {numbers}."
-    )
+        told = [(f"The favorable decision is {way} for", f": {numbers}{small}.")]
+    elif judged.verdict == NO_MATERIAL:
+        told = [("No group stands out: even of", f", {numbers} get the favorable decision.")]
+    else:
+        told = [
+            ("These data cannot tell whether any group stands out; the farthest is", f": {numbers}."),
+            ("No group stands out for sure; the farthest is", f": {numbers}."),
+        ]
+    names = [f"“{row.rule_set}”", brief(f"“{row.rule_set}”"), brief(f"“{row.rule_set}”", 9)]
+    return shortest(*(f"{begin} {name}{end}" for name in names for begin, end in told))
 
 
 def points(share: float | None, n: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.brief import brief
 from audits.data import group_name
 from audits.sensitivity.judging import Compared
 from audits.sensitivity.options import SensitivityOptions
@@ -19,11 +20,11 @@ _PERFECT, _WEAK, _MISCALIBRATED = 0.995, 0.6, 0.1
 def headline(result: SensitivityResult) -> str:
     """Say whose predictions lean most on what gives protected status away, or that it is open."""
     judged, ratio = result.judged, result.judged.interval
-    about = " or ".join(result.protected[:2])
+    about = brief(" or ".join(result.protected[:2]), 6)
     group = next((item for item in result.groups if item.ratio == ratio), None)
     if group is None or ratio.value is None:
         return f"These data cannot tell whose predictions lean most on what gives {about} away."
-    who = named_group(group_name({group.attribute: group.group}))
+    who = brief(named_group(group_name({group.attribute: group.group})), 8)
     times = f"{number(ratio.value)} times as much"
     if judged.verdict == EVIDENCE:
         small = "" if judged.material else " (less than matters)"

@@ -17,6 +17,10 @@ N = 120
 WHO = {
     "two groups": ["female", "male"],
     "a number and Other": ["Other", "1"],
+    "long names": [
+        "people of the northern upper district, counted in the last census of 1991",
+        "people of the southern lower district, counted in the last census of 1991",
+    ],
     "twenty groups": [f"group {letter}{letter}" for letter in "abcdefghijklmnopqrst"],
 }
 CUTS = {"nobody": 2.0, "everybody": -1.0, "one person": None, "half": 0.5}
@@ -71,6 +75,7 @@ def _reads_well(sentence: str) -> None:
     [
         *(("two groups", cut) for cut in CUTS),
         ("a number and Other", "half"),
+        ("long names", "half"),
         ("twenty groups", "one person"),
     ],
 )
@@ -87,6 +92,7 @@ def test_of_stored_scores(tmp_path: Path, who: str, cut: str) -> None:
             {"groups": {}},
             {"flipset": {"source": {"who": first}, "target": {"who": second}, "permutations": 19}},
             {"rule_sets": {"protected": ["who"], "permutations": 19, "support": 0.01}},
+            {"explain": {"source": {"who": first}, "target": {"who": second}}},
             {"barycentre": {"fewest": 2, "permutations": 39, "seconds": 0.5}},
             *(
                 [{"outcome_transport": {"by": ["who"], "against": "label", "permutations": 19}}]
@@ -101,7 +107,7 @@ def test_of_stored_scores(tmp_path: Path, who: str, cut: str) -> None:
         assert "None of 60 female people flip" in told[1]
 
 
-@pytest.mark.parametrize("who", ["two groups", "a number and Other"])
+@pytest.mark.parametrize("who", ["two groups", "a number and Other", "long names"])
 def test_of_a_model(tmp_path: Path, who: str) -> None:
     table = _people(WHO[who]).drop(columns="score")
     told = _sentences(

@@ -1,0 +1,52 @@
+"""First sentences as short as they are promised to be, whatever groups are called."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["brief", "named_apart", "shortest"]
+
+MOST_WORDS = 30
+_AND = re.compile(r" (?:&|×) ")
+
+
+def shortest(*sentences: str) -> str:
+    """Return the first of some sentences that has at most 30 words, and else the one with fewest.
+
+    Examples
+    --------
+    >>> shortest("word " * 31, "Said in short."), shortest("Short as it is.", "Shorter.")
+    ('Said in short.', 'Short as it is.')
+    """
+    fits = (sentence for sentence in sentences if len(sentence.split()) <= MOST_WORDS)
+    return next(fits, min(sentences, key=lambda sentence: len(sentence.split())))
+
+
+def brief(words: str, most: int = 12) -> str:
+    """Return the words that name a group, in few: ands as commas, and what is too long cut.
+
+    Examples
+    --------
+    >>> brief("“female & Velian & age 18 to under 30”")
+    '“female, Velian, age 18 to under 30”'
+    >>> brief("people in “a long name that goes on and on”", 6)
+    'people in “a long name that …”'
+    """
+    told = _AND.sub(", ", words)
+    parts = told.split()
+    if len(parts) <= most:
+        return told
+    return " ".join(parts[:most]) + (" …”" if "“" in told else " …")
+
+
+def named_apart(group: str, other: str) -> str:
+    """Return the name of a group without what it shares with another one; its whole name where that is all.
+
+    Examples
+    --------
+    >>> named_apart("male & Velian & age [18, 30)", "female & Velian & age [18, 30)"), named_apart("a", "a")
+    ('male', 'a')
+    """
+    shared = set(_AND.split(other))
+    own = [part for part in _AND.split(group) if part not in shared]
+    return " & ".join(own) or group
