@@ -50,6 +50,6 @@ def test_people_of_this_run_are_offered_where_the_page_shows_a_run_of_one_audit(
     monkeypatch.setattr(selected.state, "select", taken.append)
     words = selected.worded(None, [GROUP, RULE])
     assert len(words) == offered
-    assert list(words)[0] == "woman"
+    assert next(iter(words)) == "woman"
     selected.select(json.loads(RULE))
     assert [json.loads(text) for text in taken] == [[{"run": "one", "rule": 0}]] * (offered - 1)
