@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -59,13 +60,14 @@ def what_if(
     if row not in data.frame.index:
         raise InputError("row", "must be of a person audited", row)
     known = {name: _seen(subject, name) for name in _columns(subject)}
+    everybody = data.n + (0 if subject.training is None else subject.training.n)
     own = data.frame.loc[[row]]
     changed, groups, notes = own, data.groups.loc[[row]], []
     for name, value in changes.items():
         if name not in known:
             raise InputError("what if", "must name a column that the model reads", name)
         told = _typed(value, name, data, known[name])
-        if note := _unseen(told, name, data.kinds[name], known[name]):
+        if note := _unseen(told, name, data.kinds[name], known[name], everybody):
             notes.append(note)
         changed = changed.assign(**{name: _one(told, data.frame[name], own.index)})
         if name in groups:
@@ -144,10 +146,7 @@ def _typed(value: Any, name: str, data: AuditData, seen: pd.Series) -> Any:
             raise InputError(where, "must be a number", value)
         return value
     if pd.api.types.is_datetime64_any_dtype(dtype):
-        try:
-            return pd.Timestamp(value)
-        except ValueError:
-            raise InputError(where, "must be a date", value, "write it as 2024-12-31") from None
+        return _date(value, dtype, where)
     if data.kinds[name] in {"text", "identifier"}:
         return str(value)
     distinct = seen.unique()
@@ -155,11 +154,29 @@ def _typed(value: Any, name: str, data: AuditData, seen: pd.Series) -> Any:
     return by_text[find_level(where, value, list(by_text), rule="must be a value of the data")]
 
 
-def _unseen(value: Any, name: str, kind: str, seen: pd.Series) -> str:
-    """Say so where a value lies beyond all that was seen."""
-    if value is None or kind not in _NUMBERS or not len(seen):
+def _date(value: Any, dtype: Any, where: str) -> pd.Timestamp:
+    """Return a date of a column's own kind; one that could be read in two ways is refused."""
+    try:
+        if not _DATE.match(str(value)):
+            raise ValueError
+        told = pd.Timestamp(value).as_unit("ns")  # models are given nanoseconds
+        date: pd.Timestamp = pd.Series([told], dtype=dtype).iloc[0]  # with a time zone it fits no other
+    except (TypeError, ValueError):
+        raise InputError(where, "must be a date", value, "write it as 2024-12-31") from None
+    return date
+
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _unseen(value: Any, name: str, kind: str, seen: pd.Series, everybody: int) -> str:
+    """Say so where a value lies beyond all that was seen, or is missing where nobody's is."""
+    if value is None:
+        known = len(seen) == everybody
+        return f"Nobody here lacks {name}: what the model makes of that is a guess." if known else ""
+    if kind not in {*_NUMBERS, "datetime"} or not len(seen):
         return ""
-    low, high = float(seen.min()), float(seen.max())
+    low, high = seen.min(), seen.max()
     if low <= value <= high:
         return ""
     return (

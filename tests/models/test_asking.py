@@ -81,6 +81,22 @@ def test_a_value_that_nobody_has_is_noted(subject):
     assert note.startswith("Nobody here has income 10000: it goes from ")
 
 
+def test_a_date_is_read_in_one_way_only_and_what_nobody_lacks_is_noted():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"sex": list("fm") * 40, "since": pd.to_datetime("2020-01-01")})
+    frame["since"] += pd.to_timedelta(rng.integers(0, 900, 80), "D")
+    frame["y"] = (frame["since"] > "2021-03-01").astype(int)
+    data = build_data(frame, data_spec({"label": "y", "favorable": 1, "protected": ["sex"]}))
+    subject = make_subject(data, ModelSpec(train="logistic"))
+    row = subject.data.frame.index[0]
+    for wrong in ("2021-02-30", "1/2/21", "nat", "2021-02-03T00:00Z", "0001-01-01"):
+        with pytest.raises(InputError, match="since must be a date"):
+            what_if(subject, row, {"since": wrong})
+    assert what_if(subject, row, {"since": "2021-02-03"})["notes"] == []
+    assert what_if(subject, row, {"since": "1999-02-03"})["notes"][0].startswith("Nobody here has since 1999")
+    assert what_if(subject, row, {"since": None})["notes"][0].startswith("Nobody here lacks since")
+
+
 def test_the_most_similar_person_of_a_group_is_the_nearest_by_all_features(subject):
     row = subject.data.frame.index[1]
     beside = {"age": "[40, 60]"}
