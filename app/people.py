@@ -14,7 +14,7 @@ from audits.data.values import is_missing, text_of
 from audits.flipset import FlipsetResult
 from audits.stats.words import number
 
-__all__ = ["Comparison", "compare", "flipped_people"]
+__all__ = ["Comparison", "beside", "compare", "flipped_people", "most_different"]
 
 _MOST_COUNTERPARTS, _MOST_TOLD = 3, 2
 _FAVORABLE = {True: "favorable", False: "unfavorable"}
@@ -168,6 +168,38 @@ def _side_by_side(
     return Comparison(
         table, tuple(bool(gap) for gap in gaps), more, _sentence(decisions, headings, pairs, differing)
     )
+
+
+def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, float]) -> pd.DataFrame:
+    """Return people side by side as text, a row a column of theirs, what the first two differ in most on top.
+
+    Parameters
+    ----------
+    raw : DataFrame
+        One row a person, in the order of `headings`; two or more.
+    spreads : mapping
+        Standard deviation of columns of numbers; where it is not known, another value counts as 1.
+    """
+    pairs = {str(name): raw[name].iloc[:2].tolist() for name in raw.columns}
+    order = sorted(raw.columns, key=lambda name: -_far(pairs[str(name)], spreads.get(str(name))))
+    table = pd.DataFrame({name: [_text(value) for value in raw[name]] for name in order}, index=headings).T
+    gaps = [_gap(pairs[str(name)], pd.api.types.is_numeric_dtype(raw[name])) for name in order]
+    table.insert(2, "difference", gaps)
+    table.index.name = "feature"
+    return table
+
+
+def most_different(table: pd.DataFrame) -> str:
+    """Word what two people differ in most, of a table that `beside` made.
+
+    Examples
+    --------
+    >>> most_different(pd.DataFrame({"a": ["1", "x"], "b": ["2", "x"], "difference": ["−1", ""]}, ["n", "c"]))
+    'They differ most in n (1, not 2).'
+    """
+    differ = table[table["difference"] != ""].head(_MOST_TOLD)
+    told = [f"{name} ({row.iloc[0]}, not {row.iloc[1]})" for name, row in differ.iterrows()]
+    return f"They differ most in {' and '.join(told)}." if told else "They differ in nothing that is known."
 
 
 def _far(pair: Sequence[object], spread: float | None) -> float:

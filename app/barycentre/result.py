@@ -12,16 +12,18 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
+from app.people import beside, most_different
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit, show_facts, show_section
+from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
 from app.widgets.row_choice import choose_row
 from app.widgets.waiting import wait_for
+from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.barycentre import BarycentreResult, figures, words
 from audits.barycentre.exhibits import marginals_exhibit
 from audits.barycentre.record import AUDIT
-from audits.data.values import is_missing, text_of
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, people_in
 
@@ -31,6 +33,7 @@ _WAYS = {
     "only_self": "Favored only as themselves",
     "only_counterpart": "Favored only as their counterparts",
 }
+_WAY = {True: "favorably", False: "unfavorably"}
 _FAVORABLE = {True: "favorable", False: "unfavorable"}
 
 
@@ -41,9 +44,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     notices.notes(result.warnings)
     section = AUDIT.section(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    show_section(section, instead={"marginals": lambda _: _one_group(result, data)}, prefix="all-")
+    show_section(section, instead={"marginals": lambda _: _one_group(found, space, data)}, prefix="all-")
     if not any(each.key == "marginals" for each in section.exhibits):
-        _one_group(result, data)
+        _one_group(found, space, data)
     show_facts(section)
     fine_print(
         found, draft, "barycentre", nearness=asdict(result.nearness), **{"people compared": result.rows}
@@ -62,8 +65,9 @@ def show_earlier(result: BarycentreResult) -> None:
     earlier_figure(drawn(figures.flips, result))
 
 
-def _one_group(result: BarycentreResult, data: DataHeld) -> None:
+def _one_group(found: RunResult, space: Workspace, data: DataHeld) -> None:
     """Draw who flips in a group that can be chosen, and its people."""
+    result: BarycentreResult = found.audits[0].result
     names = [each.group for each in result.groups]
     first = names.index(result.rests_on)
     group = st.selectbox("Look into the group", names, index=first, **state.choice("all-group"))
@@ -107,43 +111,50 @@ def _one_group(result: BarycentreResult, data: DataHeld) -> None:
         formats={"flips": st.column_config.NumberColumn(format="percent")},
     )
     if chosen is not None and chosen in result.people.index:
-        _person(result, chosen, data, columns)
+        spreads = raw.select_dtypes("number").std().dropna().to_dict()
+        _person(found, space, chosen, data, columns, spreads)
 
 
-def _person(result: BarycentreResult, row: Hashable, data: DataHeld, columns: list[str]) -> None:
+def _person(
+    found: RunResult,
+    space: Workspace,
+    row: Hashable,
+    data: DataHeld,
+    columns: list[str],
+    spreads: Mapping[str, float],
+) -> None:
     """Put a person beside the main counterpart of every other group, the nearest first."""
+    result: BarycentreResult = found.audits[0].result
     person = result.people.loc[[row]].iloc[0]
     near = result.counterparts.loc[[row]].sort_values("distance", kind="stable")
     own = _FAVORABLE[bool(person["decision"])]
-    values = {
-        f"row {row}, {person['group']}": [own, number(person["score"])],
-        **{
-            f"row {each['counterpart']}, {each['of']}": [
-                _FAVORABLE[bool(each["counterpart_decision"])],
-                number(each["counterpart_score"]),
-            ]
-            for _, each in near.iterrows()
-        },
-    }
     raw = data.frame.loc[[row, *near["counterpart"]], columns]
-    for place, name in enumerate(values):
-        values[name] += ["(missing)" if is_missing(each) else text_of(each) for each in raw.iloc[place]]
-    table = pd.DataFrame(values, index=["decision", "score", *columns])
-    table.index.name = "feature"
-    with st.container(border=True, key="person-card"):
+    headings = [
+        f"row {number}, {group}"
+        for number, group in zip(raw.index, [person["group"], *near["of"]], strict=True)
+    ]
+    table = beside(raw, headings, spreads)
+    scores = [float(person["score"]), *map(float, near["counterpart_score"])]
+    decided = [own, *(_FAVORABLE[bool(each)] for each in near["counterpart_decision"])]
+    top = pd.DataFrame([decided, [number(score) for score in scores]], ["decision", "score"], headings)
+    whole = pd.concat([top, table]).fillna("").rename_axis("feature")[table.columns]
+    others = f"{len(near)} other group{'s' if len(near) > 1 else ''}"
+    with card_of(row):
         st.text(
-            f"The person in row {row} is decided {own}; {100 * person['counterparts_favorable']:.0f} % of "
-            "the "
-            f"counterparts in {len(near)} other group{'s' if len(near) > 1 else ''} are favored."
+            f"The person in row {row} is decided {_WAY[bool(person['decision'])]}; "
+            f"{100 * person['counterparts_favorable']:.0f} % of the counterparts in {others} are favored. "
+            f"{most_different(table)}"
         )
         with st.container(key="quiet-person"):
             st.text(
                 "Beside the person the main counterpart of each other group, the nearest first. A "
-                "counterpart is "
-                "a statistical match, not the same person's other life."
+                "counterpart is a statistical match, not the same person's other life."
             )
         st.dataframe(
-            table,
+            whole,
             height="content",
-            alt=f"Row {row} beside counterparts in {len(near)} other groups, feature by feature",
+            alt=f"Row {row} beside counterparts in {others}, feature by feature, largest differences on top",
         )
+        name = result.by[0]
+        elsewhere = {name: {"not": str(data.groups.loc[row, name])}}
+        what_if_section(space, found, row, beside=elsewhere, of=f"person of another {name}")

@@ -86,4 +86,4 @@ def _person(run: RunResult, space: Workspace, row: Hashable, data: DataHeld) -> 
         if found.more:
             notices.bullets([f"{found.more:,} more counterparts hold smaller shares."])
         target = run.audits[0].options["target"]
-        what_if_section(space, run, row, beside=target, of=result.target)
+        what_if_section(space, run, row, beside=target, of=f"{result.target} person")

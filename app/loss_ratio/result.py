@@ -25,7 +25,7 @@ from app.workspace import Workspace
 from audits.loss_ratio import LossRatioResult, Standing
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import SAID
-from audits.loss_ratio.words import headline_at
+from audits.loss_ratio.words import headline_at, person_sentence
 from audits.runs.result import RunResult
 
 __all__ = ["show_earlier", "show_result"]
@@ -160,10 +160,10 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
     result: LossRatioResult = found.audits[0].result
     moves = result.moves[result.moves["row"] == row].drop(columns="row").set_index("feature")
     with card_of(row):
-        st.markdown("**This person before and after the move**")
+        st.text(person_sentence(result, row))
         with st.container(key="quiet-person"):
             st.text(
-                f"Row {row}. The moved person need not exist: categories are mixed (1 is the whole one), "
+                "The moved person need not exist: categories are mixed (1 is the whole one), "
                 "and numbers may leave their range."
             )
         figure_card("loss-ratio-person", drawn(figures.moved_person, result, row), lambda: moves)

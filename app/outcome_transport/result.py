@@ -12,6 +12,8 @@ import streamlit as st
 from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
+from app.people import beside as people_beside
+from app.people import most_different
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
@@ -28,7 +30,7 @@ from audits.outcome_transport import figures as figures
 from audits.outcome_transport.exhibits import SAID
 from audits.outcome_transport.words import interval_words
 from audits.runs.result import RunResult
-from audits.stats.words import count, number
+from audits.stats.words import count, in_words, number
 
 __all__ = ["show_earlier", "show_result"]
 
@@ -155,25 +157,38 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
         number="bias",
     )
     if chosen is not None:
-        _beside(result, data, chosen, target, columns)
+        spreads = raw.select_dtypes("number").std().rename(lambda name: str(name).removesuffix(" "))
+        _beside(result, data, chosen, target, columns, spreads.dropna().to_dict())
+        options = found.audits[0].options
         with st.container(border=True, key="person-what-if"):
-            what_if_section(space, found, chosen)
+            # two policies decide the same people: there is no other group to be like
+            what_if_section(space, found, chosen, beside=options.get("target"), of=f"{result.target} person")
 
 
 def _beside(
-    result: OutcomeTransportResult, data: DataHeld, row: Any, target: str, columns: list[str]
+    result: OutcomeTransportResult,
+    data: DataHeld,
+    row: Any,
+    target: str,
+    columns: list[str],
+    spreads: Mapping[str, float],
 ) -> None:
     """One person beside the most similar counterpart, and all counterparts in the subgroup looked at."""
     counterpart = result.people.loc[row, "counterpart"]
     if pd.isna(counterpart):
         st.text("This person is left unmatched.")
         return
-    both = data.frame.loc[[row, counterpart], columns].astype(str).T
-    both.columns = [f"row {row}", f"most similar counterpart, row {counterpart}"]
-    both.index.name = "column"
+    raw = data.frame.loc[[row, counterpart], columns]
+    both = people_beside(raw, [f"row {row}", f"most similar counterpart, row {counterpart}"], spreads)
     found = result.counterparts_of(row, target)
     with card_of(row):
-        st.text("A counterpart is a statistical match, not the same person's other life.")
+        own = in_words(str(result.people.loc[row, "subgroup"]))
+        st.text(
+            f"The person in row {row} ({own}) is matched with the one in row {counterpart}, among others. "
+            f"{most_different(both)}"
+        )
+        with st.container(key="quiet-person"):
+            st.text("A counterpart is a statistical match, not the same person's other life.")
         st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
         first = f" (the first {_MOST_PEOPLE:,} are shown)" if len(found) > _MOST_PEOPLE else ""
         st.text(f"Counterparts in {target}: {count(found['people'].sum())}{first}")

@@ -131,7 +131,7 @@ def _person(found: RunResult, space: Workspace, row: Any, data: DataHeld) -> Non
         index=pd.Index(parts.index, name="feature"),
     ).sort_values("contribution", ascending=False, kind="stable")
     with card_of(row):
-        st.markdown("**This person's sensitivity, feature by feature**")
+        st.text(words.person_sentence(result, row))
         with st.container(key="quiet-person"):
             above = "above" if bool(person["flagged"]) else "below"
             st.text(

@@ -24,6 +24,7 @@ __all__ = ["person_card", "what_if_section"]
 
 _PATIENCE_SECONDS, _REMEMBERED, _FIRST = 2.0, 60, 3
 _NUMBERS = {"continuous", "integer"}
+_LARGEST = 2**53  # whole numbers beyond it, browsers round
 _DECIDED = {True: "decided favorably", False: "decided unfavorably"}
 
 
@@ -42,7 +43,7 @@ def what_if_section(
     row : hashable
         The user's row number of a person audited.
     beside : mapping, optional
-        A group, called `of`: who of it is most similar to the person, before and after.
+        A group: who of it is most similar to the person, before and after; `of` names such a person.
     """
     if "predictions" in found.spec["model"]:
         st.text("What if? The data bring decisions, but no model that could be asked about other values.")
@@ -122,7 +123,9 @@ def _value(column: Mapping[str, Any], key: str) -> Any:
     """Draw the control of one value; None is a missing one."""
     name, value = notices.label(str(column["name"])), column["value"]
     if column["kind"] in _NUMBERS:
-        whole = column["kind"] == "integer" and (value is None or float(value).is_integer())
+        whole = column["kind"] == "integer" and (
+            value is None or (float(value).is_integer() and abs(value) < _LARGEST)
+        )
         number_kind: Any = int if whole else float
         seen = (
             None if column["low"] is None else f"Seen here: {_text(column['low'])} to {_text(column['high'])}"
@@ -199,9 +202,9 @@ def _matching(nearest: Mapping[str, Any] | None, of: str) -> str:
         return ""
     before, after = nearest["before"], nearest["after"]
     told = (
-        f"By all features, the most similar {of} person would still be the one in row {before}"
+        f"By all features, the most similar {of} would still be the one in row {before}"
         if before == after
-        else f"By all features, the most similar {of} person would be the one in row {after}, "
+        else f"By all features, the most similar {of} would be the one in row {after}, "
         f"no longer the one in row {before}"
     )
     return f"{told}. The audit's matching pairs everybody at once and is left as it was."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, people, percent
 
-__all__ = ["grounds_of", "headline", "headline_at", "outside_of", "warnings_for"]
+__all__ = ["grounds_of", "headline", "headline_at", "outside_of", "person_sentence", "warnings_for"]
 
 _FEW_ERRORS = 10
 _TRACE = 0.01  # of a feature's unit vector
@@ -49,6 +49,18 @@ def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> st
     )
     larger = f"makes the model's error {number(ratio.value)} times as large"
     return shortest(*(f"Changing only {what} {larger}: {end}." for what in _what(result)))
+
+
+def person_sentence(result: LossRatioResult, row: Hashable) -> str:
+    """Say how the model's error about one person changes once only what should not matter is changed."""
+    person = result.people.loc[row]
+    wrong = [bool(person[name]) for name in ("wrong", "wrong after") if name in person]
+    turns = {(False, True): " and makes it wrong", (True, False): " and makes it right"}.get(tuple(wrong), "")
+    score, after = (number(float(person[name])) for name in ("score", "score after"))
+    return (
+        f"For the person in row {row}, changing only what should not matter moves the score from {score} to "
+        f"{after}{turns}: its error is {number(float(person['ratio']))} times as large."
+    )
 
 
 def _what(result: LossRatioResult) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from audits.brief import brief
 from audits.data import group_name
 from audits.sensitivity.judging import Compared
@@ -12,7 +14,7 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.means import FEWEST
 from audits.stats.words import count, named_group, number, people, percent
 
-__all__ = ["finding", "headline", "too_few", "warnings_for"]
+__all__ = ["finding", "headline", "person_sentence", "too_few", "warnings_for"]
 
 _PERFECT, _WEAK, _MISCALIBRATED = 0.995, 0.6, 0.1
 
@@ -35,6 +37,19 @@ def headline(result: SensitivityResult) -> str:
         f"These data cannot tell whether predictions about {who} lean more than others' on what gives "
         f"{about} away."
     )
+
+
+def person_sentence(result: SensitivityResult, row: Hashable) -> str:
+    """Say how one person is decided, and how far that hangs on what gives protected status away."""
+    person, parts = result.people.loc[row], result.contributions.loc[row]
+    decided = "favorably" if bool(person["decision"]) else "unfavorably"
+    who = f"The person in row {row} is decided {decided}"
+    about, value = " or ".join(result.protected[:2]), float(person["sensitivity"])
+    if value <= 0 or parts.sum() <= 0:
+        return f"{who}; nothing that gives {about} away moves that."
+    mean = result.baseline.mean.value or 0.0
+    times = "" if mean <= 0 else f" {number(value / mean)} times as much as on average"
+    return f"{who}; that hangs on what gives {about} away{times}, most of all on {parts.idxmax()}."
 
 
 def finding(

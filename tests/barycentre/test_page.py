@@ -62,7 +62,11 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
     near = found.result.counterparts.loc[[row]].sort_values("distance", kind="stable")
     card = at.dataframe[-1].value
     assert next(iter(card.columns)) == f"row {row}, c"
-    assert {name.split(", ")[1] for name in card.columns[1:]} == set(near["of"]) == {"a", "b"}
+    others = [name for name in card.columns[1:] if name != "difference"]
+    assert {name.split(", ")[1] for name in others} == set(near["of"]) == {"a", "b"}
+    told = [text.value for text in at.text]
+    assert any(text.startswith(f"The person in row {row} is decided unfavorably; ") for text in told)
+    assert at.toggle(key="what-if").label == "What if some values were others?"
     assert card.loc["decision"].iloc[0] == "unfavorable"
     at.selectbox(key="all-group").select("a").run()
     assert not at.exception

@@ -70,7 +70,9 @@ def test_tolerance_angle_and_one_person(
     page.locator(".st-key-person input").click()
     page.get_by_role("option").first.click()
     acts.settle(page)
-    expect(page.get_by_text("This person before and after the move")).to_be_visible(timeout=acts.SLOW)
+    expect(page.get_by_text("changing only what should not matter moves the score")).to_be_visible(
+        timeout=acts.SLOW
+    )
     assert "person=" in page.url
     acts.narrow_and_shoot(page, artefacts, "individual", 6000)
 
