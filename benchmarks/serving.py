@@ -38,6 +38,7 @@ PAGES = (
     "recourse",
     "rule_sets",
     "sensitivity",
+    "compare",
     "monitor",
     "saved",
     "tour",
