@@ -25,7 +25,7 @@ from audits.barycentre import BarycentreResult, figures, words
 from audits.barycentre.exhibits import marginals_exhibit
 from audits.barycentre.record import AUDIT
 from audits.runs.result import RunResult
-from audits.stats.words import count, number, people_in
+from audits.stats.words import count, in_words, number, people_in
 
 __all__ = ["show_earlier", "show_result"]
 
@@ -70,7 +70,9 @@ def _one_group(found: RunResult, space: Workspace, data: DataHeld) -> None:
     result: BarycentreResult = found.audits[0].result
     names = [each.group for each in result.groups]
     first = names.index(result.rests_on)
-    group = st.selectbox("Look into the group", names, index=first, **state.choice("all-group"))
+    group = st.selectbox(
+        "Look into the group", names, index=first, format_func=in_words, **state.choice("all-group")
+    )
     if any(row.group == group for row in result.marginals):
         show_exhibit(marginals_exhibit(result, group), name="all-marginals")
     told = result.group(group)

@@ -182,7 +182,7 @@ def _by_group(
                 else float(known.get(value, common))
             )
             found[value] = st.number_input(
-                notices.label(value),
+                notices.label(in_words(value)),
                 min(low, first),
                 max(high, first),
                 first,

@@ -131,16 +131,25 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
             "People of",
             result.flows.rows,
             index=None,
+            format_func=in_words,
             placeholder="Click a row above, or choose",
             **state.choice("flow-from"),
         )
         target = st.selectbox(
-            "mapped to", result.flows.columns, index=None, placeholder="Choose", **state.choice("flow-to")
+            "mapped to",
+            result.flows.columns,
+            index=None,
+            format_func=in_words,
+            placeholder="Choose",
+            **state.choice("flow-to"),
         )
     if source is None or target is None:
         return
     people = result.cell(source, target)
-    st.subheader(f"{source} → {target} ({count(people['people'].sum())})", anchor=False)
+    st.subheader(
+        notices.label(in_words(f"{source} → {target} ({count(people['people'].sum())})"), longest=120),
+        anchor=False,
+    )
     if people.empty:
         st.text("Nobody.")
         return
@@ -191,7 +200,7 @@ def _beside(
             st.text("A counterpart is a statistical match, not the same person's other life.")
         st.dataframe(both, height="content", alt=f"Row {row} beside row {counterpart}")
         first = f" (the first {_MOST_PEOPLE:,} are shown)" if len(found) > _MOST_PEOPLE else ""
-        st.text(f"Counterparts in {target}: {count(found['people'].sum())}{first}")
+        st.text(f"Counterparts in {in_words(target)}: {count(found['people'].sum())}{first}")
         near = pd.concat(
             [found[["share"]], data.frame.loc[found.index, columns].add_suffix(" ")], axis=1
         ).head(_MOST_PEOPLE)

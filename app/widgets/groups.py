@@ -10,6 +10,7 @@ import streamlit as st
 from app import state
 from app.suggest import group_pair, suggested_groups
 from app.summary import Summary
+from audits.stats.words import in_words
 
 __all__ = ["choose_groups"]
 
@@ -65,7 +66,9 @@ def choose_groups(summary: Summary, suggested: Mapping[str, Any]) -> tuple[dict[
 
 def _value(label: str, key: str, values: list[str], suggested: str) -> str:
     options = [*values, _REST] if _REST not in values else values
-    return st.selectbox(label, options, index=options.index(suggested), **state.choice(key))
+    return st.selectbox(
+        label, options, index=options.index(suggested), format_func=in_words, **state.choice(key)
+    )
 
 
 def _swap(keys: list[tuple[str, str]]) -> None:

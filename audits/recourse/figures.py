@@ -22,6 +22,7 @@ from audits.drawing.style import (
     distinct,
     empty,
     finish,
+    rows_named,
 )
 from audits.recourse.result import AlphaRow, GroupRecourse, RecourseResult
 from audits.stats import Estimate
@@ -39,6 +40,7 @@ __all__ = [
     "ways",
 ]
 
+_ABOVE = 44  # letters of a group above its row, on a phone too
 _MOST = 6  # groups drawn as lines; the palette has seven colours
 
 
@@ -287,17 +289,16 @@ def burden(result: RecourseResult) -> go.Figure:
     if not rows:
         return empty("Nobody is accepted on the way to the counterpart.")
     values = [row.burden.value or 0.0 for row in rows]
-    names = [
-        f"{name} ({count(row.n)})" for name, row in zip(distinct([r.group for r in rows]), rows, strict=True)
-    ]
+    told = distinct([row.group for row in rows], longest=_ABOVE)
+    names = [f"{name} ({count(row.n)})" for name, row in zip(told, rows, strict=True)]
     figure = go.Figure(
         go.Scatter(
             x=values,
-            y=names,
+            y=list(range(len(rows))),
             mode="markers+text" if len(rows) > 1 else "markers",
             cliponaxis=False,
             text=[_further(row) for row in rows],
-            textposition=["top left" if 2 * value > max(values) else "top right" for value in values],
+            textposition=["bottom left" if 2 * value > max(values) else "bottom right" for value in values],
             marker={
                 "size": 10,
                 "color": ACCENT,
@@ -305,21 +306,24 @@ def burden(result: RecourseResult) -> go.Figure:
                 "line": {"color": ACCENT, "width": 1.5},
             },
             error_x=_error_bars([_scaled(row.burden, 1.0) for row in rows]),
-            customdata=[[percent(row.never.value, row.n)] for row in rows],
+            customdata=[
+                [percent(row.never.value, row.n), name] for row, name in zip(rows, names, strict=True)
+            ],
             meta=[people_id(of_run("group", within=[row.group])) for row in rows],
-            hovertemplate="%{y}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
+            hovertemplate="%{customdata[1]}: %{x:.3g}; %{customdata[0]} are never accepted<extra></extra>",
             showlegend=False,
         )
     )
     if any(row.burden.low is None for row in rows):
         named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
-    figure.update_xaxes(title="mean burden<br>(above: minus that of the others)", rangemode="tozero")
-    figure.update_yaxes(range=[-0.5, len(rows) - 0.3])
+    figure.update_xaxes(title="mean burden<br>(below: minus that of the others)", rangemode="tozero")
+    each = rows_named(figure, names)
+    figure.update_yaxes(zeroline=False)
     alt = (
         f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
         f"{number(rows[-1].burden.value)}{_further(rows[-1], ', against the others ')}."
     )
-    return finish(figure, height=130 + 52 * len(rows), alt=alt)
+    return finish(figure, height=130 + (each + 18) * len(rows), alt=alt)
 
 
 def apart(result: RecourseResult) -> go.Figure:
@@ -333,10 +337,11 @@ def apart(result: RecourseResult) -> go.Figure:
         return empty("There is nobody to compare with.")
     rows.sort(key=lambda row: row[1].interval.value or 0.0)
     ends = [_scaled(one.interval, 0.01) for _, one in rows]
+    names = distinct([name for name, _ in rows], longest=_ABOVE)
     figure = go.Figure(
         go.Scatter(
             x=[value for value, _, _ in ends],
-            y=distinct([name for name, _ in rows]),
+            y=list(range(len(rows))),
             mode="markers",
             marker={
                 "size": 10,
@@ -345,9 +350,9 @@ def apart(result: RecourseResult) -> go.Figure:
                 "line": {"width": 1.5},
             },
             error_x=_error_bars(ends),
-            customdata=[[one.verdict] for _, one in rows],
+            customdata=[[one.verdict, name] for (_, one), name in zip(rows, names, strict=True)],
             meta=[people_id(of_run("group", within=[name])) for name, _ in rows],
-            hovertemplate="%{y}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
+            hovertemplate="%{customdata[1]}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
             showlegend=False,
         )
     )
@@ -361,8 +366,10 @@ def apart(result: RecourseResult) -> go.Figure:
         f"{name} {value:+.1f} ({low:+.1f} to {high:+.1f})"
         for (name, _), (value, low, high) in zip(rows, ends, strict=True)
     )
+    each = rows_named(figure, names)
+    figure.update_yaxes(zeroline=False)
     return finish(
-        figure, height=150 + 40 * len(rows), alt=f"Shares accepted minus the others', points: {told}."
+        figure, height=150 + (each + 6) * len(rows), alt=f"Shares accepted minus the others', points: {told}."
     )
 
 
