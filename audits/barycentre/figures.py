@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -71,7 +73,6 @@ def flips(result: BarycentreResult) -> go.Figure:
     )
     figure.update_layout(barmode="relative")
     row = rows_named(figure, labels)
-    figure.update_yaxes(zeroline=False)
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     worst = result.group(result.rests_on)
     alt = (
@@ -124,7 +125,6 @@ def judged(result: BarycentreResult) -> go.Figure:
     figure.update_xaxes(title="net flips (points)", nticks=4, row=1, col=1)
     figure.update_xaxes(title="above chance (points)", nticks=4, row=1, col=2)
     row = rows_named(figure, labels)
-    figure.update_yaxes(zeroline=False)
     worst = result.group(result.rests_on)
     alt = (
         f"{worst.group}: {points(worst.net.value)} of net flips, {points(worst.excess.value)} of flips above "
@@ -160,10 +160,24 @@ def distances(result: BarycentreResult) -> go.Figure:
         )
     figure.update_xaxes(title="distance (standard deviations)", rangemode="tozero")
     row = rows_named(figure, labels)
-    figure.update_yaxes(zeroline=False)
     far = max(result.groups, key=lambda each: each.distance)
     alt = f"{far.group} lies farthest from where all groups meet: {far.distance:.2f} standard deviations."
     return finish(figure, height=130 + row * len(groups), alt=alt)
+
+
+def _cell(value: str) -> str:
+    """Word a range of numbers in few letters, so that it is not cut where it differs.
+
+    Examples
+    --------
+    >>> _cell("22,700 to under 28,533"), _cell("28.0 to under 34.0"), _cell("late payments")
+    ('22,700–28,533', '28–34', 'late payments')
+    """
+    return _WHOLE.sub("", value.replace(" to under ", "–")) if _RANGE.fullmatch(value) else value
+
+
+_RANGE = re.compile(r"(?:below )?-?[\d.,]+(?: to under -?[\d.,]+| or more)?")
+_WHOLE = re.compile(r"\.0+(?!\d)")
 
 
 def marginals(result: BarycentreResult, group: str) -> go.Figure:
@@ -207,7 +221,7 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
         figure.update_yaxes(
             tickmode="array",
             tickvals=list(range(len(here))),
-            ticktext=distinct([row.value for row in here], longest=18),
+            ticktext=distinct([_cell(row.value) for row in here], longest=20),
             row=panel,
             col=1,
         )

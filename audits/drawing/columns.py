@@ -48,7 +48,11 @@ def rows_in_columns(figure: go.Figure, rows: Sequence[Sequence[str]], heads: Seq
     left = 0.0
     top = len(rows) - 1
     figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(rows))), ticktext=[""] * len(rows), range=[-0.5, top + 1.2]
+        tickmode="array",
+        tickvals=list(range(len(rows))),
+        ticktext=[""] * len(rows),
+        range=[-0.5, top + 1.2],
+        zeroline=False,
     )
     for k, most in zip(kept, longest, strict=True):
         values = list(dict.fromkeys(table[k]))

@@ -164,7 +164,7 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
     the whole width, on a narrow screen too.
     """
     places = list(range(len(labels)))
-    figure.update_yaxes(range=[-0.6, len(labels) - 0.4], tickmode="array", tickvals=places)
+    figure.update_yaxes(range=[-0.6, len(labels) - 0.4], tickmode="array", tickvals=places, zeroline=False)
     if max(map(len, labels), default=0) <= beside:
         figure.layout.yaxis.ticktext = list(labels)
         return 30

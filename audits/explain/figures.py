@@ -54,7 +54,7 @@ def left(result: ExplainResult) -> go.Figure:
     named(figure, [("what is left, with its interval", dot(INK)), ("the whole gap", dashes(GREY))])
     if result.together.columns:
         named(figure, [("the best few together", dot(ACCENT))])
-    figure.update_yaxes(tickmode="array", tickvals=list(range(len(rows))), ticktext=[row[0] for row in rows])
+    figure.update_yaxes(zeroline=False, tickvals=list(range(len(rows))), ticktext=[row[0] for row in rows])
     figure.update_xaxes(title="difference left among people alike, source minus target (percentage points)")
     first = result.each[0] if result.each else result.together
     alt = (
@@ -109,7 +109,7 @@ def values(result: ExplainResult) -> go.Figure:
             )
         )
     figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(shown))), ticktext=[_cell(row.value) for row in shown]
+        zeroline=False, tickvals=list(range(len(shown))), ticktext=[_cell(row.value) for row in shown]
     )
     figure.update_xaxes(title="favorable (%)", range=[-3, 103])
     first = result.each[0]

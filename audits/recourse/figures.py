@@ -318,7 +318,6 @@ def burden(result: RecourseResult) -> go.Figure:
         named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
     figure.update_xaxes(title="mean burden<br>(below: minus that of the others)", rangemode="tozero")
     each = rows_named(figure, names)
-    figure.update_yaxes(zeroline=False)
     alt = (
         f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
         f"{number(rows[-1].burden.value)}{_further(rows[-1], ', against the others ')}."
@@ -367,7 +366,6 @@ def apart(result: RecourseResult) -> go.Figure:
         for (name, _), (value, low, high) in zip(rows, ends, strict=True)
     )
     each = rows_named(figure, names)
-    figure.update_yaxes(zeroline=False)
     return finish(
         figure, height=150 + (each + 6) * len(rows), alt=f"Shares accepted minus the others', points: {told}."
     )
