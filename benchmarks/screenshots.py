@@ -74,8 +74,6 @@ def visited(browser: Browser, app: Served, state: str, pages: list[str]) -> Iter
         with suppress(BrowserError):
             page.goto(app.page(name, address))
             acts.settle(page)
-            if name == "compare" and state not in {"empty", "settled"}:
-                _second_model(page)
             if state in {"result", "error", "hard"} and name not in _NOT_RUN:
                 _run(page)
             yield name, page
@@ -95,12 +93,6 @@ def _run(page: Page) -> None:
                 break
         page.wait_for_selector(ended, timeout=_RUNS)
     acts.settle(page)
-
-
-def _second_model(page: Page) -> None:
-    """Have a second model trained on the same people."""
-    with suppress(BrowserError):  # what cannot be compared says so
-        acts.choose(page, "train-", "logistic")
 
 
 def shoot(page: Page, folder: Path, name: str) -> None:

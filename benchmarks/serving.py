@@ -30,6 +30,7 @@ FLAGS = [
 PAGES = (
     "data_model",
     "groups",
+    "compare",
     "flipset",
     "explain",
     "barycentre",
@@ -38,7 +39,6 @@ PAGES = (
     "recourse",
     "rule_sets",
     "sensitivity",
-    "compare",
     "monitor",
     "saved",
     "tour",
