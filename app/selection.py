@@ -216,7 +216,7 @@ def _with_made(people: pd.DataFrame) -> pd.DataFrame:
 
 def _with_words(result: Any, words: str) -> pd.Index:
     """Return the people of a rule set that need not be in the table of frequent ones, by its words."""
-    from audits.rule_sets import members_by_words
+    from app.rule_sets.by_words import members_by_words
 
     inside = members_by_words(result, words)
     if inside is None:

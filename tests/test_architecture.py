@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = (
     (
         "errors",
+        "brief",
         "foreign",
         "checks",
         "progress",
@@ -52,7 +53,16 @@ LAYERS = (
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-BASE = {"errors": 0, "foreign": 0, "progress": 0, "threads": 0, "checks": 1, "results": 2, "options": 2}
+BASE = {
+    "errors": 0,
+    "brief": 0,
+    "foreign": 0,
+    "progress": 0,
+    "threads": 0,
+    "checks": 1,
+    "results": 2,
+    "options": 2,
+}
 
 
 @cache

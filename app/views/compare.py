@@ -11,6 +11,7 @@ from app.summary import audited_size
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.stand_in import offer_stand_in, stand_in_note
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
@@ -32,7 +33,14 @@ except InputError as error:
     st.stop()
 title("Compare models", subject_line(draft, summary))
 
+stand_in_note(space, draft)
 question = st.container()
+if "predictions" in draft["spec"]["model"] and not data.labelled:
+    st.text(
+        "These data bring decisions and no outcome, so that no second model can be trained on them: bring it "
+        "as a file, or as another column of decisions."
+    )
+    offer_stand_in(space, draft, data)
 with st.container(border=True, key="second-model"):
     st.subheader("The second model", anchor=False)
     edited = choose_model(space, draft)

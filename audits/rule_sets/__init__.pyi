@@ -1,6 +1,5 @@
 from .audit import count_candidates as count_candidates
 from .audit import rule_sets as rule_sets
-from .by_words import members_by_words as members_by_words
 from .comparisons import Comparison as Comparison
 from .contributions import contributions_of as contributions_of
 from .contributions import lattice as lattice

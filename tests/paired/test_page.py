@@ -50,6 +50,18 @@ def test_a_second_model_is_chosen_run_and_shown_beside_the_first(space: Workspac
     assert "No other audit has been run on these data and this model." in texts(at), "it is of fewer people"
 
 
+def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) -> None:
+    at: Any = visit(space).button(key="open-arrests").click().run()
+    at.switch_page(PAGE).run()
+    assert not at.exception
+    at.button(key="stand-in").click().run()
+    assert not at.exception
+    assert space.draft()["spec"]["model"] == {"train": "mlp"}  # type: ignore[index]
+    assert not at.button(key="run").disabled
+    at.button(key="stand-in-back").click().run()
+    assert "predictions" in space.draft()["spec"]["model"]  # type: ignore[index]
+
+
 def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspace) -> None:
     at: Any = visit(space).button(key="open-hiring").click().run()
     at.switch_page(PAGE).run()
