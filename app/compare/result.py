@@ -24,7 +24,7 @@ from audits.runs.changes import AuditChange, Changes
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE, VERDICTS
-from audits.stats.words import count, number
+from audits.stats.words import count, in_words, number
 
 __all__ = ["show_result"]
 
@@ -74,6 +74,7 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
         return
     st.subheader(f"People decided otherwise ({count(len(table))})", anchor=False)
     words = {name: table[name].map(_DECIDED) for name in ("first decision", "second decision")}
+    words |= {name: table[name].map(in_words) for name in table if str(name).startswith("group: ")}
     row = choose_row(
         table.assign(**words).rename(columns=lambda name: str(name).removeprefix("group: ")),
         "decided-otherwise",
