@@ -295,10 +295,9 @@ def burden(result: RecourseResult) -> go.Figure:
         go.Scatter(
             x=values,
             y=list(range(len(rows))),
-            mode="markers+text" if len(rows) > 1 else "markers",
+            mode="markers",
             cliponaxis=False,
             text=[_further(row) for row in rows],
-            textposition=["bottom left" if 2 * value > max(values) else "bottom right" for value in values],
             marker={
                 "size": 10,
                 "color": ACCENT,
@@ -318,6 +317,19 @@ def burden(result: RecourseResult) -> go.Figure:
         named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
     figure.update_xaxes(title="mean burden<br>(below: minus that of the others)", rangemode="tozero")
     each = rows_named(figure, names)
+    for place, row in enumerate(rows if len(rows) > 1 else []):  # from the left: beside a dot it may be cut
+        figure.add_annotation(
+            text=_further(row),
+            showarrow=False,
+            xref="paper",
+            x=0,
+            xanchor="left",
+            xshift=6,
+            y=place,
+            yanchor="top",
+            yshift=-5,
+            font={"size": 12},
+        )
     alt = (
         f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
         f"{number(rows[-1].burden.value)}{_further(rows[-1], ', against the others ')}."
