@@ -31,7 +31,7 @@ _MOST = 20
 def _shown(result: BarycentreResult) -> tuple[list[GroupFlips], list[str]]:
     """Groups with their labels, the largest on top."""
     groups = list(result.groups[:_MOST])[::-1]
-    return groups, distinct([each.group for each in groups])
+    return groups, distinct([each.group for each in groups], longest=44)
 
 
 def _people(groups: list[GroupFlips]) -> list[str]:

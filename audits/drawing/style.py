@@ -169,6 +169,7 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
         figure.layout.yaxis.ticktext = list(labels)
         return 30
     figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
+    figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
     for place, label in zip(places, labels, strict=True):
         figure.add_annotation(
             text=label,
@@ -206,9 +207,17 @@ def distinct(names: Sequence[str], *, longest: int = 28) -> list[str]:
     --------
     >>> distinct(["north", "a" * 40 + "1", "a" * 40 + "2"], longest=8)
     ['north', 'aaaa…aa1', 'aaaa…aa2']
+    >>> distinct([f"people of the great {side} district" for side in ("northern", "southern")], longest=16)
+    ['…northern distr…', '…southern distr…']
     """
     names = [in_words(name) for name in names]
     found = [describe(name, longest=longest) for name in names]
+    alike = _again(found)
+    words = [names[place].split(" ") for place in alike]
+    shared = next((k for k, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0)
+    for place, own in zip(alike if shared else [], words, strict=False):  # what all share tells none apart
+        names[place] = f"…{' '.join(own[shared:])}"
+        found[place] = describe(names[place], longest=longest)
     for place in _again(found):
         head = longest // 2
         ending = names[place][head - longest + 1 :]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from audits.brief import brief, shortest
 from audits.paired.pairing import Kind
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import number
 
 __all__ = ["change_words", "sentence", "stated_words"]
 
-_MOST_WORDS = 30
 _DECIMAL_FROM = 1000
 
 
@@ -24,8 +24,14 @@ def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: J
     >>> sentence("gap in rates between women and men", "gap", before, after, moved)
     'The second model narrows the gap in rates between women and men from 12 to 5 points (4 to 9 fewer).'
     """
-    told = _gap(name, first, second, judged) if kind == "gap" else _number(name, kind, first, second, judged)
-    return told if len(told.split()) <= _MOST_WORDS else _brief(told)
+
+    def told(words: str) -> str:
+        if kind == "gap":
+            return _gap(words, first, second, judged)
+        return _number(words, kind, first, second, judged)
+
+    every = [told(brief(name, most)) for most in (99, 12, 9)]
+    return shortest(*(end for each in every for end in (each, _without_interval(each))))
 
 
 def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judged) -> str:
@@ -126,8 +132,7 @@ def _points(share: float, n: float) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
-def _brief(told: str) -> str:
-    """Leave out the interval in brackets, which stands below, and cut what is still too long."""
+def _without_interval(told: str) -> str:
+    """Leave out the interval in brackets, which stands below."""
     head, _, rest = told.rpartition(" (")
-    words = (f"{head}{rest.rpartition(')')[2]}" if head else told).split()
-    return " ".join(words) if len(words) <= _MOST_WORDS else f"{' '.join(words[: _MOST_WORDS - 1])} …"
+    return f"{head}{rest.rpartition(')')[2]}" if head else told

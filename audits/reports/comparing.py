@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["change_exhibit", "changes_figure", "comparison", "decided_exhibit", "decided_figure", "title_of"]
 
 _MOST = 15
-_LONGEST = 90
+_LONGEST = 48  # letters above a row, on a phone too
 _READS = (
     "The second model's number minus the first's, with its paired interval, the surest change first. Hollow: "
     "the interval excludes neither no change nor a material one. All are corrected for one another."
