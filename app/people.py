@@ -182,7 +182,9 @@ def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, flo
     """
     pairs = {str(name): raw[name].iloc[:2].tolist() for name in raw.columns}
     order = sorted(raw.columns, key=lambda name: -_far(pairs[str(name)], spreads.get(str(name))))
-    table = pd.DataFrame({name: [_text(value) for value in raw[name]] for name in order}, index=headings).T
+    table = pd.DataFrame(
+        {name: [_text(value) for value in raw[name]] for name in order}, index=list(headings)
+    ).T
     gaps = [_gap(pairs[str(name)], pd.api.types.is_numeric_dtype(raw[name])) for name in order]
     table.insert(2, "difference", gaps)
     table.index.name = "feature"

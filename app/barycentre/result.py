@@ -158,5 +158,5 @@ def _person(
             alt=f"Row {row} beside counterparts in {others}, feature by feature, largest differences on top",
         )
         name = result.by[0]
-        elsewhere = {name: {"not": str(data.groups.loc[row, name])}}
+        elsewhere = {name: {"not": str(data.groups.loc[[row], name].iloc[0])}}
         what_if_section(space, found, row, beside=elsewhere, of=f"person of another {name}")

@@ -74,7 +74,7 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
         return
     st.subheader(f"People decided otherwise ({count(len(table))})", anchor=False)
     words = {name: table[name].map(_DECIDED) for name in ("first decision", "second decision")}
-    words |= {name: table[name].map(in_words) for name in table if str(name).startswith("group: ")}
+    words |= {name: table[name].map(in_words) for name in map(str, table) if name.startswith("group: ")}
     row = choose_row(
         table.assign(**words).rename(columns=lambda name: str(name).removeprefix("group: ")),
         "decided-otherwise",
@@ -84,9 +84,10 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
     )
     if row is None:
         return
+    person = table.loc[[row]].iloc[0]
     sides = [
-        f"{_DECIDED[bool(table.at[row, f'{which} decision'])]} by the {which} model (score "
-        f"{number(float(table.at[row, f'{which} score']))})"
+        f"{_DECIDED[bool(person[f'{which} decision'])]} by the {which} model (score "
+        f"{number(float(person[f'{which} score']))})"
         for which in ("first", "second")
     ]
     with card_of(row):

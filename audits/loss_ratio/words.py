@@ -53,9 +53,9 @@ def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> st
 
 def person_sentence(result: LossRatioResult, row: Hashable) -> str:
     """Say how the model's error about one person changes once only what should not matter is changed."""
-    person = result.people.loc[row]
-    wrong = [bool(person[name]) for name in ("wrong", "wrong after") if name in person]
-    turns = {(False, True): " and makes it wrong", (True, False): " and makes it right"}.get(tuple(wrong), "")
+    person = result.people.loc[[row]].iloc[0]
+    wrong, later = (bool(person.get(name, False)) for name in ("wrong", "wrong after"))
+    turns = "" if wrong == later else f" and makes it {'wrong' if later else 'right'}"
     score, after = (number(float(person[name])) for name in ("score", "score after"))
     return (
         f"For the person in row {row}, changing only what should not matter moves the score from {score} to "
@@ -72,9 +72,9 @@ def _what(result: LossRatioResult) -> list[str]:
     names = told or list(options["sensitive"] or ())
     traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
     example = max(traces, key=lambda each: each.loading).column if traces else ""
-    told = f"what stands in for {' or '.join(names[:2]) if names else 'protected status'}"
-    such = [f"{told}, such as {brief(example, 6)},"] if example else []
-    return [*such, told, f"what stands in for {brief(names[0], 5) if names else 'protected status'}"]
+    whole = f"what stands in for {' or '.join(names[:2]) if names else 'protected status'}"
+    such = [f"{whole}, such as {brief(example, 6)},"] if example else []
+    return [*such, whole, f"what stands in for {brief(names[0], 5) if names else 'protected status'}"]
 
 
 def grounds_of(

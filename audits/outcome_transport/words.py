@@ -24,8 +24,8 @@ def headline(result: OutcomeTransportResult) -> str:
     text = _both_sides(result)
     judged = result.judged
     if result.comparison != "two policies":
-        told = {EVIDENCE: "The outcomes differ", NO_MATERIAL: "The outcomes hardly differ"}
-        end = told.get(judged.verdict, "These data cannot tell whether the outcomes differ")
+        ends = {EVIDENCE: "The outcomes differ", NO_MATERIAL: "The outcomes hardly differ"}
+        end = ends.get(judged.verdict, "These data cannot tell whether the outcomes differ")
         ours, theirs = people_in(result.source), people_in(result.target)
         alone = [f"{end} between {brief(ours, most)} and {brief(theirs, most)}." for most in (99, 8, 5)]
         return shortest(*([f"{text}{end}."] if text else []), *alone)

@@ -41,7 +41,7 @@ def headline(result: SensitivityResult) -> str:
 
 def person_sentence(result: SensitivityResult, row: Hashable) -> str:
     """Say how one person is decided, and how far that hangs on what gives protected status away."""
-    person, parts = result.people.loc[row], result.contributions.loc[row]
+    person, parts = result.people.loc[[row]].iloc[0], result.contributions.loc[[row]].iloc[0]
     decided = "favorably" if bool(person["decision"]) else "unfavorably"
     who = f"The person in row {row} is decided {decided}"
     about, value = " or ".join(result.protected[:2]), float(person["sensitivity"])
