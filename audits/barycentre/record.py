@@ -23,6 +23,7 @@ AUDIT = Audit(
     keys="audits.barycentre:keys.json",
     presents="audits.barycentre.exhibits:section",
     says="audits.barycentre.words:headline",
+    paired="audits.paired.barycentre:paired",
     seconds=seconds,
     memory=memory,
 )
