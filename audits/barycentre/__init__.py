@@ -21,9 +21,9 @@ Choices, and why:
   the groups than their exact distances from each other allow.
 * A transparency report as FlipTest's Definition 2, in both rankings, is of all pairs who meet and flip, group
   by group and way by way; its intervals take as given who meets whom.
-* Beside it every group is matched with everybody, its own people too: another common reference, towards which
-  nobody is an outlier for a small group. Its net flips are the part 1 - share of those against the others, and
-  as sure, so no verdict of their own follows from them.
+* Beside it every group is matched with everybody, its own people too: a common reference that is nobody's
+  middle. Net flips are then the part 1 - share of those against the others, and as sure, so no verdict of
+  their own follows from them.
 * The cost is the squared Euclidean distance, for which a barycentre is a mean; numbers in standard
   deviations, another category 0.5. The attributes that make the groups are not matched on.
 * A verdict looks at two things, which share the level: at a group's net flips, and at the larger of both ways
