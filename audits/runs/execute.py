@@ -15,6 +15,7 @@ import numpy as np
 
 from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
+from audits.data.heavy import check_spread
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
@@ -292,6 +293,8 @@ def carry_out(
         # the same rows for every audit of the run
         one_each = subject.data.one_row_each(np.random.default_rng(np.random.SeedSequence([seed, _PERSONS])))
         drawn = dataclasses.replace(subject, data=one_each)
+    if AUDITS[request.name].distances:
+        check_spread(drawn.data)
     check_subject(AUDITS[request.name], request.options, drawn, f"audits[{place}].{request.name}")
     try:
         result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=progress)
