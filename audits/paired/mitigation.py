@@ -10,7 +10,7 @@ import numpy as np
 from audits.mitigation.result import MitigationResult, Step
 from audits.paired.moved import Moved
 from audits.paired.pairing import Kind, Pairing, Row
-from audits.stats.words import count, people_in
+from audits.stats.words import count
 
 __all__ = ["paired"]
 
@@ -48,5 +48,5 @@ def _rows(place: int, steps: tuple[Step, Step], rule_set: str, *, alike: bool) -
         value = sides[1].value - sides[0].value if known else None
         why = f"no interval: {_OWN if alike else _OTHERS}"
         moved = Moved(value, sides[1].n, np.zeros(0), None, why)
-        said = f"{words.format(who=people_in(rule_set))}, {how}"
+        said = f"{words.format(who=f'people with {rule_set}')}, {how}"
         yield Row(f"steps[{place}].{name}", said, *sides, moved, kind, judged=False)
