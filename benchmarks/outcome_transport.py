@@ -27,7 +27,7 @@ from audits.outcome_transport.matching import Matched, match_outcomes
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.ties import optimal_face
 from audits.recourse import RecourseOptions, recourse
-from audits.recourse import figures as figures
+from audits.recourse.figures import people as figures
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
