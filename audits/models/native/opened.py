@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data.values import as_text
+from audits.data.values import as_text, places_of
 from audits.data.written import Written
 from audits.errors import InputError
 from audits.models.heads import (
@@ -75,7 +75,7 @@ class Feature:
                 raise ValueError("no numbers")
             return raw.to_numpy(np.float64, na_value=np.nan)
         if self.levels:
-            return pd.Categorical.from_codes(_codes(raw, self.levels), categories=pd.Index(self.levels))
+            return pd.Categorical.from_codes(places_of(raw, self.levels), categories=pd.Index(self.levels))
         return as_text(raw).fillna("").to_numpy(dtype=object)
 
 
@@ -280,7 +280,7 @@ def _notes(opened: Opened, columns: tuple[str, ...], data: AuditData) -> list[st
         if not feature.levels:
             continue
         raw = data.written.restore(data.frame[[column]], texts=[column])[column]
-        strange = (_codes(raw, feature.levels) < 0) & raw.notna().to_numpy()
+        strange = (places_of(raw, feature.levels) < 0) & raw.notna().to_numpy()
         if strange.any():
             shown = choices(as_text(raw[strange]).unique().tolist(), most=4)
             notes.append(
@@ -288,10 +288,6 @@ def _notes(opened: Opened, columns: tuple[str, ...], data: AuditData) -> list[st
                 f"({shown}): it was given none."
             )
     return notes
-
-
-def _codes(raw: pd.Series, levels: tuple[object, ...]) -> np.ndarray:
-    return pd.Index(as_text(pd.Series(list(levels), dtype=object))).get_indexer(as_text(raw))
 
 
 def _fed(raw: pd.Series, feature: Feature, name: str) -> Any:
