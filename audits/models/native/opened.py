@@ -43,8 +43,7 @@ __all__ = [
     "NativeModel",
     "NativeNumbers",
     "Opened",
-    "digest_of_file",
-    "library",
+    "begin",
     "match",
     "splits_by_feature",
 ]
@@ -306,14 +305,22 @@ def splits_by_feature(features: pd.Series, thresholds: pd.Series) -> dict[str, n
     return {str(name): np.unique(each.to_numpy(np.float64)) for name, each in found}
 
 
-def digest_of_file(path: Path, name: str) -> str:
-    """Return the SHA-256 of a file; raise `InputError` if it is over the limit for any file."""
+def begin(path: Path, kind: str, module: str, package: str) -> tuple[str, str, Any]:
+    """Return what a file is called in sentences, its SHA-256 and the library that opens it.
+
+    Raises
+    ------
+    InputError
+        If it is over the limit for any file, or the library is not installed.
+    """
+    name = f"{kind} model {path.name}"
+    opens = _library(module, package)
     check_size(path.stat().st_size, name)
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return name, hashlib.file_digest(file, "sha256").hexdigest(), opens
 
 
-def library(name: str, package: str) -> Any:
+def _library(name: str, package: str) -> Any:
     """Import a library that is an optional extra.
 
     Raises
