@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.paired.moved import People, apart, share_moved
 from audits.paired.pairing import Pairing, Row, other_people, same_people
-from audits.rule_sets.ranking import members
+from audits.rule_sets.browsing import members
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import Estimate
 from audits.stats.intervals import cautious_difference
