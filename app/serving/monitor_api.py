@@ -174,7 +174,7 @@ async def _monitor(request: Request, scope: str = "send", *, now: bool = False) 
         found = await INGEST.find(identity, now=now)
         if not now and not any(
             found.opens(token, each) for each in SCOPES
-        ):  # made on another server just now?
+        ):  # made elsewhere just now?
             found = await INGEST.find(identity, now=True)
     except InputError as error:
         raise _Refused(404, str(error)) from None
