@@ -22,6 +22,7 @@ from audits.progress import Progress, part, silent
 from audits.runs.across import levels_of
 from audits.runs.changes import AuditChange, Changes, audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
+from audits.runs.drawn import draw_table, of_all
 from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.recent import Recent, frame_bytes
@@ -198,13 +199,9 @@ def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
 def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: bool = False) -> _Prepared:
     own, other = (spec.of_second(), spec.of_first()) if second else (spec.of_first(), spec.of_second())
     progress(0.0, "Reading the data")
-    paths = spec.data_paths()
-    table = _tables.get(
-        spec.table_key(expected),
-        lambda: read_table(paths, format=spec.data.format, options=spec.data.read),
-    )
+    table = _tables.get(spec.table_key(expected), lambda: _read(spec, part(progress, 0.0, _READ)))
     try:
-        data = build_data(table, spec.data)
+        data = of_all(build_data(table, spec.data), table)
     except InputError as error:
         _add_noticed(error, table)
         raise
@@ -228,6 +225,13 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
             "data.path or model.path", "names a file that changed during the run", advice="run it again"
         )
     return _Prepared(subject, _data_facts(table, data, subject), plain_data(model_facts(subject), "model"))
+
+
+def _read(spec: Spec, progress: Progress) -> Table:
+    wanted = spec.drawn
+    if wanted is not None:
+        return draw_table(spec, wanted, progress)
+    return read_table(spec.data_paths(), format=spec.data.format, options=spec.data.read)
 
 
 def _add_noticed(error: InputError, table: Table) -> None:
