@@ -43,7 +43,7 @@ LAYERS = (
         "rule_sets",
         "sensitivity",
     ),
-    ("paired",),
+    ("everybody", "paired"),
     ("runs",),
     ("reports",),
     ("cli", "notebook", "pytest_plugin"),
