@@ -15,7 +15,7 @@ from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit, show_facts, show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
+from app.widgets.row_choice import choose_row, raw_cells
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.barycentre import BarycentreResult, figures, words
@@ -103,24 +103,28 @@ def _one_group(result: BarycentreResult, data: DataHeld) -> None:
     if people.empty:
         st.text("Nobody.")
         return
-    people = people.iloc[(-people[way]).argsort(kind="stable")]
     columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
-    shown = pd.DataFrame(
-        {
-            "flips": people[way],
-            "decision": people["decision"].map(_FAVORABLE),
-            "score": people["score"],
-            "nearest counterpart": people["counterpart"],
-            "of": people["counterpart_group"],
-            "distance": people["distance"],
-        }
-    )
-    raw = data.frame.loc[people.index, columns]
-    clash = {name: f"{name} (data)" for name in columns if name in shown.columns}
+
+    def table() -> pd.DataFrame:
+        people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
+        people = people.iloc[(-people[way]).argsort(kind="stable")]
+        return pd.DataFrame(
+            {
+                "flips": people[way],
+                "decision": people["decision"].map(_FAVORABLE),
+                "score": people["score"],
+                "nearest counterpart": people["counterpart"],
+                "of": people["counterpart_group"],
+                "distance": people["distance"],
+            }
+        )
+
+    taken = ("flips", "decision", "score", "nearest counterpart", "of", "distance")
     chosen = choose_row(
-        pd.concat([shown, raw.rename(columns=clash)], axis=1),
+        table,
         f"all-people-{way}",
         "person",
+        beside=raw_cells(data, taken),
         alt=f"{_WAYS[way]} among {group}, surest first",
         formats={"flips": st.column_config.NumberColumn(format="percent")},
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
+from audits.data.files.drawing_rows import Drawn
 from audits.data.heavy import check_spread
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
@@ -23,8 +24,10 @@ from audits.progress import Progress, part, silent
 from audits.runs.across import levels_of
 from audits.runs.changes import AuditChange, Changes, audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
+from audits.runs.drawn import draw_table, of_all
 from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
+from audits.runs.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, Compared, RunResult
@@ -45,6 +48,7 @@ class _Prepared:
     subject: Subject
     data: dict[str, Any]
     model: dict[str, Any]
+    drawn: bool = False
 
 
 def _bytes(prepared: _Prepared) -> int:
@@ -93,8 +97,17 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             width = (1 - begun) / len(spec.audits)
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
-            audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
+            audits.append(_of_all(spec, place, prepared, stretch))
     return _finished(spec, prepared, audits)
+
+
+def _of_all(spec: Spec, place: int, prepared: _Prepared, progress: Progress) -> AuditResult:
+    """Run one audit; where rows were drawn and it can, state it of all rows."""
+    request, subject = spec.audits[place], prepared.subject
+    if not prepared.drawn or AUDITS[request.name].folds is None:
+        return carry_out(request, place, subject, spec.seed, progress)
+    found = carry_out(request, place, subject, spec.seed, part(progress, 0.0, 0.5))
+    return of_everybody(spec, place, subject, found, part(progress, 0.5, 1.0))
 
 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
@@ -223,13 +236,9 @@ def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
 def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: bool = False) -> _Prepared:
     own, other = (spec.of_second(), spec.of_first()) if second else (spec.of_first(), spec.of_second())
     progress(0.0, "Reading the data")
-    paths = spec.data_paths()
-    table = _tables.get(
-        spec.table_key(expected),
-        lambda: read_table(paths, format=spec.data.format, options=spec.data.read),
-    )
+    table = _tables.get(spec.table_key(expected), lambda: _read(spec, part(progress, 0.0, _READ)))
     try:
-        data = build_data(table, spec.data)
+        data = of_all(build_data(table, spec.data), table)
     except InputError as error:
         _add_noticed(error, table)
         raise
@@ -252,7 +261,15 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
         raise InputError(
             "data.path or model.path", "names a file that changed during the run", advice="run it again"
         )
-    return _Prepared(subject, _data_facts(table, data, subject), plain_data(model_facts(subject), "model"))
+    model = plain_data(model_facts(subject), "model")
+    return _Prepared(subject, _data_facts(table, data, subject), model, isinstance(table, Drawn))
+
+
+def _read(spec: Spec, progress: Progress) -> Table:
+    wanted = spec.drawn
+    if wanted is not None:
+        return draw_table(spec, wanted, progress)
+    return read_table(spec.data_paths(), format=spec.data.format, options=spec.data.read)
 
 
 def _add_noticed(error: InputError, table: Table) -> None:

@@ -21,7 +21,7 @@ from audits.errors import InputError
 from audits.foreign import audit_line, value_line
 from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
-from audits.runs.countable import is_counted
+from audits.runs.countable import is_counted, rows_drawn
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.documents import dump_yaml, load_document, plain_data
 from audits.runs.gates.gate import Gate, read_gate
@@ -152,7 +152,7 @@ class Spec:
         InputError
             If a file does not exist or cannot be read.
         """
-        most = None if self.streamed else Limits().file_bytes
+        most = None if self.streamed or self.drawn else Limits().file_bytes
         return [
             path_digest(path, where, written, most=most if where.startswith("data.path") else None)
             for where, written, path in self.paths()
@@ -162,6 +162,11 @@ class Spec:
     def streamed(self) -> bool:
         """Whether people are counted batch by batch instead of being held."""
         return self.compare is None and is_counted(self.data, self.model, self.audits, self.data_paths())
+
+    @property
+    def drawn(self) -> int | None:
+        """How many rows are drawn of a larger table; None where all of it is held or counted."""
+        return None if self.streamed else rows_drawn(self.data, self.data_paths())
 
     def data_paths(self) -> list[Path]:
         """Return the files and folders of ``data.path``."""
@@ -197,7 +202,11 @@ class Spec:
     def table_key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides how the table is read."""
         data = self._addressless(digests)["data"]
-        return digest_of({name: data.get(name) for name in ("path", "format", "read")})
+        told = {name: data.get(name) for name in ("path", "format", "read")}
+        if self.drawn:  # by lot, among rows of equal label and groups
+            told |= {name: data.get(name) for name in ("draw", "label", "protected", "recode", "bins")}
+            told["seed"] = self.seed
+        return digest_of(told)
 
     def subject_key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides data, model and decisions: everything but the audits."""
