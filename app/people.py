@@ -14,9 +14,10 @@ from audits.data.values import is_missing, text_of
 from audits.flipset import FlipsetResult
 from audits.stats.words import number
 
-__all__ = ["Comparison", "beside", "compare", "flipped_people", "most_different"]
+__all__ = ["Comparison", "beside", "compare", "flipped_people", "most_different", "spreads_of"]
 
 _MOST_COUNTERPARTS, _MOST_TOLD = 3, 2
+_MOST_SPREAD = 2_000
 _FAVORABLE = {True: "favorable", False: "unfavorable"}
 
 
@@ -42,23 +43,19 @@ class Comparison:
     sentence: str = ""
 
 
-def flipped_people(
-    result: FlipsetResult, part: str, data: AuditData | DataHeld, rows: pd.Index | None = None
-) -> pd.DataFrame:
-    """Return the people in a flipset, surest flips first: how they were decided, then who they are.
+def flipped_people(result: FlipsetResult, part: str, rows: pd.Index | None = None) -> pd.DataFrame:
+    """Return the people in a flipset, surest flips first, and how they were decided.
 
     Parameters
     ----------
     part : {"positive", "negative"}
         Which flipset.
-    data : AuditData or DataHeld
-        The data that were audited, for the raw values.
     rows : Index, optional
         These source people instead, flipped and not.
     """
     people = result.people[result.people[part] > 0] if rows is None else result.people.loc[rows]
     people = people.iloc[np.lexsort((people.index, people["distance"], -people[part]))]
-    shown = pd.DataFrame(
+    return pd.DataFrame(
         {
             "flips": people[part],
             "decision": people["decision"].map(_FAVORABLE),
@@ -69,12 +66,6 @@ def flipped_people(
             **({"flips again": _again(people)} if "times" in people else {}),
         }
     )
-    columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
-    raw = data.frame.loc[people.index, columns]
-    clash = {name: f"{name} (data)" for name in columns if name in shown.columns}
-    joined = pd.concat([shown, raw.rename(columns=clash)], axis=1)
-    joined.index.name = "row"
-    return joined
 
 
 def _again(people: pd.DataFrame) -> pd.Series:
@@ -189,6 +180,12 @@ def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, flo
     table.insert(2, "difference", gaps)
     table.index.name = "feature"
     return table
+
+
+def spreads_of(data: DataHeld, rows: pd.Index, columns: Sequence[str]) -> dict[str, float]:
+    """Return the standard deviation of each column of numbers, among some of those people."""
+    known = data.frame.loc[rows[:_MOST_SPREAD], list(columns)].select_dtypes("number")
+    return {str(name): float(value) for name, value in known.std().dropna().items()}
 
 
 def most_different(table: pd.DataFrame) -> str:

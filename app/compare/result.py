@@ -76,7 +76,7 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
     words = {name: table[name].map(_DECIDED) for name in ("first decision", "second decision")}
     words |= {name: table[name].map(in_words) for name in map(str, table) if name.startswith("group: ")}
     row = choose_row(
-        table.assign(**words).rename(columns=lambda name: str(name).removeprefix("group: ")),
+        lambda: table.assign(**words).rename(columns=lambda name: str(name).removeprefix("group: ")),
         "decided-otherwise",
         "otherwise-person",
         alt="People whom the second model decides otherwise, by row number",
@@ -99,8 +99,9 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
 def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
     """Draw one audit: how it changes, what either model's own finding is, every number."""
     st.header(title_of(change), anchor=False)
-    with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
-        st.badge(across.verdict, color="primary" if across.verdict == EVIDENCE else "gray")
+    if change.tested or change.refused:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
+            st.badge(across.verdict, color="primary" if across.verdict == EVIDENCE else "gray")
     st.text(change.headline)
     if change.refused:
         notices.note(change.refused)

@@ -13,7 +13,7 @@ from app import state, work
 from app.drawn import drawn
 from app.held import DataHeld
 from app.people import beside as people_beside
-from app.people import most_different
+from app.people import most_different, spreads_of
 from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
@@ -154,20 +154,19 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
         st.text("Nobody.")
         return
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
-    shown = people[["share", "bias", "least", "most", "counterpart"]]
-    raw = data.frame.loc[people.index, columns].add_suffix(" ")
-    table = pd.concat([shown, raw], axis=1)
+    shown = ["share", "bias", "least", "most", "counterpart"]
     chosen = choose_row(
-        table,
+        lambda: result.cell(source, target)[shown],
         "flow-people",
         "flow-person",
+        beside=lambda rows: data.frame.loc[rows, columns].add_suffix(" "),
         alt="People of the chosen flow, surest first",
         formats={"share": st.column_config.NumberColumn(format="percent")},
         number="bias",
     )
     if chosen is not None:
-        spreads = raw.select_dtypes("number").std().rename(lambda name: str(name).removesuffix(" "))
-        _beside(result, data, chosen, target, columns, spreads.dropna().to_dict())
+        spreads = spreads_of(data, result.people.index, columns)
+        _beside(result, data, chosen, target, columns, spreads)
         options = found.audits[0].options
         with st.container(border=True, key="person-what-if"):
             # two policies decide the same people: there is no other group to be like

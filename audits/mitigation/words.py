@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audits.brief import brief, shortest
+from audits.mining.attributes import quoted
 from audits.mitigation.result import MitigationResult, Step
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, out_of, percent
@@ -13,7 +14,7 @@ __all__ = ["finding", "headline"]
 def headline(result: MitigationResult) -> str:
     """Say what the training did for the group, and whether a difference is left."""
     first, last = result.steps[0], result.steps[result.chosen]
-    names = [brief(f"“{result.rule_set}”", most) for most in (99, 9, 6, 4)]
+    names = [brief(quoted(result.rule_set), most) for most in (99, 9, 6, 4)]
     if last.added == 0:
         return shortest(
             *(f"No further training examples helped {name} without losing accuracy." for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audits.brief import brief, shortest
+from audits.mining.attributes import quoted
 from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
@@ -34,7 +35,7 @@ def headline(result: RuleSetsResult) -> str:
             ("These data cannot tell whether any group stands out; the farthest is", f": {numbers}."),
             ("No group stands out for sure; the farthest is", f": {numbers}."),
         ]
-    names = [f"“{row.rule_set}”", brief(f"“{row.rule_set}”"), brief(f"“{row.rule_set}”", 9)]
+    names = [brief(quoted(row.rule_set), most) for most in (99, 12, 9)]
     return shortest(*(f"{begin} {name}{end}" for name in names for begin, end in told))
 
 
