@@ -42,7 +42,11 @@ def test_a_second_model_is_chosen_run_and_shown_beside_the_first(space: Workspac
     assert len(changes.audits[0].headline.split()) <= 30
     shown = texts(at)
     assert changes.finding in shown
-    assert [header.value for header in at.subheader][1:] == ["Who is decided otherwise", "What changes"]
+    assert [header.value for header in at.subheader][1:] == [
+        "Who is decided otherwise",
+        f"People decided otherwise ({len(changes.people)})",
+        "What changes",
+    ]
     people = next(frame.value for frame in at.dataframe if "second decision" in frame.value)
     assert len(people) == min(len(changes.people), 1000) > 0
     assert changes.finding in render_report(found, template="comparison")
