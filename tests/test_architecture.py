@@ -46,6 +46,7 @@ LAYERS = (
     ("paired",),
     ("runs",),
     ("reports",),
+    ("arguments", "findings"),
     ("cli", "notebook", "pytest_plugin"),
     ("connect",),
     ("mlflow_evaluator",),
