@@ -235,6 +235,7 @@ def _parts(words: str) -> list[str]:
     return [part.strip() for part in words.split(",") if part.strip()]
 
 
+@state.told
 def _uploaded(space: Workspace, key: str, turn: int, second: bool) -> None:
     files = state.widget(key)
     draft = space.draft()

@@ -77,6 +77,7 @@ def keep_as_run(space: Workspace, draft: Mapping[str, Any], found: RunResult, th
         notices.problem(failed)
 
 
+@state.told
 def _keep(space: Workspace, draft: Mapping[str, Any], found: RunResult, threshold: Any) -> None:
     kept = {**draft, "spec": {**draft["spec"], "threshold": threshold}}
     given = found.spec["audits"][0]["groups"]

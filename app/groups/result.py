@@ -298,10 +298,13 @@ def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
     if only_selected(result.people) is None:
         return
     st.subheader("The people selected", anchor=False)
-    people = result.people.assign(decision=result.people["decision"].map(_DECIDED))
-    people = people.rename(columns=lambda name: str(name).removeprefix("group: "))
-    if (people["people"] == 1).all():
-        people = people.drop(columns="people")
+    hidden = ["people"] if (result.people["people"] == 1).all() else []
+
+    def people() -> pd.DataFrame:
+        found = result.people.drop(columns=hidden)
+        found["decision"] = found["decision"].map(_DECIDED)
+        return found.rename(columns=lambda name: str(name).removeprefix("group: "))
+
     row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")
     if row is not None:
         person_card(space, found, row)

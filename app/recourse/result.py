@@ -95,14 +95,11 @@ def _ways(result: RecourseResult) -> None:
 def _people(found: RunResult, space: Workspace) -> None:
     result: RecourseResult = found.audits[0].result
     st.subheader(f"Rejected people ({count(result.n_rejected)})", anchor=False)
-    table = result.people.sort_values("alpha", kind="stable")
-    if not _fewest_sought(result):
-        table = table.drop(columns=["fewest", "fewest_columns", "fewest_proved"])
-    table = table.rename(columns=_HEADS)
-    if (table["people"] == 1).all():
-        table = table.drop(columns="people")
+    hidden = [] if _fewest_sought(result) else ["fewest", "fewest_columns", "fewest_proved"]
+    if (result.people["people"] == 1).all():
+        hidden.append("people")
     chosen = choose_row(
-        table,
+        lambda: result.people.drop(columns=hidden).sort_values("alpha", kind="stable").rename(columns=_HEADS),
         "recourse-people",
         "recourse-person",
         alt="Rejected people, those with least far to go first",

@@ -144,13 +144,15 @@ def _select_people(name: str, words: dict[str, str]) -> None:
     )
 
 
-def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Return `frame` as CSV in UTF-8 that a spreadsheet opens without running anything."""
-    return (
-        spreadsheet_safe(frame)
-        .to_csv(index=frame.index.name is not None, lineterminator="\n")
-        .encode("utf-8-sig")
+def csv_bytes(frame: pd.DataFrame, *, header: bool = True) -> bytes:
+    """Return `frame` as CSV in UTF-8 that a spreadsheet opens without running anything.
+
+    Without its `header` it goes on with a file that has one.
+    """
+    text: str = spreadsheet_safe(frame).to_csv(
+        index=frame.index.name is not None, lineterminator="\n", header=header
     )
+    return text.encode("utf-8-sig" if header else "utf-8")
 
 
 def number_columns(frame: pd.DataFrame) -> dict[str, Any]:

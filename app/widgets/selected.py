@@ -166,6 +166,7 @@ def _make_group(space: Workspace, chosen: Selection, data: DataHeld, words: str)
         st.button(label, key=key, on_click=_made, args=(space, chosen, data, name, only))
 
 
+@state.told
 def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, only: bool) -> None:
     """Put the group into the draft: as a protected attribute, or as who is audited."""
     draft = space.draft()
@@ -193,6 +194,7 @@ def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, on
     state.select("")
 
 
+@state.told
 def _audit_all(space: Workspace) -> None:
     draft = space.draft()
     if draft is not None:

@@ -20,6 +20,7 @@ from audits.models.native.opened import (
     match,
     splits_by_feature,
 )
+from audits.models.native.sound import check_lightgbm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,10 +53,18 @@ def open_lightgbm(path: Path) -> Opened:
         text = path.read_text("utf-8")
         if "\nend of trees" not in text:  # the library reads a file that is cut short without a word
             raise ValueError("it is cut short")
+        check_lightgbm(text)
         booster = lightgbm.Booster(model_str=text)
         names = booster.feature_name()
         categories = _categories(text, names, booster.pandas_categorical)
-    except (lightgbm.basic.LightGBMError, ValueError, KeyError, TypeError) as error:
+    except (
+        lightgbm.basic.LightGBMError,
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        OverflowError,
+    ) as error:
         raise InputError(name, f"cannot be loaded by lightgbm: {str(error).splitlines()[0][:200]}") from None
     said = re.search(r"^objective=(\S+)", text, re.MULTILINE)
     objective = said[1] if said else ""
