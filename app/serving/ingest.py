@@ -31,6 +31,7 @@ from audits.runs.monitoring.arrivals import Arrival, file_batches, read_json
 from audits.runs.monitoring.inboxes import inbox, take_files
 from audits.runs.monitoring.monitors import Batch, Known, Monitor, Monitors, Stored
 from audits.runs.monitoring.scoring import Scorer
+from audits.runs.monitoring.written import as_audited
 
 __all__ = ["Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhook_hosts"]
 
@@ -202,6 +203,7 @@ class Ingest:
             arrival = read_json(body, bundle.reads)
         else:  # a few kilobytes of Arrow, or megabytes of JSON, can unpack to any size
             arrival = READERS().body(monitor.id, body, kind, bundle.reads)
+        arrival = as_audited(bundle, arrival)
         scored = self._scorer.score(monitor.id, bundle, arrival.columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
         look = bundle.look(scored)

@@ -19,6 +19,7 @@ from audits.data.values import text_of
 from audits.errors import InputError
 from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch, Monitor
 from audits.runs.monitoring.scoring import Scorer
+from audits.runs.monitoring.written import as_audited
 from audits.sensitivity.monitor.encoding import columns_of
 from audits.sensitivity.monitor.profile import Sent
 
@@ -278,6 +279,7 @@ def file_batches(
     """
     bundle = monitor.bundle
     arrival, digest = read(path, bundle.reads, frozenset(bundle.encoder.numbers))
+    arrival = as_audited(bundle, arrival)
     batches = []
     for place, start in enumerate(range(0, arrival.people, MOST_PEOPLE)):
         rows = slice(start, start + MOST_PEOPLE)
