@@ -43,6 +43,7 @@ _FILE_SECONDS = 300.0
 _SKEW_SECONDS = 300.0
 _TOP = 3
 _REMEMBERED = 100
+_MOST_READ = 20  # monitors whose history is read before anybody asks
 _log = logging.getLogger("evenhand")
 
 
@@ -86,6 +87,7 @@ class Ingest:
         self._raised = threading.Event()
         self._known: dict[str, tuple[float, Monitor]] = {}
         self._scorer = scorer or Scorer()
+        self._read: set[str] = set()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -353,6 +355,10 @@ class Ingest:
                 take_files(self.monitors, identity, root, self._scorer, READERS().file)
             if prune:
                 self.monitors.prune(identity)
+            if identity not in self._read and len(self._read) < _MOST_READ:
+                bundle = self.monitors.get(identity).bundle
+                if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
+                    self._read.add(identity)
         except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
             _log.exception("The monitor %s could not be looked after", identity)
 
