@@ -126,6 +126,9 @@ class Audit:
         be counted batch by batch: ``counted(options, data)`` returns the columns that it reads besides those
         of the spec's data, each with how it cuts numbers (`audits.data.counted.Asked`), or raises InputError
         for an option that needs every person.
+    folds : str or callable, optional
+        For an audit that can state of everybody in a table what it learned of people drawn from it:
+        ``folds(subject, options, result, rng)`` returns what `audits.runs.folding` takes, or None.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.
     memory : callable, optional
@@ -141,6 +144,9 @@ class Audit:
         Whether it also understands a model of words.
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
+    distances : bool
+        Whether it tells people alike by numbers in standard deviations: a single cell that carries a column's
+        whole spread is then refused, as all others would be alike.
     unplanned : str
         Why `audits.runs.planning` cannot simulate what it would see, a sentence; empty where it can.
     decided, since : str or callable, optional
@@ -169,6 +175,7 @@ class Audit:
     says: Named | None = None
     keys: Mapping[str, Any] | str | None = None
     counted: Named | None = None
+    folds: Named | None = None
     seconds: Callable[[Any, Size], float] | None = None
     memory: Callable[[Any, Size], float] | None = None
     usual: Named | None = None
@@ -176,6 +183,7 @@ class Audit:
     designs: bool = False
     about_words: bool = False
     asks_anew: bool = False
+    distances: bool = False
     unplanned: str = ""
     decided: Named | None = None
     since: Named | None = None
@@ -204,6 +212,10 @@ class Audit:
         """Return the columns that it counts people by; see `counted`."""
         found: Mapping[str, Any] = loaded(self.counted)(options, data)
         return found
+
+    def fold(self, *told: Any) -> Any:
+        """Return what states it of everybody, or None; see `folds`."""
+        return None if self.folds is None else loaded(self.folds)(*told)
 
     def sentence(self, result: Any) -> str:
         """Return what `result` found in one sentence for everybody; see `says`."""

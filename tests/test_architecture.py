@@ -44,7 +44,7 @@ LAYERS = (
         "rule_sets",
         "sensitivity",
     ),
-    ("paired",),
+    ("everybody", "paired"),
     ("runs",),
     ("reports",),
     ("cli", "notebook", "pytest_plugin"),

@@ -19,7 +19,7 @@ from app.widgets.row_choice import choose_row, raw_cells
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.barycentre import BarycentreResult, figures, words
-from audits.barycentre.exhibits import marginals_exhibit
+from audits.barycentre.exhibits import marginals_exhibit, transparency_exhibit
 from audits.barycentre.record import AUDIT
 from audits.data.values import is_missing, text_of
 from audits.runs.result import RunResult
@@ -31,6 +31,7 @@ _WAYS = {
     "only_self": "Favored only as themselves",
     "only_counterpart": "Favored only as their counterparts",
 }
+_RANKINGS = {"difference": "mean difference", "sign": "mean sign"}
 _FAVORABLE = {True: "favorable", False: "unfavorable"}
 
 
@@ -41,8 +42,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     notices.notes(result.warnings)
     section = AUDIT.section(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    show_section(section, instead={"marginals": lambda _: _one_group(result, data)}, prefix="all-")
-    if not any(each.key == "marginals" for each in section.exhibits):
+    keys = [each.key for each in section.exhibits]
+    # what is of one group stands with its choice, in the place of the first such exhibit
+    own = [key for key in keys if key in {"marginals", "transparency"}]
+    instead = {key: lambda _: None for key in own[1:]} | {
+        key: lambda _: _one_group(result, data) for key in own[:1]
+    }
+    show_section(section, instead=instead, prefix="all-")
+    if not own:
         _one_group(result, data)
     show_facts(section)
     fine_print(
@@ -79,6 +86,17 @@ def _one_group(result: BarycentreResult, data: DataHeld) -> None:
         required=True,
         **state.choice("all-way"),
     )
+    if result.report(group, way):
+        ranking = st.segmented_control(
+            "Ranked by",
+            list(_RANKINGS),
+            format_func=_RANKINGS.__getitem__,
+            default="difference",
+            required=True,
+            **state.choice("all-ranking"),
+        )
+        exhibit = transparency_exhibit(result, group, way, by_sign=ranking == "sign")
+        show_exhibit(exhibit, name="all-transparency")
     people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
     size = count(float((people[way] * people["people"]).sum()))
     st.subheader(notices.label(f"{_WAYS[way]}: {size} {people_in(group)}", longest=120), anchor=False)

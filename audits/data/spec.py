@@ -204,6 +204,9 @@ class DataSpec:
         What was mended before, in sentences: noted with the data.
     test_size : float
         Share held out when a model is trained here.
+    draw : int, optional
+        Rows drawn of a Parquet table, label and protected attributes in their shares: audits are then of
+        these. 200,000 of a table too large to be held, unless all that is asked for can be counted in it.
     """
 
     __pydantic_config__ = _FORBID
@@ -232,6 +235,7 @@ class DataSpec:
     labels: Mapping[str, Mapping[Scalar, str]] = field(default_factory=dict)
     mended: tuple[str, ...] = ()
     test_size: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    draw: Annotated[int, Field(ge=1000, le=5_000_000)] | None = None
 
     @property
     def weighing(self) -> Weights | None:

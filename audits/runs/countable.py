@@ -15,7 +15,10 @@ from audits.runs.registry import AUDITS
 if TYPE_CHECKING:
     from audits.data.counted import Asked
 
-__all__ = ["Request", "asked_columns", "is_counted"]
+__all__ = ["DRAWN", "Request", "asked_columns", "is_counted", "rows_drawn"]
+
+DRAWN = 200_000
+"""Rows drawn of a table that is too large to be held."""
 
 
 class Request(Protocol):
@@ -36,7 +39,11 @@ def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], path
     So is every such table that is too large to be read whole, and one of a million rows where all that the
     spec asks for can be counted.
     """
-    if model.predictions is None or any(AUDITS[each.name].counted is None for each in audits):
+    if (
+        data.draw is not None
+        or model.predictions is None
+        or any(AUDITS[each.name].counted is None for each in audits)
+    ):
         return False
     if beyond_limits(paths):
         return True
@@ -70,3 +77,32 @@ def asked_columns(data: DataSpec, audits: Sequence[Request]) -> dict[str, Asked]
     for request in audits:
         asked |= AUDITS[request.name].counted_columns(request.options, data)
     return asked
+
+
+def rows_drawn(data: DataSpec, paths: Sequence[Path]) -> int | None:
+    """Return how many rows of a table that is not counted are drawn; None where all are read.
+
+    Raises
+    ------
+    InputError
+        If rows are to be drawn of files that are no Parquet, or what is asked for needs all of them.
+    """
+    rows = parquet_rows(paths)
+    if data.draw is not None and rows is None:
+        raise InputError("data.draw", "needs Parquet files", advice="write the table as Parquet first")
+    wanted = data.draw or (DRAWN if beyond_limits(paths) else None)
+    if wanted is None or rows is None or rows <= wanted:
+        return None
+    given = {
+        "data.person": data.person is not None,
+        "data.weights: kind: sampling": data.weighing is not None and data.weighing.kind == "sampling",
+        "data.repeated: drop": data.repeated == "drop",
+        "data.read.names": data.read.names is not None,
+        "a group of row numbers (data.recode)": any(recode.rows for recode in data.recode.values()),
+    }
+    for where, there in given.items():
+        if there:
+            raise InputError(
+                where, "cannot be used where rows are drawn of a larger table", advice="draw them beforehand"
+            )
+    return wanted

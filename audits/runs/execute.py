@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from audits.checks import choices
+from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
+from audits.data.files.drawing_rows import Drawn
+from audits.data.heavy import check_spread
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
@@ -22,12 +24,14 @@ from audits.progress import Progress, part, silent
 from audits.runs.across import levels_of
 from audits.runs.changes import AuditChange, Changes, audit_change, refused, with_decisions
 from audits.runs.documents import plain_data
+from audits.runs.drawn import draw_table, of_all
 from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
+from audits.runs.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, Compared, RunResult
-from audits.runs.second import of_the_second, on_the_same_people
+from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
 
@@ -44,6 +48,7 @@ class _Prepared:
     subject: Subject
     data: dict[str, Any]
     model: dict[str, Any]
+    drawn: bool = False
 
 
 def _bytes(prepared: _Prepared) -> int:
@@ -92,19 +97,34 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
             width = (1 - begun) / len(spec.audits)
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
             stretch(0.0, f"Running {request.name}")
-            audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
+            audits.append(_of_all(spec, place, prepared, stretch))
     return _finished(spec, prepared, audits)
+
+
+def _of_all(spec: Spec, place: int, prepared: _Prepared, progress: Progress) -> AuditResult:
+    """Run one audit; where rows were drawn and it can, state it of all rows."""
+    request, subject = spec.audits[place], prepared.subject
+    if not prepared.drawn or AUDITS[request.name].folds is None:
+        return carry_out(request, place, subject, spec.seed, progress)
+    found = carry_out(request, place, subject, spec.seed, part(progress, 0.0, 0.5))
+    return of_everybody(spec, place, subject, found, part(progress, 0.5, 1.0))
 
 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
     """Run every audit for both models on the same people, with the same randomness, and say what changes."""
     one = _prepared_for(spec, expected, part(progress, 0.0, _PREPARED))
-    try:
-        two = _prepared_for(spec, expected, part(progress, _PREPARED, _PREPARED_BOTH), second=True)
-    except InputError as error:
-        raise of_the_second(error) from None
-    *subjects, notes = on_the_same_people(one.subject, two.subject)
-    first, second = (_on(side, subject, notes) for side, subject in zip((one, two), subjects, strict=True))
+    preparing = part(progress, _PREPARED, _PREPARED_BOTH)
+    if spec.compare is not None and spec.compare.treated is not None:
+        first, (second, notes) = one, _treated(spec, one, preparing)
+    else:
+        try:
+            two = _prepared_for(spec, expected, preparing, second=True)
+        except InputError as error:
+            raise of_the_second(error) from None
+        *subjects, notes = on_the_same_people(one.subject, two.subject)
+        first, second = (
+            _on(side, subject, notes) for side, subject in zip((one, two), subjects, strict=True)
+        )
     found: list[AuditResult] = []
     theirs: list[AuditResult] = []
     told: list[AuditChange] = []
@@ -127,6 +147,23 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
     changes = with_decisions(Changes(names, tuple(told), notes=notes), (first.subject, second.subject))
     compared = Compared(_finished(spec.of_second(), second, theirs), changes)
     return dataclasses.replace(_finished(spec, first, found), compared=compared)
+
+
+def _treated(spec: Spec, one: _Prepared, progress: Progress) -> tuple[_Prepared, tuple[str, ...]]:
+    """Return the first model as mitigation leaves it, on the same people, and what was done."""
+    from audits.runs.treating import named, treated_model  # late: few runs treat a model
+
+    second = spec.of_second()
+    options = build(AUDITS["mitigation"].options, dict(spec.compare.treated or {}), "compare.treated")  # type: ignore[union-attr]
+    rng = np.random.default_rng(np.random.SeedSequence([spec.seed, 0]))
+    try:
+        subject, notes = treated_model(
+            one.subject, options, threshold=second.threshold, rng=rng, progress=progress
+        )
+    except InputError as error:
+        raise of_the_treated(error) from None
+    facts = named(plain_data(model_facts(subject), "model"))
+    return _Prepared(subject, one.data, facts), notes
 
 
 def _on(prepared: _Prepared, subject: Subject, notes: tuple[str, ...]) -> _Prepared:
@@ -198,13 +235,9 @@ def _count(spec: Spec, expected: list[str], progress: Progress) -> _Prepared:
 def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: bool = False) -> _Prepared:
     own, other = (spec.of_second(), spec.of_first()) if second else (spec.of_first(), spec.of_second())
     progress(0.0, "Reading the data")
-    paths = spec.data_paths()
-    table = _tables.get(
-        spec.table_key(expected),
-        lambda: read_table(paths, format=spec.data.format, options=spec.data.read),
-    )
+    table = _tables.get(spec.table_key(expected), lambda: _read(spec, part(progress, 0.0, _READ)))
     try:
-        data = build_data(table, spec.data)
+        data = of_all(build_data(table, spec.data), table)
     except InputError as error:
         _add_noticed(error, table)
         raise
@@ -227,7 +260,15 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
         raise InputError(
             "data.path or model.path", "names a file that changed during the run", advice="run it again"
         )
-    return _Prepared(subject, _data_facts(table, data, subject), plain_data(model_facts(subject), "model"))
+    model = plain_data(model_facts(subject), "model")
+    return _Prepared(subject, _data_facts(table, data, subject), model, isinstance(table, Drawn))
+
+
+def _read(spec: Spec, progress: Progress) -> Table:
+    wanted = spec.drawn
+    if wanted is not None:
+        return draw_table(spec, wanted, progress)
+    return read_table(spec.data_paths(), format=spec.data.format, options=spec.data.read)
 
 
 def _add_noticed(error: InputError, table: Table) -> None:
@@ -269,6 +310,8 @@ def carry_out(
         # the same rows for every audit of the run
         one_each = subject.data.one_row_each(np.random.default_rng(np.random.SeedSequence([seed, _PERSONS])))
         drawn = dataclasses.replace(subject, data=one_each)
+    if AUDITS[request.name].distances:
+        check_spread(drawn.data)
     check_subject(AUDITS[request.name], request.options, drawn, f"audits[{place}].{request.name}")
     try:
         result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=progress)

@@ -77,6 +77,12 @@ def _records(value: Any, name: str) -> dict[str, pd.DataFrame]:
 def _safe_column(column: pd.Series) -> pd.Series:
     if column.dtype.kind in "iufbcmM" and not isinstance(column.dtype, pd.CategoricalDtype):
         return column
+    if isinstance(column.dtype, pd.StringDtype):  # each value once; of others equal ones can be written apart
+        codes, distinct = pd.factorize(column)
+        safe = [_safe_cell(value) for value in distinct]
+        if safe == list(distinct):
+            return column
+        return pd.Series(pd.array(safe, dtype="str").take(codes, allow_fill=True), index=column.index)
     return column.astype(object).map(_safe_cell)
 
 

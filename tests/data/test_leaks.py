@@ -69,3 +69,25 @@ def test_the_best_cut_against_every_cut(rows: list[tuple[float, bool]]):
     wrong = [((numbers[known] > cut) != (y[known] ^ turn)).sum() for cut in cuts for turn in (False, True)]
     absent = min(y[~known].sum(), (~y[~known]).sum())
     assert _cut_errors(numbers, y) == min(wrong) + absent
+
+
+def test_looking_at_a_part_first_finds_the_same_features():
+    rng = np.random.default_rng(3)
+    n = 100_003
+    y = rng.random(n) < 0.02
+    errs = rng.choice(np.flatnonzero(y), 19, replace=False)  # 1 % of the rarer label's rows are about 20
+    told = y.astype(float)
+    told[errs] = 0.0
+    more = told.copy()
+    more[rng.choice(np.flatnonzero(y), 200, replace=False)] = 0.0
+    frame = pd.DataFrame(
+        {
+            "told": told,
+            "not quite": more,
+            "noise": rng.normal(size=n),
+            "cut": y + rng.random(n) / 2,
+            "word": np.where(told == 1, "yes", "no"),
+            "id": np.arange(n).astype(str),
+        }
+    )
+    assert telling_features(frame, list(frame.columns), y) == ["told", "cut", "word"]

@@ -281,6 +281,17 @@ def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -
     return np.asarray(pd.factorize(column)[0], dtype=np.int64)
 
 
+def _repeated(frame: pd.DataFrame, most: float) -> int:
+    """Return how many rows repeat another in every column; where those are `most` at most, any such number.
+
+    Rows that are equal are so in each column: the one of the most values can tell that they are few.
+    """
+    first = frame.head(1000)
+    finest = max(frame.columns, key=lambda name: first[name].nunique())
+    few = int(frame[finest].duplicated().sum())
+    return few if few <= most else int(frame.duplicated().sum())
+
+
 def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
     """Say what makes it doubtful that each row is as many independent people as was said."""
     weighing, found = spec.weighing, []
@@ -299,7 +310,7 @@ def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
                 "nearly every row another number: are they sampling weights? Say which they are."
             )
     if spec.person is None and weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
-        repeated = int(frame.duplicated().sum())
+        repeated = _repeated(frame, _MANY_EQUAL * len(frame))
         if repeated > _MANY_EQUAL * len(frame):
             found.append(
                 f"{repeated:,} of {len(frame):,} rows repeat another row in every column: if they are of the "

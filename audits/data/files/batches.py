@@ -23,6 +23,7 @@ from audits.errors import InputError
 __all__ = ["BATCH_ROWS", "Batches", "held_batches", "open_batches"]
 
 BATCH_ROWS = 2**18
+_BATCH_CELLS = 2**23
 _BROKEN = (pa.ArrowException, OSError)
 _READ_AHEAD = 2  # batches: more of them only wait in memory
 
@@ -122,7 +123,7 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
         try:
             yield from data.to_batches(
                 columns=list(columns),
-                batch_size=BATCH_ROWS,
+                batch_size=min(BATCH_ROWS, max(1024, _BATCH_CELLS // max(len(columns), 1))),
                 fragment_readahead=1,
                 batch_readahead=_READ_AHEAD,
             )

@@ -16,8 +16,7 @@ from audits.models.native.opened import (
     NativeModel,
     NativeNumbers,
     Opened,
-    digest_of_file,
-    library,
+    begin,
     match,
     splits_by_feature,
 )
@@ -49,9 +48,7 @@ def open_lightgbm(path: Path) -> Opened:
     InputError
         If it is damaged, or its objective is neither a chance nor a number.
     """
-    name = f"LightGBM model {path.name}"
-    lightgbm = library("lightgbm", "lightgbm")
-    digest = digest_of_file(path, name)
+    name, digest, lightgbm = begin(path, "LightGBM", "lightgbm", "lightgbm")
     try:
         text = path.read_text("utf-8")
         if "\nend of trees" not in text:  # the library reads a file that is cut short without a word

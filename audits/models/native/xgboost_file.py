@@ -16,8 +16,7 @@ from audits.models.native.opened import (
     NativeModel,
     NativeNumbers,
     Opened,
-    digest_of_file,
-    library,
+    begin,
     match,
     splits_by_feature,
 )
@@ -55,9 +54,7 @@ def open_xgboost(path: Path) -> Opened:
     InputError
         If it is damaged, or its objective is neither a chance nor a number.
     """
-    name = f"XGBoost model {path.name}"
-    xgboost = library("xgboost", "xgboost-cpu")
-    digest = digest_of_file(path, name)
+    name, digest, xgboost = begin(path, "XGBoost", "xgboost", "xgboost-cpu")
     try:
         # the content decides, not the ending: a file may have been renamed
         content = bytearray(path.read_bytes())

@@ -1,0 +1,83 @@
+"""Rows of a spec's table drawn by lot, where the table is larger than what is held."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from audits.data import AuditData, LabelCut, Table
+from audits.data.files.batches import open_batches
+from audits.data.files.drawing_rows import Drawn, draw_rows
+from audits.progress import Progress
+from audits.runs.digests import path_digest
+
+if TYPE_CHECKING:
+    from audits.data import DataSpec
+    from audits.runs.spec import Spec
+
+__all__ = ["draw_table", "of_all"]
+
+_LOT = 1 << 30  # no audit's place
+
+
+def of_all(data: AuditData, table: Table) -> AuditData:
+    """Return data made of a table; where its rows were drawn, with the others counted and told."""
+    if not isinstance(table, Drawn):
+        return data
+    held = len(table.frame)
+    alike = f", in the same shares of {' × '.join(table.strata)} as in the file," if table.strata else ""
+    note = (
+        f"{held:,} of {table.rows:,} rows were drawn by lot{alike} and numbers are of those, unless an audit "
+        "says that they are of everybody: of all rows intervals would be about "
+        f"{math.sqrt(table.rows / held):.2g} times narrower."
+    )
+    return dataclasses.replace(
+        data,
+        rows_read=table.rows,
+        excluded={"not drawn by lot": table.rows - held, **data.excluded},
+        notes=(note, *data.notes),
+    )
+
+
+def draw_table(spec: Spec, wanted: int, progress: Progress) -> Drawn:
+    """Draw rows of a spec's Parquet by lot; the same ones whenever the same spec is run.
+
+    Raises
+    ------
+    InputError
+        As `open_batches`.
+    """
+    batches = open_batches(spec.data_paths(), digest=lambda file: path_digest(file, "data.path", file.name))
+    return draw_rows(
+        batches,
+        wanted,
+        _strata(spec.data),
+        np.random.default_rng(np.random.SeedSequence([spec.seed, _LOT])),
+        edges=_edges(spec.data),
+        missing=spec.data.read.missing,
+        progress=progress,
+    )
+
+
+def _strata(data: DataSpec) -> list[str]:
+    """Return the columns of the file that label and protected attributes are made of."""
+    label = data.label.column if isinstance(data.label, LabelCut) else data.label
+    named = [label, *data.protected]
+    for name in tuple(named):
+        recode = data.recode.get(name or "")
+        if recode is not None:
+            named.append(recode.source)
+            named += [rule.column for rule in recode.where]
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def _edges(data: DataSpec) -> dict[str, tuple[float, ...]]:
+    found = dict(data.bins)
+    cut = data.label
+    if isinstance(cut, LabelCut):
+        sides = (cut.at_least, cut.at_most, cut.above, cut.below)
+        found[cut.column] = tuple(sorted(float(each) for each in sides if each is not None))
+    return found

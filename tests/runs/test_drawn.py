@@ -1,0 +1,121 @@
+"""Rows drawn of a table that is too large to be held: which ones, and what results say of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from audits.data.files.batches import held_batches
+from audits.data.files.drawing_rows import draw_rows
+from audits.errors import InputError
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
+
+ROWS = 9000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m", None], ROWS, p=[0.6, 0.39, 0.01]),
+            "age": rng.integers(18, 80, ROWS),
+            "income": rng.lognormal(10, 1, ROWS),
+            "score": rng.random(ROWS),
+            "id": [f"p{k}" for k in range(ROWS)],
+        }
+    )
+    frame["repaid"] = (rng.random(ROWS) < frame["score"]).astype(int)
+    place = tmp_path_factory.mktemp("people")
+    for part, rows in enumerate(np.array_split(np.arange(ROWS), 3)):
+        pq.write_table(
+            pa.Table.from_pandas(frame.iloc[rows], preserve_index=False), place / f"{part}.parquet"
+        )
+    return place
+
+
+@pytest.mark.parametrize("rows", [ROWS, 611])
+def test_every_kind_of_people_keeps_its_share_to_a_row(folder, rows):
+    table = pq.read_table(folder)
+    drawn = draw_rows(
+        held_batches(table, rows=rows),
+        1000,
+        ["sex", "repaid", "age", "id"],
+        np.random.default_rng(1),
+        edges={"age": [18, 40, 80]},
+    )
+    assert drawn.rows == ROWS
+    assert drawn.strata == ("sex", "repaid", "age")  # an id for everybody makes no strata
+    frame, whole = drawn.frame, table.to_pandas()
+    assert len(frame) == len(set(frame.index)) == 1000
+    for each in (whole, frame):
+        each["young"] = each["age"] < 40
+        each["sex"] = each["sex"].astype(object).where(each["sex"].notna(), "nobody knows")
+    kinds = ["sex", "repaid", "young"]
+    expected = whole.groupby(kinds).size() * 1000 / ROWS
+    assert (frame.groupby(kinds).size() - expected).abs().max() < 1
+    same = whole.iloc[frame.index - 1]  # the row numbers are those of the whole table
+    assert frame["id"].tolist() == same["id"].tolist()
+    assert frame["income"].tolist() == same["income"].tolist()
+
+
+def test_how_a_table_falls_into_batches_changes_who_is_drawn_in_nothing(folder):
+    table = pq.read_table(folder)
+    found = [
+        draw_rows(held_batches(table, rows=rows), 1000, ["repaid"], np.random.default_rng(1)).frame
+        for rows in (ROWS, 97)
+    ]
+    pd.testing.assert_frame_equal(*found)
+
+
+def spec_of(folder, audits, **data):
+    document = {
+        "data": {"path": ".", "protected": ["sex"], "label": "repaid", "favorable": 1, **data},
+        "model": {"predictions": {"score": "score"}},
+        "audits": audits,
+    }
+    return parse_spec(document, folder)
+
+
+FLIPSET = [
+    {
+        "flipset": {
+            **{"source": {"sex": "f"}, "target": {"sex": "m"}},
+            **{"bootstrap": 100, "max_people": 60, "permutations": 19, "noise_people": 20},
+        }
+    }
+]
+
+
+def test_an_audit_that_needs_everybody_at_once_says_who_was_drawn(folder, monkeypatch):
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")  # every file is larger than what is held
+    monkeypatch.setattr("audits.runs.countable.DRAWN", 1000)
+    kept = [{"column": "age", "at_most": 60}]
+    spec = spec_of(folder, FLIPSET, features=["income", "age"], keep=kept)
+    assert spec.drawn == 1000
+    found = execute(spec)
+    data = found.data
+    assert data["rows_read"] == ROWS == data["rows_used"] + sum(data["excluded"].values())
+    assert data["excluded"]["not drawn by lot"] == ROWS - 1000
+    assert 0 < data["rows_used"] < 1000
+    said = next(note for note in data["notes"] if "drawn by lot" in note)
+    assert "1,000 of 9,000 rows" in said
+    assert "same shares of repaid × sex" in said
+    assert "about 3 times narrower" in said
+    assert execute(spec).audits[0].result.to_json() == found.audits[0].result.to_json()
+
+
+def test_rows_can_be_drawn_of_any_parquet_and_of_no_other_file(folder, tmp_path):
+    rules = [{"groups": {"bootstrap": 50}}]
+    found = execute(spec_of(folder, rules, draw=1000))
+    assert found.data["rows_used"] == 1000
+    assert spec_of(folder, rules, draw=ROWS).drawn is None
+    (tmp_path / "people.csv").write_text("sex,repaid,score\nf,1,0.3\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"data\.draw needs Parquet files"):
+        execute(spec_of(tmp_path, rules, path="people.csv", draw=1000))
+    with pytest.raises(InputError, match=r"data\.person cannot be used where rows are drawn"):
+        execute(spec_of(folder, rules, draw=1000, person="id"))
