@@ -205,13 +205,11 @@ class Ingest:
             arrival = read_json(body, bundle.reads)
         else:  # a few kilobytes of Arrow, or megabytes of JSON, can unpack to any size
             arrival = READERS().body(monitor.id, body, kind, bundle.reads)
-        arrival = as_audited(bundle, arrival)
-        scored = self._scorer.score(monitor.id, bundle, arrival.columns, arrival.people)
+        columns, sent = as_audited(bundle, arrival.columns, arrival.sent)
+        scored = self._scorer.score(monitor.id, bundle, columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
         look = bundle.look(scored)
-        batch = Batch(
-            monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, look=look, sent=arrival.sent
-        )
+        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, look=look, sent=sent)
         values, flagged, scores = (
             each.tolist() for each in (scored.sensitivity, scored.flagged, scored.score)
         )

@@ -65,15 +65,16 @@ def body(bundle, frame, n, **more):
 def test_values_of_the_table_are_measured_as_in_the_audit(made):
     bundle, run, frame, _ = made
     sent = frame.assign(area=frame["place"])
-    raw = as_audited(bundle, read_json(body(bundle, sent, 40, protected={"group": ["0"] * 40}), bundle.reads))
-    scored = bundle.score_columns(raw.columns, raw.people)
+    came = read_json(body(bundle, sent, 40, protected={"group": ["0"] * 40}), bundle.reads)
+    columns, beside = as_audited(bundle, came.columns, came.sent)
+    scored = bundle.score_columns(columns, came.people)
     found = run.audits[0].result.people["sensitivity"]
     rows = found.index[found.index <= 40]
     np.testing.assert_allclose(scored.sensitivity[np.asarray(rows) - 1], found.loc[rows], rtol=1e-9)
     assert not scored.unseen
-    assert set(raw.sent.protected["group"]) == {"first"}
-    again = as_audited(bundle, raw)
-    assert again.columns == raw.columns, "values as the audit had them are understood too"
+    assert set(beside.protected["group"]) == {"first"}
+    again = as_audited(bundle, columns, beside)
+    assert again == (columns, beside), "values as the audit had them are understood too"
 
 
 def test_without_it_the_same_values_were_never_seen(made):
@@ -81,7 +82,7 @@ def test_without_it_the_same_values_were_never_seen(made):
     bundle = MonitorBundle.of(run.audits[0].result)
     plain = read_json(body(bundle, frame.assign(area=frame["place"]), 10), bundle.reads)
     assert "town" in bundle.score_columns(plain.columns, 10).unseen[0]
-    assert as_audited(bundle, plain) is plain
+    assert as_audited(bundle, plain.columns, plain.sent) == (plain.columns, plain.sent)
     assert written_words(bundle) == []
 
 

@@ -16,7 +16,7 @@ from audits.sensitivity import MonitorBundle
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audits.runs.monitoring.arrivals import Arrival
+    from audits.sensitivity.monitor.profile import Sent
 
 __all__ = ["as_audited", "frame_as_audited", "meanings", "with_values", "written_words"]
 
@@ -53,19 +53,21 @@ def meanings(bundle: MonitorBundle) -> dict[str, dict[str, Any]]:
     return {column: own for column, own in found.items() if own}
 
 
-def as_audited(bundle: MonitorBundle, arrival: Arrival) -> Arrival:
-    """Return people with their values as the audit had them; values that it had so are left."""
+def as_audited(
+    bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], sent: Sent
+) -> tuple[dict[str, list[Any]], Sent]:
+    """Return people's columns, and what was sent beside them, as the audit had the values.
+
+    Values that are so already are left.
+    """
     known = meanings(bundle)
-    if not known:
-        return arrival
-    columns = {name: _mapped(values, known.get(name)) for name, values in arrival.columns.items()}
+    made = {name: _mapped(values, known.get(name)) for name, values in columns.items()}
     protected = {
-        name: tuple(None if each is None else text_of(each) for each in _mapped(values, known.get(name)))
-        for name, values in arrival.sent.protected.items()
+        name: tuple(None if each is None else text_of(each) for each in _mapped(values, known[name]))
+        for name, values in sent.protected.items()
+        if name in known
     }
-    return dataclasses.replace(
-        arrival, columns=columns, sent=dataclasses.replace(arrival.sent, protected=protected)
-    )
+    return made, dataclasses.replace(sent, protected={**sent.protected, **protected})
 
 
 def frame_as_audited(bundle: MonitorBundle, frame: pd.DataFrame) -> pd.DataFrame:
@@ -113,8 +115,8 @@ def _kept(bundle: MonitorBundle) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 
 def _mapped(values: Sequence[Any], known: Mapping[str, Any] | None) -> list[Any]:
-    if known is None:
-        return list(values)
+    if not known:
+        return values if isinstance(values, list) else list(values)
     return [known.get(text_of(each), each) if type(each) in _PLAIN else each for each in values]
 
 
