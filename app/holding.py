@@ -191,7 +191,7 @@ def _candidates(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.rule_sets.ranking import profile as differences
+    from audits.rule_sets.browsing import profile as differences
 
     rows = _data(question).frame.loc[unpack_array(question["rows"])]
     found = differences(rows, unpack_array(question["inside"]), question["columns"])

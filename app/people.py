@@ -42,23 +42,19 @@ class Comparison:
     sentence: str = ""
 
 
-def flipped_people(
-    result: FlipsetResult, part: str, data: AuditData | DataHeld, rows: pd.Index | None = None
-) -> pd.DataFrame:
-    """Return the people in a flipset, surest flips first: how they were decided, then who they are.
+def flipped_people(result: FlipsetResult, part: str, rows: pd.Index | None = None) -> pd.DataFrame:
+    """Return the people in a flipset, surest flips first, and how they were decided.
 
     Parameters
     ----------
     part : {"positive", "negative"}
         Which flipset.
-    data : AuditData or DataHeld
-        The data that were audited, for the raw values.
     rows : Index, optional
         These source people instead, flipped and not.
     """
     people = result.people[result.people[part] > 0] if rows is None else result.people.loc[rows]
     people = people.iloc[np.lexsort((people.index, people["distance"], -people[part]))]
-    shown = pd.DataFrame(
+    return pd.DataFrame(
         {
             "flips": people[part],
             "decision": people["decision"].map(_FAVORABLE),
@@ -69,12 +65,6 @@ def flipped_people(
             **({"flips again": _again(people)} if "times" in people else {}),
         }
     )
-    columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
-    raw = data.frame.loc[people.index, columns]
-    clash = {name: f"{name} (data)" for name in columns if name in shown.columns}
-    joined = pd.concat([shown, raw.rename(columns=clash)], axis=1)
-    joined.index.name = "row"
-    return joined
 
 
 def _again(people: pd.DataFrame) -> pd.Series:

@@ -24,7 +24,7 @@ from app.serving import api, monitor_api
 from app.serving.listening import check_address
 from app.serving.logs import set_up
 from app.serving.promptness import answer_at_once, take_turns
-from app.serving.tending import Tending
+from app.serving.tending import TENDING
 from audits.errors import InputError
 from audits.runs.keeping.store import home, make_private
 
@@ -37,16 +37,15 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     except InputError as error:
         raise SystemExit(f"Evenhand does not start: {error}") from None
     make_private(home())
-    tending = Tending()
     set_up()
     answer_at_once()
     take_turns()
     work.executor()
     READERS().start()
-    tending.start()
+    TENDING.start()
     monitor_api.INGEST.start()
     yield {}
-    tending.close()
+    TENDING.close()
     monitor_api.INGEST.close()
     work.close()
     READERS.close()

@@ -6,9 +6,10 @@ page, and the page's choices, so that a refresh, the back button and a colleague
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -38,12 +39,14 @@ __all__ = [
     "select",
     "selected",
     "set_widget",
+    "told",
+    "untold",
     "where",
     "widget",
     "workspace",
 ]
 
-T = TypeVar("T")
+P, T = ParamSpec("P"), TypeVar("T")
 _SELECTED = "people"
 _EVERYWHERE = {"w", "share", _SELECTED}  # what every page's address says
 
@@ -146,6 +149,26 @@ def select(people: str) -> None:
         st.query_params[_SELECTED] = people
     else:
         st.query_params.pop(_SELECTED, None)
+
+
+def told(act: Callable[P, None]) -> Callable[P, None]:
+    """Have a callback that cannot do its work say so on the page, which is drawn after it."""
+
+    @functools.wraps(act)
+    def tried(*args: P.args, **more: P.kwargs) -> None:
+        try:
+            act(*args, **more)
+        except (InputError, RunFailed) as error:
+            keep("not done", str(error))
+
+    return tried
+
+
+def untold() -> str:
+    """Return once why the last act was not done; empty where it was."""
+    sentence = str(get("not done", ""))
+    forget("not done")
+    return sentence
 
 
 def remember(key: str, make: Callable[[], T]) -> T:

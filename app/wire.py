@@ -52,6 +52,10 @@ def _pack(column: pd.Series) -> dict[str, Any]:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in _RAW_KINDS:
         return pack_array(column.to_numpy())
     kind = "str" if isinstance(column.dtype, pd.StringDtype) else "object"
+    if kind == "str":  # each text once: people share most of theirs
+        places, texts = pd.factorize(column)
+        if len(texts) < len(column) / 2:
+            return {"dtype": kind, "list": list(texts), "places": pack_array(places.astype(np.int32))}
     return {"dtype": kind, "list": [_value(each) for each in column.tolist()]}
 
 
@@ -59,7 +63,8 @@ def _unpack(packed: Mapping[str, Any]) -> Any:
     if "base64" in packed:
         return unpack_array(packed)
     if packed["dtype"] == "str":
-        return pd.array(packed["list"], dtype="str")
+        texts = pd.array(packed["list"], dtype="str")
+        return texts.take(unpack_array(packed["places"]), allow_fill=True) if "places" in packed else texts
     return pd.Series(packed["list"], dtype=object)
 
 

@@ -298,7 +298,7 @@ class Workspace:
             ) from None
 
     def _read(self, name: str) -> Any:
-        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+        with contextlib.suppress(FileNotFoundError, ValueError):  # damaged, its letters too
             return json.loads((self.folder / name).read_text(encoding="utf-8"))
         return None
 

@@ -159,6 +159,10 @@ def _keys(kind: type) -> list[str]:
     return found
 
 
+_ALTERNATIVE = re.compile(
+    r"(tuple|list|dict|set|frozenset|literal|union|constrained-\w+|function-\w+)\[.*\]$"
+)
+"""How pydantic names the branch of a union that it tried, among the keys."""
 _UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
 _MEANT = {
     "tuple_type": "a list",
@@ -186,9 +190,10 @@ def checked(kind: type[T], options: T | None, where: str) -> T:
 
 
 def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
-    kind, last, given = problem["type"], problem["loc"][-1] if problem["loc"] else "", problem["input"]
+    steps = [step for step in problem["loc"] if not _ALTERNATIVE.match(str(step))]
+    kind, last, given = problem["type"], steps[-1] if steps else "", problem["input"]
     path = where
-    for step in problem["loc"]:
+    for step in steps:
         if isinstance(step, int):
             path += f"[{step}]"
         elif step != "[key]" and (step in known or kind not in {"int_type", "float_type"}):

@@ -144,6 +144,9 @@ class Audit:
         Whether it also understands a model of words.
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
+    distances : bool
+        Whether it tells people alike by numbers in standard deviations: a single cell that carries a column's
+        whole spread is then refused, as all others would be alike.
     unplanned : str
         Why `audits.runs.planning` cannot simulate what it would see, a sentence; empty where it can.
     decided, since : str or callable, optional
@@ -180,6 +183,7 @@ class Audit:
     designs: bool = False
     about_words: bool = False
     asks_anew: bool = False
+    distances: bool = False
     unplanned: str = ""
     decided: Named | None = None
     since: Named | None = None

@@ -1,8 +1,8 @@
-"""Results to JSON and Parquet and back without loss, for any frozen result dataclass.
+"""Results to JSON and Arrow and back without loss, for any frozen result dataclass.
 
 A result is a frozen dataclass whose fields are plain data, nested frozen dataclasses, or
 `pandas.DataFrame` tables with one row a person. The plain part becomes JSON; each table lies beside
-it as Parquet, keyed by the user's row number.
+it as an Arrow file, keyed by the user's row number, and is mapped when the result is loaded.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from audits.checks import adapter
 from audits.errors import RunFailed
+from audits.mapped import read_mapped, write_mapped
 
 __all__ = [
     "Optimum",
@@ -102,11 +103,11 @@ def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
 
 
 def save_result(result: Any, folder: Path, name: str) -> None:
-    """Write ``NAME.json`` and ``NAME.TABLE.parquet`` into `folder`."""
+    """Write ``NAME.json`` and ``NAME.TABLE.arrow`` into `folder`."""
     text = json.dumps(plain(result), allow_nan=False, ensure_ascii=False)
     (folder / f"{name}.json").write_text(text, encoding="utf-8")
     for field, table in tables(result).items():
-        table.to_parquet(folder / f"{name}.{field}.parquet")
+        write_mapped(table, folder / f"{name}.{field}.arrow")
 
 
 def load_result(kind: type[R], folder: Path, name: str) -> R:
@@ -119,8 +120,10 @@ def load_result(kind: type[R], folder: Path, name: str) -> R:
             "people_needed": values.get("people_needed"),
             "reason": _BEFORE,
         }
-    for path in folder.glob(f"{name}.*.parquet"):
+    for path in folder.glob(f"{name}.*.parquet"):  # as earlier versions kept tables
         values[path.suffixes[-2][1:]] = pd.read_parquet(path)
+    for path in folder.glob(f"{name}.*.arrow"):
+        values[path.suffixes[-2][1:]] = read_mapped(path)
     config = {"arbitrary_types_allowed": True}
     if not hasattr(kind, "__pydantic_config__"):
         kind.__pydantic_config__ = config  # type: ignore[attr-defined]

@@ -21,13 +21,13 @@ from audits.data.spec import data_spec
 from audits.models import Subject, make_subject, model_spec
 from audits.models.trained.baselines import train_baseline
 from audits.outcome_transport import outcome_transport
-from audits.outcome_transport.bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison import Comparison, Side, compare
+from audits.outcome_transport.group_bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.matching import Matched, match_outcomes
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.ties import optimal_face
 from audits.recourse import RecourseOptions, recourse
-from audits.recourse import figures as figures
+from audits.recourse.figures import people as figures
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -38,8 +38,8 @@ from audits.outcome_transport import (
     Policy,
     outcome_transport,
 )
-from audits.outcome_transport.bias import Cells, group_list
 from audits.outcome_transport.comparison import Comparison, Side
+from audits.outcome_transport.group_bias import Cells, group_list
 from audits.outcome_transport.judging import Parts, Sure, distances
 from audits.outcome_transport.matching import OutcomeCost, match_outcomes
 from audits.outcome_transport.resampling import distance_error, distance_null

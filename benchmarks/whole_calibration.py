@@ -119,9 +119,7 @@ NOT_MEANS: dict[str, dict[str, str]] = {
         "wasserstein_orders": "“Wasserstein distance”",
     },
     "rule_sets": {
-        **dict.fromkeys(
-            ("leaderboard.score", "leaderboard.difference", "leaderboard.favorable_in", "shrunken"), _LUCK
-        ),
+        **dict.fromkeys(("leaderboard.score", "leaderboard.difference", "shrunken"), _LUCK),
         "leaderboard.p_value": "before correction, of those that stand out: verdicts rest on `adjusted_p`",
     },
 }
@@ -138,6 +136,7 @@ SAID: dict[tuple[str, str], str] = {
     ("flipset", "reverse.positive"): _MATCHED,
     ("flipset", "reverse.negative"): _MATCHED,
     ("flipset", "causal.agreement"): _MATCHED,
+    ("rule_sets", "leaderboard.favorable_in"): "“like that of a group named beforehand”, below the intervals",
     ("recourse", "changes.mean_change"): "“its intervals hold given whom each is paired with”",
     **{
         ("explain", f"{each}.unsupported"): "“given which values are compared”"

@@ -21,6 +21,7 @@ LAYERS = (
         "progress",
         "results",
         "threads",
+        "mapped",
         "records",
         "options",
         "client",
@@ -52,7 +53,16 @@ LAYERS = (
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-BASE = {"errors": 0, "foreign": 0, "progress": 0, "threads": 0, "checks": 1, "results": 2, "options": 2}
+BASE = {
+    "errors": 0,
+    "foreign": 0,
+    "mapped": 0,
+    "progress": 0,
+    "threads": 0,
+    "checks": 1,
+    "results": 2,
+    "options": 2,
+}
 
 
 @cache

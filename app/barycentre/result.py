@@ -15,11 +15,11 @@ from app.held import DataHeld
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit, show_facts, show_section
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
+from app.widgets.row_choice import choose_row, raw_cells
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.barycentre import BarycentreResult, figures, words
-from audits.barycentre.exhibits import marginals_exhibit
+from audits.barycentre.exhibits import marginals_exhibit, transparency_exhibit
 from audits.barycentre.record import AUDIT
 from audits.data.values import is_missing, text_of
 from audits.runs.result import RunResult
@@ -31,6 +31,7 @@ _WAYS = {
     "only_self": "Favored only as themselves",
     "only_counterpart": "Favored only as their counterparts",
 }
+_RANKINGS = {"difference": "mean difference", "sign": "mean sign"}
 _FAVORABLE = {True: "favorable", False: "unfavorable"}
 
 
@@ -41,8 +42,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     notices.notes(result.warnings)
     section = AUDIT.section(result)
     data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
-    show_section(section, instead={"marginals": lambda _: _one_group(result, data)}, prefix="all-")
-    if not any(each.key == "marginals" for each in section.exhibits):
+    keys = [each.key for each in section.exhibits]
+    # what is of one group stands with its choice, in the place of the first such exhibit
+    own = [key for key in keys if key in {"marginals", "transparency"}]
+    instead = {key: lambda _: None for key in own[1:]} | {
+        key: lambda _: _one_group(result, data) for key in own[:1]
+    }
+    show_section(section, instead=instead, prefix="all-")
+    if not own:
         _one_group(result, data)
     show_facts(section)
     fine_print(
@@ -79,30 +86,45 @@ def _one_group(result: BarycentreResult, data: DataHeld) -> None:
         required=True,
         **state.choice("all-way"),
     )
+    if result.report(group, way):
+        ranking = st.segmented_control(
+            "Ranked by",
+            list(_RANKINGS),
+            format_func=_RANKINGS.__getitem__,
+            default="difference",
+            required=True,
+            **state.choice("all-ranking"),
+        )
+        exhibit = transparency_exhibit(result, group, way, by_sign=ranking == "sign")
+        show_exhibit(exhibit, name="all-transparency")
     people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
     size = count(float((people[way] * people["people"]).sum()))
     st.subheader(notices.label(f"{_WAYS[way]}: {size} {people_in(group)}", longest=120), anchor=False)
     if people.empty:
         st.text("Nobody.")
         return
-    people = people.iloc[(-people[way]).argsort(kind="stable")]
     columns = [*data.protected, *(name for name in data.features if name not in data.protected)]
-    shown = pd.DataFrame(
-        {
-            "flips": people[way],
-            "decision": people["decision"].map(_FAVORABLE),
-            "score": people["score"],
-            "nearest counterpart": people["counterpart"],
-            "of": people["counterpart_group"],
-            "distance": people["distance"],
-        }
-    )
-    raw = data.frame.loc[people.index, columns]
-    clash = {name: f"{name} (data)" for name in columns if name in shown.columns}
+
+    def table() -> pd.DataFrame:
+        people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
+        people = people.iloc[(-people[way]).argsort(kind="stable")]
+        return pd.DataFrame(
+            {
+                "flips": people[way],
+                "decision": people["decision"].map(_FAVORABLE),
+                "score": people["score"],
+                "nearest counterpart": people["counterpart"],
+                "of": people["counterpart_group"],
+                "distance": people["distance"],
+            }
+        )
+
+    taken = ("flips", "decision", "score", "nearest counterpart", "of", "distance")
     chosen = choose_row(
-        pd.concat([shown, raw.rename(columns=clash)], axis=1),
+        table,
         f"all-people-{way}",
         "person",
+        beside=raw_cells(data, taken),
         alt=f"{_WAYS[way]} among {group}, surest first",
         formats={"flips": st.column_config.NumberColumn(format="percent")},
     )

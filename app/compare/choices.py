@@ -24,11 +24,28 @@ from audits.runs.registry import AUDITS
 
 __all__ = ["both_words", "checked_model", "choose_audits", "choose_model", "seconds_of"]
 
+_WAYS = {"another": "Another one", "treated": "The first, treated by mitigation"}
+
 
 def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
     """Draw the choice of the second model; return the draft with it under ``compare``."""
     kept = draft.get("compare") or {}
     spec = draft["spec"]
+    if _treatable(spec["model"]):
+        way = st.segmented_control(
+            "Second model",
+            list(_WAYS),
+            format_func=_WAYS.__getitem__,
+            default="treated" if "treated" in kept else "another",
+            required=True,
+            key=f"second-{draft['id']}",
+        )
+        if way == "treated":
+            st.text(
+                "The first model, trained again with more samples of the group whose decisions differ most, "
+                "as on the page Mitigation, with the options last used there and the same threshold."
+            )
+            return {**draft, "compare": {"treated": _treatment(space, draft)}}
     first = {"model": kept.get("model") or _another(spec["model"])}
     first["threshold"] = kept.get("threshold", spec.get("threshold", 0.5))
     _, profiles = wait_for(work.table(space, spec["data"]), "Reading the table")
@@ -47,6 +64,8 @@ def checked_model(draft: Mapping[str, Any]) -> dict[str, Any]:
         If no file, column or address is chosen, or it cannot be used.
     """
     chosen = dict(draft["compare"])
+    if "treated" in chosen:
+        return chosen
     model = model_spec(whole_model(chosen["model"]), "compare.model")
     if model.endpoint is not None:
         model.endpoint.check_host()
@@ -59,18 +78,16 @@ def choose_audits(space: Workspace, draft: Mapping[str, Any], data: DataHeld) ->
     usual = data.usual_audits(draft["spec"]["model"].get("train"))
     known = {name: (latest | usual)[name] for name in AUDITS if name in latest or name in usual}
     known |= latest
-    stored = any("predictions" in model for model in (draft["spec"]["model"], draft["compare"]["model"]))
-    names = [
-        name
-        for name in AUDITS
-        if name in known and AUDITS[name].paired is not None and not (stored and AUDITS[name].asks_anew)
-    ]
+    second = draft["compare"].get("model", {})
+    stored = any("predictions" in model for model in (draft["spec"]["model"], second))
+    names = [name for name in AUDITS if name in known and not (stored and AUDITS[name].asks_anew)]
     chosen = st.multiselect(
         "Audits of both models",
         names,
         default=[name for name in names if name == "groups" or name in latest],
         format_func=title_of,
-        help="With the options that each was last run with here, else the usual ones.",
+        help="With the options that each was last run with here, else the usual ones. Where an audit's "
+        "numbers cannot be paired, both results stand side by side.",
         **state.choice("compared"),
     )
     return {name: known[name] for name in chosen}
@@ -82,12 +99,32 @@ def seconds_of(asked: Mapping[str, dict[str, Any]], draft: Mapping[str, Any], su
     each = (
         AUDITS[name].expected_seconds(build(AUDITS[name].options, o, name), size) for name, o in asked.items()
     )
-    return 2 * sum(each)
+    mitigation = AUDITS["mitigation"]
+    treated = draft["compare"].get("treated")
+    training = (
+        0.0
+        if treated is None
+        else mitigation.expected_seconds(build(mitigation.options, treated, "compare.treated"), size)
+    )
+    return 2 * sum(each) + training
 
 
 def both_words(draft: Mapping[str, Any]) -> str:
     """Return both models in words, for the title of a run."""
-    return " and ".join(model_words(model) for model in (draft["spec"]["model"], draft["compare"]["model"]))
+    first, second = model_words(draft["spec"]["model"]), draft["compare"].get("model")
+    return f"{first} and {'the same treated' if second is None else model_words(second)}"
+
+
+def _treatable(model: Mapping[str, Any]) -> bool:
+    """Whether mitigation can train the model again."""
+    return "train" in model and "predict" not in model
+
+
+def _treatment(space: Workspace, draft: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the mitigation last run here, but for the audits beside it."""
+    record = latest_audits(space, draft).get("mitigation")
+    options = {} if record is None else record["spec"]["audits"][0]["mitigation"]
+    return {name: value for name, value in options.items() if name != "also"}
 
 
 def _another(model: Mapping[str, Any]) -> dict[str, Any]:

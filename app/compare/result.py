@@ -85,8 +85,9 @@ def _people(changes: Changes) -> None:
 def _audit(found: RunResult, place: int, change: AuditChange, across: Across) -> None:
     """Draw one audit: how it changes, what either model's own finding is, every number."""
     st.header(title_of(change), anchor=False)
-    with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
-        st.badge(across.verdict, color="primary" if across.verdict == EVIDENCE else "gray")
+    if change.tested or change.refused:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"verdict-{place}"):
+            st.badge(across.verdict, color="primary" if across.verdict == EVIDENCE else "gray")
     st.text(change.headline)
     if change.refused:
         notices.note(change.refused)

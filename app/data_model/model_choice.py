@@ -14,7 +14,7 @@ from app.widgets import notices
 from app.widgets.subject import TRAINED
 from app.workspace import MAX_FILE_MB, Workspace
 from audits.errors import InputError
-from audits.models.formats import FILES_READ
+from audits.models.formats import files_read
 from audits.models.spec import PREDICT_LABELS, endpoint_hosts
 
 __all__ = ["model_section"]
@@ -174,7 +174,8 @@ def _file(space: Workspace, draft: dict[str, Any], *, second: bool) -> dict[str,
         max_upload_size=MAX_FILE_MB,
         on_change=_uploaded,
         args=(space, key, turn, second),
-        help=f"{FILES_READ}. Of an ONNX model whose weights lie in a file of their own, choose both at once. "
+        help=f"{files_read()}. "
+        "Of an ONNX model whose weights lie in a file of their own, choose both at once. "
         "Pickles and other formats that can run code are refused.",
     )
     problem = state.get("model problem")
@@ -234,6 +235,7 @@ def _parts(words: str) -> list[str]:
     return [part.strip() for part in words.split(",") if part.strip()]
 
 
+@state.told
 def _uploaded(space: Workspace, key: str, turn: int, second: bool) -> None:
     files = state.widget(key)
     draft = space.draft()

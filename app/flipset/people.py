@@ -11,7 +11,7 @@ from app.held import DataHeld
 from app.people import compare, flipped_people
 from app.widgets import notices
 from app.widgets.person import card_of
-from app.widgets.row_choice import choose_row, show_selected
+from app.widgets.row_choice import choose_row, raw_cells, show_selected
 from app.widgets.selected import only_selected
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -43,16 +43,17 @@ def people_section(
     st.subheader(notices.label(said, longest=120), anchor=False)
     if selected is not None:
         st.text(f"{count(flipped)} of {total} are in the {part} flipset.")
-    table = flipped_people(result, part, data, rows)
-    if table.empty:
+    if not len(rows):
         st.text("Nobody.")
         return
     if selected is not None:
         show_selected(of_group, selected, f"people-{part}", "score")
+    taken = flipped_people(result, part, rows[:0]).columns
     chosen = choose_row(
-        table,
+        lambda: flipped_people(result, part, rows),
         f"people-{part}",
         "person",
+        beside=raw_cells(data, taken),
         alt=f"People in the {part} flipset, surest first",
         formats={"flips": st.column_config.NumberColumn(format="percent")},
         among=False,

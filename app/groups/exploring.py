@@ -15,8 +15,9 @@ from app.widgets.audit_page import run_title
 from app.widgets.figure_card import figure_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
-from audits.groups import GroupsResult, figures
+from audits.groups import GroupsResult
 from audits.groups.exploring import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
+from audits.groups.figures import curves
 from audits.runs.result import RunResult
 
 __all__ = ["explored", "keep_as_run", "preset"]
@@ -58,7 +59,7 @@ def explored(result: GroupsResult, moved: GroupsResult, attribute: str, higher_i
         "Each dot is one threshold for everybody; move the thresholds above to see where they lead. This "
         "describes the people audited and promises nothing for others."
     )
-    figure_card("group-trade-off", figures.trade_off(table, (100 * gap, level), attribute), lambda: table)
+    figure_card("group-trade-off", curves.trade_off(table, (100 * gap, level), attribute), lambda: table)
 
 
 def keep_as_run(space: Workspace, draft: Mapping[str, Any], found: RunResult, threshold: Any) -> None:
@@ -76,6 +77,7 @@ def keep_as_run(space: Workspace, draft: Mapping[str, Any], found: RunResult, th
         notices.problem(failed)
 
 
+@state.told
 def _keep(space: Workspace, draft: Mapping[str, Any], found: RunResult, threshold: Any) -> None:
     kept = {**draft, "spec": {**draft["spec"], "threshold": threshold}}
     given = found.spec["audits"][0]["groups"]

@@ -26,8 +26,8 @@ from app.widgets.what_if import person_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
-from audits.groups import figures as figures
 from audits.groups.exhibits import said
+from audits.groups.figures import curves, dots
 from audits.groups.metrics import METRICS
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -64,11 +64,11 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         **state.choice("rates"),
     )
     order = _order(result, attribute)
-    rates = drawn(figures.rates, result, attribute, metrics=tuple(metrics), **order)
+    rates = drawn(dots.rates, result, attribute, metrics=tuple(metrics), **order)
     titled(said("rates", attribute))
     figure_card("group-rates", rates, lambda: _rows(result, attribute))
     shown, k = (
-        len(figures.drawn(result, attribute, most=figures.MOST_GROUPS, **order)),
+        len(dots.drawn(result, attribute, most=dots.MOST_GROUPS, **order)),
         len(result.of(attribute)),
     )
     if shown < k:
@@ -83,13 +83,13 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     verdict_cards(space, draft)
     titled(said("scores", attribute))
     figure_card(
-        "group-scores", drawn(figures.scores, result, attribute), lambda: result.scores_frame(attribute)
+        "group-scores", drawn(curves.scores, result, attribute), lambda: result.scores_frame(attribute)
     )
     if result.table[0].calibration is not None:
         titled(said("calibration", attribute))
         figure_card(
             "group-calibration",
-            drawn(figures.calibration, result, attribute),
+            drawn(curves.calibration, result, attribute),
             lambda: result.calibration_frame(attribute),
         )
     _people(found, space, result)
@@ -227,7 +227,7 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
     st.text(f"The reference is {in_words(spread.reference)}.")
     figure_card(
         "group-differences",
-        drawn(figures.differences, result, attribute, **order),
+        drawn(dots.differences, result, attribute, **order),
         lambda: result.differences_frame(attribute),
     )
     verdicts = pd.DataFrame(
@@ -263,7 +263,7 @@ def _differences(result: GroupsResult, attribute: str, order: Mapping[str, bool]
 
 def _select_group(result: GroupsResult, attribute: str, rows: list[str]) -> None:
     place = clicked_row("group-verdicts", len(rows))
-    terms = None if place is None else figures.people_of(result, attribute).get(rows[place])
+    terms = None if place is None else dots.people_of(result, attribute).get(rows[place])
     if terms is not None:
         select(json.loads(terms))
 
@@ -298,10 +298,13 @@ def _people(found: RunResult, space: Workspace, result: GroupsResult) -> None:
     if only_selected(result.people) is None:
         return
     st.subheader("The people selected", anchor=False)
-    people = result.people.assign(decision=result.people["decision"].map(_DECIDED))
-    people = people.rename(columns=lambda name: str(name).removeprefix("group: "))
-    if (people["people"] == 1).all():
-        people = people.drop(columns="people")
+    hidden = ["people"] if (result.people["people"] == 1).all() else []
+
+    def people() -> pd.DataFrame:
+        found = result.people.drop(columns=hidden)
+        found["decision"] = found["decision"].map(_DECIDED)
+        return found.rename(columns=lambda name: str(name).removeprefix("group: "))
+
     row = choose_row(people, "group-people", "group-person", alt="The people selected", number="score")
     if row is not None:
         person_card(space, found, row)
@@ -331,7 +334,7 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
     if attribute not in set(table["attribute"]):
         notices.note(f"The other run does not compare by {attribute}.")
         return
-    figure = figures.beside(
+    figure = dots.beside(
         table, attribute, (f"this: {_model_words(found.spec)}", f"beside it: {labels[chosen]}")
     )
     figure_card("group-models", figure, lambda: table, wide=True)

@@ -18,7 +18,7 @@ from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
+from app.widgets.row_choice import choose_row, raw_cells
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -137,16 +137,11 @@ def _comparison(result: LossRatioResult) -> None:
 def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     result: LossRatioResult = found.audits[0].result
     st.subheader("People, largest ratio first", anchor=False)
-    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
-    people = result.people.sort_values("ratio", ascending=False, kind="stable")
-    raw = data.frame.loc[people.index, columns]
-    table = pd.concat(
-        [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
-    )
     chosen = choose_row(
-        table,
+        lambda: result.people.sort_values("ratio", ascending=False, kind="stable"),
         "ratio-people",
         "person",
+        beside=raw_cells(data, result.people.columns),
         alt="People moved, largest ratio first; a click shows one person before and after",
         of=list(result.worst),
         label=f"One of the {len(result.worst):,} largest ratios, by row number",

@@ -143,13 +143,12 @@ def _cell(found: RunResult, space: Workspace, data: DataHeld) -> None:
         st.text("Nobody.")
         return
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
-    shown = people[["share", "bias", "least", "most", "counterpart"]]
-    raw = data.frame.loc[people.index, columns].add_suffix(" ")
-    table = pd.concat([shown, raw], axis=1)
+    shown = ["share", "bias", "least", "most", "counterpart"]
     chosen = choose_row(
-        table,
+        lambda: result.cell(source, target)[shown],
         "flow-people",
         "flow-person",
+        beside=lambda rows: data.frame.loc[rows, columns].add_suffix(" "),
         alt="People of the chosen flow, surest first",
         formats={"share": st.column_config.NumberColumn(format="percent")},
         number="bias",

@@ -19,9 +19,9 @@ from app.widgets.row_choice import choose_row
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
 from audits.recourse import RecourseResult, words
-from audits.recourse import figures as figures
 from audits.recourse.exhibits import section, ways_facts
-from audits.recourse.figures import person_path
+from audits.recourse.figures import people
+from audits.recourse.figures.person import person_path
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, p_words
 
@@ -49,14 +49,14 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _headline(result)
     notices.notes(result.warnings)
     _titled(result, "reclassified")
-    figure_card("recourse", drawn(figures.reclassified, result), result.to_frame)
+    figure_card("recourse", drawn(people.reclassified, result), result.to_frame)
     _titled(result, "changes")
-    figure_card("recourse-steps", drawn(figures.sliding, result), result.changes_frame)
+    figure_card("recourse-steps", drawn(people.sliding, result), result.changes_frame)
     _titled(result, "burden")
-    figure_card("burden", drawn(figures.burden, result), result.groups_frame)
+    figure_card("burden", drawn(people.burden, result), result.groups_frame)
     if len(result.by_group) > 1:
         _titled(result, "apart")
-        figure_card("apart", drawn(figures.apart, result), result.groups_frame)
+        figure_card("apart", drawn(people.apart, result), result.groups_frame)
     _ways(result)
     _people(found, space)
     fine_print(found, draft, "recourse", coupling=asdict(result.certificate))
@@ -78,7 +78,7 @@ def _headline(result: RecourseResult) -> None:
 def show_earlier(result: RecourseResult) -> None:
     """Draw the head of an earlier result."""
     _headline(result)
-    earlier_figure(drawn(figures.reclassified, result))
+    earlier_figure(drawn(people.reclassified, result))
 
 
 def _ways(result: RecourseResult) -> None:
@@ -95,14 +95,11 @@ def _ways(result: RecourseResult) -> None:
 def _people(found: RunResult, space: Workspace) -> None:
     result: RecourseResult = found.audits[0].result
     st.subheader(f"Rejected people ({count(result.n_rejected)})", anchor=False)
-    table = result.people.sort_values("alpha", kind="stable")
-    if not _fewest_sought(result):
-        table = table.drop(columns=["fewest", "fewest_columns", "fewest_proved"])
-    table = table.rename(columns=_HEADS)
-    if (table["people"] == 1).all():
-        table = table.drop(columns="people")
+    hidden = [] if _fewest_sought(result) else ["fewest", "fewest_columns", "fewest_proved"]
+    if (result.people["people"] == 1).all():
+        hidden.append("people")
     chosen = choose_row(
-        table,
+        lambda: result.people.drop(columns=hidden).sort_values("alpha", kind="stable").rename(columns=_HEADS),
         "recourse-people",
         "recourse-person",
         alt="Rejected people, those with least far to go first",

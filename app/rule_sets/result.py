@@ -16,7 +16,7 @@ from app.widgets import notices
 from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import ROWS, choose_row, clicked_row
+from app.widgets.row_choice import ROWS, choose_row, clicked_row, raw_cells
 from app.widgets.selected import select
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import person_card
@@ -310,24 +310,17 @@ def _open_near(numbers: list[int]) -> None:
 
 
 def _people(result: RuleSetsResult, data: DataHeld, inside: Any) -> Any:
-    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
-    people = result.people[inside]
-    shown = pd.DataFrame(
-        {
-            "decision": people["favorable"].map({True: "favorable", False: "unfavorable"}),
-            "score": people["score"],
-        }
-    )
-    raw = data.frame.loc[people.index, columns]
-    table = pd.concat(
-        [shown, raw.rename(columns={name: f"{name} (data)" for name in columns if name in shown})], axis=1
-    )
-    table.index.name = "row"
+    def table() -> pd.DataFrame:
+        people = result.people[inside].sort_values("score", kind="stable")
+        decision = people["favorable"].map({True: "favorable", False: "unfavorable"})
+        return pd.DataFrame({"decision": decision, "score": people["score"]})
+
     st.text("People in the group, lowest score first")
     return choose_row(
-        table.sort_values("score", kind="stable"),
+        table,
         "rule-set-people",
         "rule-person",
+        beside=raw_cells(data, ("decision", "score")),
         alt="People in the chosen group",
         number="score",
     )

@@ -16,7 +16,7 @@ from app.widgets.exhibits import titled
 from app.widgets.figure_card import figure_card, number_columns
 from app.widgets.person import card_of
 from app.widgets.result_frame import earlier_figure, fine_print, headline
-from app.widgets.row_choice import choose_row
+from app.widgets.row_choice import choose_row, raw_cells
 from app.widgets.waiting import wait_for
 from app.widgets.what_if import what_if_section
 from app.workspace import Workspace
@@ -100,16 +100,11 @@ def _people(found: RunResult, space: Workspace, data: DataHeld) -> None:
     result: SensitivityResult = found.audits[0].result
     flagged = count(result.above)
     st.subheader(f"People, most sensitive first ({flagged} above the threshold)", anchor=False)
-    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
-    people = result.people.sort_values("sensitivity", ascending=False, kind="stable")
-    raw = data.frame.loc[people.index, columns]
-    table = pd.concat(
-        [people, raw.rename(columns={name: f"{name} (data)" for name in columns if name in people})], axis=1
-    )
     chosen = choose_row(
-        table,
+        lambda: result.people.sort_values("sensitivity", ascending=False, kind="stable"),
         "sensitivity-people",
         "person",
+        beside=raw_cells(data, result.people.columns),
         alt="People, most sensitive first; a click shows one person's parts by feature",
         number="sensitivity",
     )

@@ -23,6 +23,7 @@ from app.serving.headers import Hardened
 from app.serving.limits import Bounded
 from app.serving.logs import Traced
 from app.serving.metrics import metrics
+from app.serving.tending import TENDING
 from app.who import Identified
 from app.workspace import issue_token
 from audits.errors import InputError, RunFailed
@@ -73,6 +74,10 @@ def faults() -> dict[str, str]:
         found["workers"] = "None is warm yet."
     if not READERS().wait_warm(0):
         found["readers"] = "What reads tables is not loaded yet."
+    if not monitor_api.INGEST.alive:
+        found["monitors"] = "What stores predictions has not started, or has ended."
+    if not TENDING.alive:
+        found["tending"] = "What cancels, removes and reconciles has not started, or has ended."
     return found
 
 

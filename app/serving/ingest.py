@@ -111,6 +111,11 @@ class Ingest:
             thread.start()
             self._threads.append(thread)
 
+    @property
+    def alive(self) -> bool:
+        """Whether what is put here is stored, told of and looked after: it was started and goes on."""
+        return bool(self._threads) and all(thread.is_alive() for thread in self._threads)
+
     def close(self) -> None:
         """Store what waits, then end."""
         self._stop.set()
@@ -164,6 +169,8 @@ class Ingest:
         Busy
             If too much waits already.
         """
+        if not self.alive:  # nobody would ever answer
+            raise RunFailed("What stores predictions has not started on this server.")
         if self._queue.qsize() > _MOST_WAITING:
             raise Busy
         if len(body) <= _SMALL and kind == "json" and self._scorer.is_quick(monitor.bundle):

@@ -143,7 +143,7 @@ def _alarm(asked: Asked) -> dict[str, Any]:
 
 
 def _people(asked: Asked) -> dict[str, Any]:
-    alarm = asked.number("alarm", -1)
+    alarm = asked.number("alarm", -1, 10**15)
     within = None
     if alarm >= 0:
         found = asked.monitors.alarm(asked.monitor.id, alarm)

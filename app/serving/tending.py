@@ -24,7 +24,7 @@ from audits.runs.keeping.saved import SavedRuns
 from audits.runs.keeping.store import home
 from audits.runs.keeping.trail import Trail, short
 
-__all__ = ["Tending", "snapshot"]
+__all__ = ["TENDING", "Tending", "snapshot"]
 
 _TELL_SECONDS, _TIDY_SECONDS = 5.0, 60.0
 _DAY = 86_400.0
@@ -71,6 +71,11 @@ class Tending:
         """Begin."""
         self._thread = threading.Thread(target=self._live, name="evenhand-tend", daemon=True)
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it was started and goes on."""
+        return self._thread is not None and self._thread.is_alive()
 
     def close(self) -> None:
         """End."""
@@ -124,6 +129,10 @@ class Tending:
             self._removes_from = time.monotonic() + _DAY
             _log.warning("Nothing is removed for a day: the clock has jumped, or the server was away")
         return time.monotonic() >= self._removes_from
+
+
+TENDING = Tending()
+"""The server's one, started and ended with it."""
 
 
 def _last_used(folder: Path) -> float:

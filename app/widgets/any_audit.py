@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -197,7 +198,8 @@ def _people(name: str, result: Any) -> None:
         if not len(table):
             continue
         st.subheader(notices.label(field.replace("_", " ").capitalize()), anchor=False)
-        row = choose_row(table.copy(), f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each")
+        people = partial(getattr, result, field)
+        row = choose_row(people, f"{name}-{field}", f"person-{field}", alt=f"{field}, a row each")
         if row is not None:
             one = table.loc[[row]].iloc[0].map(str).rename(f"row {row}").to_frame()
             st.dataframe(one, alt=f"Row {row}, value by value")

@@ -27,7 +27,7 @@ def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
     if "path" in model:
         model["path"] = _own_name(model["path"])
     second = dict(spec.get("compare") or {})
-    if second and "path" in second["model"]:
+    if "path" in second.get("model", {}):
         second["model"] = {**second["model"], "path": _own_name(second["model"]["path"])}
     audits = [{name: _own_policy(options) for name, options in each.items()} for each in spec["audits"]]
     more = {"compare": second} if second else {}

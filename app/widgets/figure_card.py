@@ -30,6 +30,7 @@ def figure_card(
     *,
     wide: bool = False,
     on_point: Callable[[list[Any]], None] | None = None,
+    selects: bool = True,
 ) -> None:
     """Draw `figure`; the table that it shows and the downloads lie behind a toggle.
 
@@ -45,11 +46,14 @@ def figure_card(
         Keep the figure wide on a narrow screen, where it then scrolls inside itself.
     on_point : callable, optional
         Called with the custom data of a point that is clicked.
+    selects : bool
+        Whether people may be selected: those of the workspace's data, which a story's are not.
 
     A trace whose `meta` lists people (`audits.drawing.selected.people_id`) stands for them: a click on a
     point selects them, and so does the list below the figure, as of a Sankey, which tells no click.
     """
-    people = _people_of(figure)
+    told = _people_of(figure)[:_MOST_LISTED] if selects else []
+    people = worded(state.workspace(), told) if told else {}
     config = {
         "displaylogo": False,
         "toImageButtonOptions": {"filename": name, "scale": 2},
@@ -119,10 +123,9 @@ def _told(trace: Any) -> tuple[str, ...]:
     return tuple(trace.meta) if isinstance(trace.meta, (list, tuple)) else ()
 
 
-def _select_people(name: str, people: list[str]) -> None:
+def _select_people(name: str, words: dict[str, str]) -> None:
     """Draw the list that selects people without a mouse."""
     key = f"select-{name}"
-    words = worded(state.workspace(), people[:_MOST_LISTED])
 
     def chosen() -> None:
         if (said := state.widget(key)) is not None:
@@ -141,13 +144,15 @@ def _select_people(name: str, people: list[str]) -> None:
     )
 
 
-def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Return `frame` as CSV in UTF-8 that a spreadsheet opens without running anything."""
-    return (
-        spreadsheet_safe(frame)
-        .to_csv(index=frame.index.name is not None, lineterminator="\n")
-        .encode("utf-8-sig")
+def csv_bytes(frame: pd.DataFrame, *, header: bool = True) -> bytes:
+    """Return `frame` as CSV in UTF-8 that a spreadsheet opens without running anything.
+
+    Without its `header` it goes on with a file that has one.
+    """
+    text: str = spreadsheet_safe(frame).to_csv(
+        index=frame.index.name is not None, lineterminator="\n", header=header
     )
+    return text.encode("utf-8-sig" if header else "utf-8")
 
 
 def number_columns(frame: pd.DataFrame) -> dict[str, Any]:

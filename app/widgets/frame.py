@@ -41,6 +41,8 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
                 st.page_link(item, query_params=state.address(item.title), width="stretch")
     if space.read_only:
         notices.note("You can look at this workspace, and change nothing in it.")
+    if sentence := state.untold():
+        notices.problem(sentence)
     try:
         page.run()
     except (InputError, RunFailed) as error:

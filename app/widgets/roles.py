@@ -81,6 +81,7 @@ def _edited(key: str, names: list[str], changeable: list[str]) -> None:
     _save({names[int(row)]: change["role"] for row, change in rows.items() if "role" in change}, changeable)
 
 
+@state.told
 def _save(changed: Mapping[str, str | None], changeable: list[str]) -> None:
     """Write roles into the draft, and have the choice of actionable columns follow them."""
     space = state.workspace()

@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 
 from app import state
+from app.held import DataHeld
 from app.widgets.figure_card import csv_bytes, figure_card, number_columns
 from app.widgets.selected import only_selected
 from audits.drawing.selected import selected_among, selected_bins
 from audits.stats.words import count
 
-__all__ = ["ROWS", "choose_row", "clicked_row", "show_selected"]
+__all__ = ["ROWS", "Cells", "choose_row", "clicked_row", "raw_cells", "show_selected"]
 
 ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
 
+Cells = Callable[[pd.Index], pd.DataFrame]
+"""Further columns of people, by their row numbers."""
+
 _MOST_SHOWN = 1000
+_TOGETHER = 50_000  # people written into a file at a time
+
+
+def raw_cells(data: DataHeld, taken: Sequence[str]) -> Cells:
+    """Return what fetches people's protected attributes and features; marked where their name is `taken`."""
+    columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
+    clash = {name: f"{name} (data)" for name in columns if name in taken}
+    return lambda rows: data.frame.loc[rows, columns].rename(columns=clash)
 
 
 def choose_row(
-    table: pd.DataFrame,
+    people: Callable[[], pd.DataFrame],
     key: str,
     person: str,
     *,
     alt: str,
+    beside: Cells | None = None,
     formats: Mapping[str, Any] | None = None,
     of: Sequence[Hashable] | None = None,
     label: str = "One person, by row number",
     number: str = "",
     among: bool = True,
 ) -> Hashable | None:
-    """Draw `table`, whose index is the user's row number, and return the row chosen, if one is.
+    """Draw a table of people, whose index is the user's row number, and return the row chosen, if one is.
 
-    Of a long table the first 1,000 people are drawn; all are in the choice below it and in the file.
+    Of a long table the first 1,000 people are drawn and listed in the choice below it, where the number of
+    any other can be typed; all are in the file. Nothing of the others is kept for the page.
 
     Parameters
     ----------
+    people : callable
+        Makes the table, now and for the file.
     key : str
         Of the table; names the file to download, too.
     person : str
         Key of the choice, kept in the address.
+    beside : callable, optional
+        Further columns, fetched for those who are shown, and for the file.
     formats : mapping, optional
         Column configuration beyond that of numbers.
     of : sequence, optional
@@ -53,16 +71,18 @@ def choose_row(
     among : bool
         Whether the table holds others than the people selected, who are then left out.
     """
-    table.index.name = "row"
+    table = people()
     selected = only_selected(table) if among else None
+    only = None
     if selected is not None:
         show_selected(table, selected, key, number)
-        table = selected
+        table, only = selected, selected.index
     if table.empty:
         return None
-    shown = table.head(_MOST_SHOWN)
+    shown = _with(table.head(_MOST_SHOWN), beside)
     rows = [str(row) for row in shown.index]
-    opened = {str(row): row for row in (table.index if of is None else of) if row in table.index}
+    opened = {str(row): row for row in (shown.index if of is None else of) if row in table.index}
+    typed = of is None and len(table) > len(shown)
     st.dataframe(
         shown,
         key=key,
@@ -79,19 +99,39 @@ def choose_row(
             label,
             list(opened),
             index=None,
-            placeholder="Click a row above, or choose one here",
+            placeholder=f"Click a row above, or {'type a number' if typed else 'choose one'} here",
+            accept_new_options=typed,
             width=360,
             **state.choice(person),
         )
         st.download_button(
             "People (CSV)",
-            data=state.exporting(lambda: csv_bytes(table), key),
+            data=state.exporting(lambda: _file(people, only, beside), key),
             file_name=f"{key}.csv",
             mime="text/csv",
             on_click="ignore",
             key=f"csv-{key}",
         )
-    return None if chosen is None else opened[chosen]
+    if chosen is None or chosen in opened:
+        return None if chosen is None else opened[chosen]
+    found = next(iter(table.index[table.index.astype(str) == chosen.strip()]), None)
+    if found is None:
+        st.text(f"Nobody in the table has the row number {chosen[:40]}.")
+    return found
+
+
+def _with(table: pd.DataFrame, beside: Cells | None) -> pd.DataFrame:
+    found = table if beside is None else pd.concat([table, beside(table.index)], axis=1)
+    return found.rename_axis(index="row")
+
+
+def _file(people: Callable[[], pd.DataFrame], only: pd.Index | None, beside: Cells | None) -> bytes:
+    """Return all people as CSV, their further columns fetched for some at a time."""
+    table = people()
+    if only is not None:
+        table = table[table.index.isin(only)]
+    parts = [table.iloc[start : start + _TOGETHER] for start in range(0, len(table), _TOGETHER)]
+    return b"".join(csv_bytes(_with(part, beside), header=not place) for place, part in enumerate(parts))
 
 
 def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number: str) -> None:

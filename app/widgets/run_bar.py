@@ -59,6 +59,7 @@ def run_button(
     )
 
 
+@state.told
 def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
     work.submit(space, spec, title, state.chosen_in_address())
 

@@ -19,6 +19,7 @@ from app.widgets import notices
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.runs.result import RunResult
 from audits.runs.tables import spreadsheet_safe
 from audits.stats.words import count
 
@@ -32,10 +33,11 @@ def select(terms: Sequence[Mapping[str, Any]]) -> None:
 
     A term about "this run" is about the run whose result the page shows.
     """
-    run = state.addressed("run") or ""
+    if _about_shown(terms) and _shown_run(state.workspace()) is None:
+        return
+    run = state.addressed("run")
     made = [{**term, "run": run} if term.get("run") == "" else dict(term) for term in terms]
-    if all(term.get("run", "-") for term in made):
-        state.select(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
+    state.select(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
 
 
 def only_selected(table: pd.DataFrame) -> pd.DataFrame | None:
@@ -107,10 +109,31 @@ def among_note(space: Workspace, draft: Mapping[str, Any]) -> None:
 
 
 def worded(space: Workspace, people: Sequence[str]) -> dict[str, str]:
-    """Return selections, each terms as JSON, by their words; those about "this run" too."""
-    run = state.addressed("run") or ""
-    found = cache(lambda key: run_of(space, key or run))
-    return {Selection("", tuple(json.loads(each))).words(found): each for each in people}
+    """Return selections, each terms as JSON, by their words.
+
+    Those about "this run" only where the page shows a run of one audit: such a term does not say of which
+    audit of several it is, as in the guided demo, and is of no run where the address names none.
+    """
+    terms = {each: tuple(json.loads(each)) for each in people}
+    shown = _shown_run(space) if any(map(_about_shown, terms.values())) else None
+    found = cache(lambda key: run_of(space, key) if key else shown)
+    told = {each: own for each, own in terms.items() if shown or not _about_shown(own)}
+    return {Selection("", own).words(found): each for each, own in told.items()}
+
+
+def _about_shown(terms: Sequence[Mapping[str, Any]]) -> bool:
+    return any(term.get("run") == "" for term in terms)
+
+
+def _shown_run(space: Workspace) -> RunResult | None:
+    """Return the run that the page shows, where it is one of a single audit."""
+    if not (key := state.addressed("run")):
+        return None
+    try:
+        found = run_of(space, key)
+    except InputError:
+        return None
+    return found if len(found.audits) == 1 and found.compared is None else None
 
 
 def _found(space: Workspace, chosen: Selection, data: DataHeld) -> tuple[str, pd.Index, float]:
@@ -143,6 +166,7 @@ def _make_group(space: Workspace, chosen: Selection, data: DataHeld, words: str)
         st.button(label, key=key, on_click=_made, args=(space, chosen, data, name, only))
 
 
+@state.told
 def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, only: bool) -> None:
     """Put the group into the draft: as a protected attribute, or as who is audited."""
     draft = space.draft()
@@ -170,6 +194,7 @@ def _made(space: Workspace, chosen: Selection, data: DataHeld, proposed: str, on
     state.select("")
 
 
+@state.told
 def _audit_all(space: Workspace) -> None:
     draft = space.draft()
     if draft is not None:

@@ -85,6 +85,7 @@ def without_stand_in(draft: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "spec": {**draft["spec"], **draft[_BEFORE]}}
 
 
+@state.told
 def _change(space: Workspace, draft: dict[str, Any]) -> None:
     state.forget_addresses()
     space.save_draft(draft)

@@ -72,8 +72,7 @@ def show_step(found: RunResult, step: int) -> None:
     headline(audit.headline, audit.result.verdict, audit.result.finding)
     exhibit = record.section(audit.result).exhibits[0]
     st.text(exhibit.caption)
-    # a story has no people to choose: its figures stand for nobody
-    figure_card(f"tour-{step}", exhibit.figure().update_traces(meta=None), exhibit.table, wide=True)
+    figure_card(f"tour-{step}", exhibit.figure(), exhibit.table, wide=True, selects=False)
     with st.expander("What it cannot tell you"):
         st.text(record.limits)
     if step < max(STEPS):

@@ -19,6 +19,11 @@ Choices, and why:
   the exact barycentre, and flips are those of a flipset by squared Euclidean cost; with more, the iteration
   stops after some rounds. How far it can lie above the least possible is stated: no barycentre is nearer to
   the groups than their exact distances from each other allow.
+* A transparency report as FlipTest's Definition 2, in both rankings, is of all pairs who meet and flip, group
+  by group and way by way; its intervals take as given who meets whom.
+* Beside it every group is matched with everybody, its own people too: a common reference that is nobody's
+  middle. Net flips are then the part 1 - share of those against the others, and as sure, so no verdict of
+  their own follows from them.
 * The cost is the squared Euclidean distance, for which a barycentre is a mean; numbers in standard
   deviations, another category 0.5. The attributes that make the groups are not matched on.
 * A verdict looks at two things, which share the level: at a group's net flips, and at the larger of both ways

@@ -7,12 +7,13 @@ import dataclasses
 import numpy as np
 
 from audits.barycentre.chance import Chance, measure
+from audits.barycentre.describing import transparency
 from audits.barycentre.judging import Differing, differing, judge_groups, net_differences, rates
-from audits.barycentre.meeting import Group, Meeting, group_of, least_spread, meet
+from audits.barycentre.meeting import Group, Meeting, against_everybody, group_of, least_spread, meet
 from audits.barycentre.options import BarycentreOptions
 from audits.barycentre.packing import marginals, people_tables
 from audits.barycentre.people import Compared, compare
-from audits.barycentre.result import BarycentreResult, GroupFlips, Nearness
+from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips, Nearness
 from audits.barycentre.words import chance_words, finding, warnings_for
 from audits.checks import generator
 from audits.models import Subject
@@ -70,6 +71,8 @@ def barycentre(
     progress(0.95, "Writing the people's table")
     people, counterparts = people_tables(compared, groups, met, reached)
     told = _groups(compared, groups, met, reached, chance, apart, rng.spawn(1)[0])
+    decided = [each[:, 0] for each in own]
+    told = _with_everybody(told, compared, groups, decided)
     rests_on = worst_of(each.judged for each in told)
     worst = next(each for each in told if each.judged is rests_on)
     at_once = 0 if chance is None or chance.everybody else int(chance.people.sum())
@@ -95,6 +98,7 @@ def barycentre(
         marginals=marginals(compared, people),
         people=people,
         counterparts=counterparts,
+        transparency=transparency(compared, groups, met, decided, rng.spawn(1)[0]),
     )
 
 
@@ -136,6 +140,24 @@ def _groups(
                 judged=judged[k][1],
             )
         )
+    return tuple(found)
+
+
+def _with_everybody(
+    told: tuple[GroupFlips, ...], compared: Compared, groups: list[Group], decided: list[np.ndarray]
+) -> tuple[GroupFlips, ...]:
+    """Add what becomes of every group when everybody stands in the place of all the others."""
+    reached = against_everybody(groups, decided, compared.shares)
+    found = []
+    for each, group, h, g in zip(told, groups, decided, reached, strict=True):
+        net = each.net
+        # the others are everybody but the group: what lies between is a part of the way
+        ends = [None if end is None else (1 - each.share) * end for end in (net.value, net.low, net.high)]
+        ways = float(group.weights @ (h * (1 - g))), float(group.weights @ ((1 - h) * g))
+        everybody = AgainstEverybody(
+            *ways, dataclasses.replace(net, value=ends[0], low=ends[1], high=ends[2])
+        )
+        found.append(dataclasses.replace(each, everybody=everybody))
     return tuple(found)
 
 

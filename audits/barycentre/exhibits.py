@@ -10,7 +10,7 @@ from audits.barycentre.words import direction, interval_words
 from audits.records import Exhibit, Section
 from audits.stats.words import p_words, people_in, percent
 
-__all__ = ["marginals_exhibit", "section"]
+__all__ = ["marginals_exhibit", "section", "transparency_exhibit"]
 
 
 def section(result: BarycentreResult) -> Section:
@@ -37,6 +37,20 @@ def section(result: BarycentreResult) -> Section:
     ]
     if any(row.group == result.rests_on for row in result.marginals):
         exhibits.append(marginals_exhibit(result, result.rests_on))
+    worst = result.group(result.rests_on)
+    if result.report(worst.group, worst.way):
+        exhibits.append(transparency_exhibit(result, worst.group, worst.way))
+    if all(each.everybody is not None for each in result.groups):
+        exhibits.append(
+            Exhibit(
+                "everybody",
+                "The same against everybody",
+                "Every group matched with the people of all groups together, its own too, instead of with "
+                "the others alone: the larger a group, the more of its people meet people of their own.",
+                lambda: figures.everybody(result),
+                result.to_frame,
+            )
+        )
     exhibits.append(
         Exhibit(
             "distances",
@@ -75,4 +89,17 @@ def marginals_exhibit(result: BarycentreResult, group: str) -> Exhibit:
         "most. Longer blue bars: values that people who flip have more often.",
         partial(figures.marginals, result, group),
         partial(result.marginals_frame, group),
+    )
+
+
+def transparency_exhibit(result: BarycentreResult, group: str, way: str, *, by_sign: bool = False) -> Exhibit:
+    """Show which features move between the people of a group who flip one way and their counterparts."""
+    what = "themselves" if way == "only_self" else "counterparts"
+    return Exhibit(
+        "transparency",
+        f"How {people_in(group)} who flip differ from their counterparts",
+        f"Of those favored only as {what}: person minus counterpart, feature by feature, and how "
+        "consistently it has that sign (1: always more than the counterpart).",
+        partial(figures.transparency, result, group, way, by_sign=by_sign),
+        partial(result.transparency_frame, group, way, by_sign=by_sign),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.barycentre.result import BarycentreResult, GroupFlips
+from audits.barycentre.result import AgainstEverybody, BarycentreResult, FeatureDifference, GroupFlips
 from audits.barycentre.words import points
 from audits.drawing.style import (
     ACCENT,
@@ -19,8 +19,9 @@ from audits.drawing.style import (
     rows_named,
 )
 from audits.stats import EVIDENCE, Estimate
+from audits.stats.words import number
 
-__all__ = ["distances", "flips", "judged", "marginals"]
+__all__ = ["distances", "everybody", "flips", "judged", "marginals", "transparency"]
 
 _MOST = 20
 
@@ -34,23 +35,48 @@ def _shown(result: BarycentreResult) -> tuple[list[GroupFlips], list[str]]:
 def flips(result: BarycentreResult) -> go.Figure:
     """Draw both ways of flipping by group: right favoured only as oneself, left only as counterpart."""
     groups, labels = _shown(result)
+    worst = result.group(result.rests_on)
+    alt = _alt(worst.group, worst, len(groups))
+    return _ways(labels, [(each.only_self, each.only_counterpart) for each in groups], alt)
+
+
+def everybody(result: BarycentreResult) -> go.Figure:
+    """Draw the same of every group matched with everybody, its own people too."""
+    groups, labels = _shown(result)
+    found = [each.everybody for each in groups if each.everybody is not None]
+    worst = result.group(result.rests_on)
+    if len(found) < len(groups) or worst.everybody is None:
+        return empty("This result is of an earlier version, which did not match groups with everybody.")
+    alt = f"Against everybody: {_alt(worst.group, worst.everybody, len(groups))}"
+    return _ways(labels, [(each.only_self, each.only_counterpart) for each in found], alt)
+
+
+def _alt(group: str, found: GroupFlips | AgainstEverybody, groups: int) -> str:
+    return (
+        f"{group}: {100 * found.only_self:.1f} % favored only as themselves, "
+        f"{100 * found.only_counterpart:.1f} % only as counterparts; {groups} groups."
+    )
+
+
+def _ways(labels: list[str], shares: list[tuple[float, float]], alt: str) -> go.Figure:
+    """Draw two bars a group, away from each other, on one scale."""
     figure = go.Figure()
-    for name, colour, sign, shares in (
-        ("favored only as counterparts", CONTRAST, -1, [each.only_counterpart for each in groups]),
-        ("favored only as themselves", ACCENT, 1, [each.only_self for each in groups]),
+    for name, colour, sign, place in (
+        ("favored only as counterparts", CONTRAST, -1, 1),
+        ("favored only as themselves", ACCENT, 1, 0),
     ):
         figure.add_trace(
             go.Bar(
-                x=[100 * sign * share for share in shares],
-                y=list(range(len(groups))),
+                x=[100 * sign * each[place] for each in shares],
+                y=list(range(len(shares))),
                 orientation="h",
                 marker={"color": colour},
-                customdata=[[label, 100 * share] for label, share in zip(labels, shares, strict=True)],
+                customdata=[[label, 100 * each[place]] for label, each in zip(labels, shares, strict=True)],
                 hovertemplate="%{customdata[0]}: %{customdata[1]:.1f} % " + name + "<extra></extra>",
                 name=name,
             )
         )
-    most = 100 * max([0.02, *(max(each.only_self, each.only_counterpart) for each in groups)])
+    most = 100 * max([0.02, *(max(each) for each in shares)])
     step = next(size for size in (1, 2, 5, 10, 20, 25, 50) if most / size <= 3 or size == 50)
     ticks = [step * k for k in range(-3, 4) if abs(step * k) <= 1.1 * most]
     figure.update_xaxes(
@@ -63,12 +89,7 @@ def flips(result: BarycentreResult) -> go.Figure:
     row = rows_named(figure, labels)
     figure.update_yaxes(zeroline=False)
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    worst = result.group(result.rests_on)
-    alt = (
-        f"{worst.group}: {100 * worst.only_self:.1f} % favored only as themselves, "
-        f"{100 * worst.only_counterpart:.1f} % only as counterparts; {len(groups)} groups."
-    )
-    finish(figure, height=150 + (row + 6) * len(groups), alt=alt)
+    finish(figure, height=150 + (row + 6) * len(shares), alt=alt)
     figure.layout.margin.t = 64
     return figure
 
@@ -191,7 +212,7 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
         figure.update_yaxes(
             tickmode="array",
             tickvals=list(range(len(here))),
-            ticktext=distinct([row.value for row in here], longest=18),
+            ticktext=distinct([row.value for row in here], longest=28),
             row=panel,
             col=1,
         )
@@ -202,3 +223,94 @@ def marginals(result: BarycentreResult, group: str) -> go.Figure:
     figure.layout.margin.t = 70
     figure.layout.legend.y = 1.0 + 32 / (24 * sum(counts) + 52 * len(features))
     return figure
+
+
+def transparency(
+    result: BarycentreResult, group: str, way: str, *, by_sign: bool = False, most: int = 12
+) -> go.Figure:
+    """Draw a group's transparency report: mean difference in standard deviations, and mean sign.
+
+    Parameters
+    ----------
+    way : {"only_self", "only_counterpart"}
+        Which flips.
+    by_sign : bool
+        Rank by the mean sign instead of the mean difference.
+    """
+    shown = [
+        row for row in result.report(group, way, by_sign=by_sign) if row.mean_difference.value is not None
+    ]
+    shown = shown[:most][::-1]  # bars are drawn from the bottom
+    if not shown:
+        return empty("Nobody of this group flips this way.")
+    figure = make_subplots(
+        rows=1,
+        cols=2,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        column_widths=[0.6, 0.4],
+        subplot_titles=["mean difference<br>(standard deviations)", "mean sign"],
+    )
+    lengths = [row.standardized_difference for row in shown]
+    signs = [row.mean_sign.value or 0.0 for row in shown]
+    places, names = list(range(len(shown))), [describe(row.feature, longest=60) for row in shown]
+    figure.add_trace(
+        go.Bar(
+            x=lengths,
+            y=places,
+            orientation="h",
+            marker={"color": ACCENT if way == "only_self" else CONTRAST},
+            error_x=_whiskers(lengths, [_in_deviations(row) for row in shown]),
+            customdata=[
+                [name, number(row.mean_difference.value)] for name, row in zip(names, shown, strict=True)
+            ],
+            hovertemplate="%{customdata[0]}: %{customdata[1]} in its own unit<extra></extra>",
+            showlegend=False,
+        ),
+        row=1,
+        col=1,
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=signs,
+            y=places,
+            mode="markers",
+            marker={"color": INK, "size": 8},
+            error_x=_whiskers(signs, [(row.mean_sign.low, row.mean_sign.high) for row in shown]),
+            customdata=names,
+            hovertemplate="%{customdata}: %{x:.2f}<extra></extra>",
+            showlegend=False,
+        ),
+        row=1,
+        col=2,
+    )
+    figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
+    figure.update_yaxes(
+        tickmode="array", tickvals=places, ticktext=distinct([row.feature for row in shown], longest=24)
+    )
+    first = shown[-1]
+    alt = (
+        f"Features by how far those of {group} who flip lie from their counterparts; first {first.feature}, "
+        f"by {number(first.mean_difference.value)} on average, mean sign {number(first.mean_sign.value)}."
+    )
+    return finish(figure, height=106 + 30 * len(shown), alt=alt).update_layout(margin={"t": 52})
+
+
+def _in_deviations(row: FeatureDifference) -> tuple[float | None, float | None]:
+    low, high = row.mean_difference.low, row.mean_difference.high
+    if low is None or high is None or row.deviation == 0:
+        return None, None
+    return low / row.deviation, high / row.deviation
+
+
+def _whiskers(values: list[float], ends: list[tuple[float | None, float | None]]) -> dict[str, object]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if high is None else high - value for value, (_, high) in zip(values, ends, strict=True)],
+        "arrayminus": [
+            0 if low is None else value - low for value, (low, _) in zip(values, ends, strict=True)
+        ],
+        "color": INK,
+        "thickness": 1.4,
+    }

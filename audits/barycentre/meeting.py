@@ -12,7 +12,7 @@ from audits.progress import Progress, silent
 from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.atoms import Atoms
 
-__all__ = ["Group", "Meeting", "group_of", "least_spread", "meet"]
+__all__ = ["Group", "Meeting", "against_everybody", "group_of", "least_spread", "meet"]
 
 _DENSE_PAIRS = 1_000_000  # up to so many all pairs are given to the network simplex at once
 _SLIVER = 1e-13  # of the mass: what rounding leaves between ends that are equal
@@ -42,10 +42,9 @@ class Group:
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Mean per atom (a, v) of the rows' `values` (n, v)."""
-        held = sparse.csr_array(
-            (self.people, (self.of, np.arange(len(self.of)))), shape=(len(self.x), len(self.of))
-        )
-        return np.asarray((held @ values) / held.sum(axis=1)[:, None])
+        size = np.bincount(self.of, self.people, len(self.x))
+        sums = [np.bincount(self.of, self.people * column, len(self.x)) for column in values.T]
+        return np.column_stack(sums) / size[:, None]
 
 
 def group_of(points: np.ndarray, people: np.ndarray) -> Group:
@@ -155,6 +154,32 @@ def least_spread(groups: Sequence[Group], shares: np.ndarray, progress: Progress
             total += float(shares[k] * share) * apart
             done += 1
     return total
+
+
+def against_everybody(
+    groups: Sequence[Group], decided: Sequence[np.ndarray], shares: np.ndarray
+) -> list[np.ndarray]:
+    """Favourable share of each atom's counterparts among everybody, a group an array (a,).
+
+    Each group is matched, at least cost, with the people of all groups together, its own too, who count as
+    in the barycentre.
+
+    Parameters
+    ----------
+    decided : list of arrays (a,)
+        Favourable share of each atom's people.
+    """
+    points = np.concatenate([group.x for group in groups])
+    mass = np.concatenate([share * group.weights for share, group in zip(shares, groups, strict=True)])
+    merged = Atoms.merge(points, mass)
+    there = np.bincount(merged.of, mass * np.concatenate(list(decided))) / merged.weights
+    weights = merged.weights / merged.weights.sum()
+    found = []
+    for group in groups:
+        plan = _coupled(group.x, points[merged.first], group.weights, weights)
+        reached = plan @ there / group.weights
+        found.append(np.where(reached < _ROUNDING, 0.0, np.where(reached > 1 - _ROUNDING, 1.0, reached)))
+    return found
 
 
 def _coupled(x: np.ndarray, y: np.ndarray, a: np.ndarray, b: np.ndarray) -> sparse.csr_array:

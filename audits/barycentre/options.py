@@ -13,7 +13,7 @@ __all__ = ["MOST_SECONDS", "BarycentreOptions", "in_all", "memory", "once", "sec
 
 MOST_SECONDS = 30.0
 """Time that matching may take, unless `max_people` asks for more; of more people a sample is drawn."""
-_ONCE, _ROUND = 1.5, 3.5  # matchings of everybody: groups with each other; all with the points
+_ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everybody; with the points
 _START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 

@@ -21,8 +21,10 @@ AUDIT = Audit(
     result="audits.barycentre.result:BarycentreResult",
     runs="audits.barycentre.audit:barycentre",
     keys="audits.barycentre:keys.json",
+    distances=True,
     presents="audits.barycentre.exhibits:section",
     says="audits.barycentre.words:headline",
+    paired="audits.paired.barycentre:paired",
     seconds=seconds,
     memory=memory,
 )

@@ -3,14 +3,71 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from audits.results import head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
-__all__ = ["BarycentreResult", "GroupFlips", "MarginalRow", "Nearness"]
+__all__ = [
+    "AgainstEverybody",
+    "BarycentreResult",
+    "FeatureDifference",
+    "GroupFlips",
+    "MarginalRow",
+    "Nearness",
+    "Way",
+]
+
+Way = Literal["only_self", "only_counterpart"]
+
+
+@dataclass(frozen=True)
+class AgainstEverybody:
+    """One group matched with everybody, its own people too, instead of with all the others.
+
+    Attributes
+    ----------
+    only_self, only_counterpart : float
+        Shares of the group favoured as themselves while their counterparts among everybody are not, and the
+        other way round.
+    net : Estimate
+        Their difference: the group's rate less everybody's. It is the part ``1 - share`` of the net flips
+        against the others, and as sure.
+    """
+
+    only_self: float
+    only_counterpart: float
+    net: Estimate
+
+
+@dataclass(frozen=True)
+class FeatureDifference:
+    """A line of a group's transparency report: people who flip minus those whom they flip towards.
+
+    Attributes
+    ----------
+    way : {"only_self", "only_counterpart"}
+        Which flips.
+    feature, column : str
+        The line, and the feature behind it: ``job=cook`` of ``job``.
+    mean_difference : Estimate
+        In the feature's own unit; of a value, as a share of people.
+    mean_sign : Estimate
+        Share of flips towards counterparts with less of it minus the share towards more.
+    standardized_difference, deviation : float
+        The former in standard deviations, and what one of them is.
+    """
+
+    group: str
+    way: Way
+    feature: str
+    column: str
+    mean_difference: Estimate
+    mean_sign: Estimate
+    standardized_difference: float
+    deviation: float
 
 
 @dataclass(frozen=True)
@@ -40,6 +97,8 @@ class GroupFlips:
         deviations, and that of as many people drawn from everybody.
     judged : Judged
         Follows from `net` or from `excess`, whichever tells more; both share the level.
+    everybody : AgainstEverybody or None
+        The same with everybody in the place of all the others; None in results of earlier versions.
     """
 
     group: str
@@ -56,11 +115,17 @@ class GroupFlips:
     distance: float
     distance_by_chance: float
     judged: Judged
+    everybody: AgainstEverybody | None = None
 
     @property
     def mostly(self) -> str:
         """The larger direction: "only self" or "only counterpart"."""
         return "only self" if self.only_self >= self.only_counterpart else "only counterpart"
+
+    @property
+    def way(self) -> Way:
+        """The larger direction as a column of the people's table."""
+        return "only_self" if self.only_self >= self.only_counterpart else "only_counterpart"
 
 
 @dataclass(frozen=True)
@@ -120,7 +185,8 @@ class BarycentreResult:
     nearness : Nearness
     differ_p : float or None
         P-value of groups that differ neither in their rates nor in the mean of a feature that decisions go
-    with. feature : str
+        with.
+    feature : str
         The one of these features in which they differ most.
     chance : str
         How the level of chance was measured.
@@ -129,8 +195,11 @@ class BarycentreResult:
     people : DataFrame
         One row a person, by the user's row number: group, decision, score, only_self and only_counterpart
         (shares of counterparts towards whom the person flips), counterparts_favorable, the main counterpart
-    and its group. counterparts : DataFrame
+        and its group.
+    counterparts : DataFrame
         Each person's main counterpart in every other group, with its share there and distance.
+    transparency : tuple of FeatureDifference
+        By group and way of flipping which features move between people and counterparts, the farthest first.
     """
 
     options: dict[str, Any]
@@ -151,6 +220,7 @@ class BarycentreResult:
     marginals: tuple[MarginalRow, ...]
     people: pd.DataFrame
     counterparts: pd.DataFrame
+    transparency: tuple[FeatureDifference, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -188,6 +258,7 @@ class BarycentreResult:
                     "p": each.p_value,
                     "verdict": each.judged.verdict,
                     "share of barycentre": each.share,
+                    **_everybody(each),
                 }
                 for each in self.groups
             ]
@@ -207,6 +278,28 @@ class BarycentreResult:
             ]
         )
 
+    def report(self, group: str, way: str, *, by_sign: bool = False) -> list[FeatureDifference]:
+        """Return a group's transparency report in one of its two rankings: how far, or how consistently."""
+        found = [row for row in self.transparency if row.group == group and row.way == way]
+        if by_sign:
+            found.sort(key=lambda row: (-abs(row.mean_sign.value or 0.0), row.feature))
+        return found
+
+    def transparency_frame(self, group: str, way: str, *, by_sign: bool = False) -> pd.DataFrame:
+        """Return a group's transparency report as a table, in either of its rankings."""
+        columns = [
+            "feature", "mean difference", "low", "high", "in standard deviations", "mean sign", "sign low",
+            "sign high",
+        ]  # fmt: skip
+        rows = [
+            (
+                row.feature, row.mean_difference.value, row.mean_difference.low, row.mean_difference.high,
+                row.standardized_difference, row.mean_sign.value, row.mean_sign.low, row.mean_sign.high,
+            )
+            for row in self.report(group, way, by_sign=by_sign)
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=columns)
+
     def marginals_frame(self, group: str) -> pd.DataFrame:
         """Return in which values the flipped people of a group differ from it."""
         return pd.DataFrame(
@@ -222,3 +315,15 @@ class BarycentreResult:
             ],
             columns=["feature", "value", "of the group", "of those who flip"],
         )
+
+
+def _everybody(each: GroupFlips) -> dict[str, float | None]:
+    """Return the columns of a group against everybody."""
+    found = each.everybody
+    if found is None:
+        return {}
+    return {
+        "favored only as themselves, against everybody": found.only_self,
+        "favored only as counterparts, against everybody": found.only_counterpart,
+        "net against everybody": found.net.value,
+    }

@@ -199,7 +199,8 @@ def _changes(result: RunResult) -> list[str]:
     lines = ["", wrapped(f"Second model: {second.model['name']}, {second.model['rule']}.")]
     lines += [wrapped(text, "  ") for text in (changes.finding, *changes.notes)]
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
-        lines += ["", f"{place}. {each.audit}, change: {each.verdict}", wrapped(each.headline, "   ")]
+        told = f"change: {each.verdict}" if each.tested or each.refused else "side by side"
+        lines += ["", f"{place}. {each.audit}, {told}", wrapped(each.headline, "   ")]
         lines += [wrapped(text, "   ") for text in (across.note, each.refused) if text]
     return lines
 

@@ -1,4 +1,4 @@
-"""How one raw column becomes encoded columns and back: the parts of a `FeatureSpace`.
+"""How one raw column becomes encoded columns and back: the parts of a `FeatureSpace`, and of what trees read.
 
 A column of numbers, dates, ranks or two values becomes one z-scored column (two values: 0 and 1,
 not scaled); a categorical one becomes a block with an entry of 0.5 for its level, so that another
@@ -14,13 +14,11 @@ import numpy as np
 import pandas as pd
 
 from audits.data.kinds import Kind
-from audits.data.values import as_text, is_true, text_of
+from audits.data.values import as_text, is_true, number_column, places_of, text_of
 from audits.errors import InputError
 
 __all__ = ["Block", "LevelBlock", "NumberBlock", "level_block", "number_block"]
 
-_DAY = pd.Timedelta(days=1)
-_EPOCH = pd.Timestamp("1970-01-01")
 _SECOND = 1.0 / 86_400
 
 
@@ -95,7 +93,7 @@ class NumberBlock:
     def _numbers(self, raw: pd.Series, unknown: str) -> np.ndarray:
         if not len(self.levels):
             return _measure(raw, self.kind)
-        codes = pd.Index(as_text(self.levels)).get_indexer(as_text(raw))
+        codes = places_of(raw, self.levels)
         strange = (codes < 0) & raw.notna().to_numpy()
         if strange.any() and unknown == "error":
             raise _unknown(self.column, raw, strange, "one of the values the space was fitted on")
@@ -114,20 +112,26 @@ class LevelBlock:
         Names of the encoded columns: ``"workclass=Private"``, and last ``"workclass is missing"``.
     levels : Series
         The raw values in the order of `names`, the missing one last where there is one.
+    codes : array (levels + 1, width), optional
+        What each level becomes, and last what one that is not known does: of a model that was fitted with
+        codes of its own.
     """
 
     column: str
     names: tuple[str, ...]
     levels: pd.Series
+    codes: np.ndarray | None = None
 
     def encode(self, raw: pd.Series, *, unknown: str) -> np.ndarray:
-        """Return the block (n, levels)."""
-        codes = pd.Index(as_text(self.levels)).get_indexer(as_text(raw))
-        strange = codes < 0
+        """Return the block (n, width)."""
+        places = places_of(raw, self.levels)
+        strange = places < 0
         if strange.any() and unknown == "error":
             raise _unknown(self.column, raw, strange, "one of the values the space was fitted on")
+        if self.codes is not None:
+            return self.codes[places]  # -1 is the last row
         z = np.zeros((len(raw), len(self.names)))
-        z[np.flatnonzero(~strange), codes[~strange]] = 0.5
+        z[np.flatnonzero(~strange), places[~strange]] = 0.5
         return z
 
     def decode(self, z: np.ndarray) -> pd.Series:
@@ -156,10 +160,7 @@ def number_block(
     missing = raw.isna().to_numpy()
     if missing.any():
         names += (f"{column} is missing",)
-    if len(levels):
-        x = pd.Index(as_text(levels)).get_indexer(as_text(raw)).astype(float)
-    else:
-        x = _measure(raw, kind)
+    x = places_of(raw, levels).astype(float) if len(levels) else _measure(raw, kind)
     known = x[~missing]
     mean, sd = (
         (0.0, 1.0) if kind == "boolean" else _moments(known, None if weights is None else weights[~missing])
@@ -207,18 +208,9 @@ def _ordered_levels(raw: pd.Series, kind: Kind, order: tuple[str, ...]) -> pd.Se
 
 def _measure(raw: pd.Series, kind: Kind) -> np.ndarray:
     """Return numbers (dates as days since 1970), NaN where missing: (n,)."""
-    where = f"column {str(raw.name)!r}"
-    if kind == "datetime":
-        if not pd.api.types.is_datetime64_any_dtype(raw.dtype):
-            raise InputError(where, "must hold dates", raw.dtype.name)
-        return ((raw - _EPOCH) / _DAY).to_numpy(dtype=float, na_value=np.nan)
-    try:
-        x = raw.to_numpy(dtype=float, na_value=np.nan, copy=True)
-    except (TypeError, ValueError):
-        raise InputError(where, "must hold numbers", raw.dtype.name) from None
-    if np.isinf(x).any():
-        raise InputError(where, "must hold finite numbers", float(x[np.isinf(x)][0]))
-    return x
+    if kind == "datetime" and not pd.api.types.is_datetime64_any_dtype(raw.dtype):
+        raise InputError(f"column {str(raw.name)!r}", "must hold dates", raw.dtype.name)
+    return number_column(raw)
 
 
 def _moments(x: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:

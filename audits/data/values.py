@@ -1,4 +1,4 @@
-"""Values as text: the one home of comparing what a spec says with what a column holds."""
+"""Values as text, columns as numbers: the one home of comparing what a spec says with what a column holds."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ __all__ = [
     "is_true",
     "match_level",
     "near",
+    "number_column",
+    "places_of",
     "text_of",
 ]
 
@@ -29,6 +31,7 @@ _TRUE = frozenset({"true", "yes", "y", "t", "1", "on"})
 _FALSE = frozenset({"false", "no", "n", "f", "0", "off"})
 TRUTH_PAIRS = tuple(frozenset(pair) for pair in (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n")))
 _LARGEST_EXACT = 2.0**53
+_EPOCH = pd.Timestamp("1970-01-01")  # in microseconds, and so far beyond the year 2262, too
 
 
 def is_missing(value: object) -> bool:
@@ -71,6 +74,50 @@ def as_text(column: pd.Series) -> pd.Series:
     texts = pd.array([text_of(value) for value in distinct], dtype="str")
     found = texts.take(codes, allow_fill=True)
     return pd.Series(found, index=column.index, name=column.name)
+
+
+def places_of(column: pd.Series, levels: Iterable[object]) -> np.ndarray:
+    """Return the place of each value among `levels`, compared as text, (n,); -1 for one that is none of them.
+
+    A missing value is at the place of a missing level.
+
+    Examples
+    --------
+    >>> places_of(pd.Series(["b", 1.0, None, "c"], dtype=object), ["1", "b", None]).tolist()
+    [1, 0, 2, -1]
+    """
+    known: dict[str | None, int] = {}
+    for place, level in enumerate(levels):
+        known.setdefault(None if is_missing(level) else text_of(level), place)
+    codes, distinct = pd.factorize(column)
+    found = [known.get(text_of(value), -1) for value in distinct]
+    found.append(known.get(None, -1))  # where `factorize` gives -1
+    return np.array(found, dtype=np.intp)[codes]
+
+
+def number_column(column: pd.Series) -> np.ndarray:
+    """Return a column as numbers, (n,) float64: missing as NaN, dates as days since 1970.
+
+    Raises
+    ------
+    InputError
+        If it holds what is no number, or an infinite one.
+    """
+    where = f"column {str(column.name)!r}"
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        since = column.dt.tz_localize(None) if column.dt.tz is not None else column
+        return ((since - _EPOCH) / pd.Timedelta(days=1)).to_numpy(np.float64, na_value=np.nan)
+    try:
+        values = column.to_numpy(np.float64, na_value=np.nan)
+    except (ValueError, TypeError):
+        raise InputError(
+            where, "must hold numbers to be read as such", column.iloc[0], "set its kind"
+        ) from None
+    infinite = int(np.isinf(values).sum())
+    if infinite:
+        are = "is" if infinite == 1 else "are"
+        raise InputError(where, f"must hold finite numbers, but {infinite:,} {are} not")
+    return values
 
 
 def near(text: str, options: Iterable[str]) -> str:

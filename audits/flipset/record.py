@@ -40,6 +40,7 @@ AUDIT = Audit(
     paired="audits.paired.flipset:paired",
     keys="audits.flipset:keys.json",
     says="audits.flipset.words:headline",
+    distances=True,
     presents="audits.flipset.exhibits:section",
     seconds=seconds,
     memory=memory,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audits.groups import figures
 from audits.groups.by_probability import ASSUMPTION
+from audits.groups.figures import curves, dots
 from audits.groups.result import GroupsResult
 from audits.records import Exhibit, Section
 from audits.stats.words import number
@@ -71,7 +71,7 @@ def _probable(result: GroupsResult, attribute: str) -> Exhibit:
         f"Selection rates by {attribute}, known only by probability",
         "Thin lines: where the rate can lie at all, given the probabilities. Dots with thick lines: the rate "
         f"if {ASSUMPTION}. Nobody was put into a group.",
-        lambda: figures.probable(result, attribute),
+        lambda: dots.probable(result, attribute),
         lambda: result.probable_frame(attribute),
     )
 
@@ -79,25 +79,25 @@ def _probable(result: GroupsResult, attribute: str) -> Exhibit:
 def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     """Return the exhibits of one attribute."""
     table = result.to_frame()
-    k, most = len(result.of(attribute)), figures.MOST_GROUPS
+    k, most = len(result.of(attribute)), dots.MOST_GROUPS
     drawn = f" Drawn are the {most} largest of {k} groups." if k > most else ""
     found = [
         Exhibit(
             f"rates_{attribute}",
             *said("rates", attribute, drawn),
-            lambda: figures.rates(result, attribute),
+            lambda: dots.rates(result, attribute),
             lambda: table[table["attribute"] == attribute].drop(columns="attribute"),
         ),
         Exhibit(
             f"differences_{attribute}",
             *said("differences", attribute, drawn),
-            lambda: figures.differences(result, attribute),
+            lambda: dots.differences(result, attribute),
             lambda: result.differences_frame(attribute),
         ),
         Exhibit(
             f"scores_{attribute}",
             *said("scores", attribute),
-            lambda: figures.scores(result, attribute),
+            lambda: curves.scores(result, attribute),
             lambda: result.scores_frame(attribute),
         ),
     ]
@@ -111,7 +111,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
                 "more, and hold on average over groups. A group that differs from all that is like it is "
                 "drawn too far. "
                 f"Verdicts rest on the raw rates.{drawn}",
-                lambda: figures.pooled(result, attribute),
+                lambda: dots.pooled(result, attribute),
                 lambda: pooled,
             )
         )
@@ -121,7 +121,7 @@ def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
             Exhibit(
                 f"calibration_{attribute}",
                 *said("calibration", attribute),
-                lambda: figures.calibration(result, attribute),
+                lambda: curves.calibration(result, attribute),
                 lambda: calibration,
             )
         )

@@ -27,6 +27,7 @@ PRESETS: dict[str, str] = {
 """What each preset does, in words."""
 
 _POINTS, _FOUR_FIFTHS = 61, 0.8
+_BESIDE = 1e-4  # beyond all scores, where nobody or everybody is accepted
 
 
 def gap_and_accuracy(result: GroupsResult, attribute: str) -> tuple[float, float | None]:
@@ -165,8 +166,8 @@ def _first_for(score: np.ndarray, sizes: np.ndarray, share: float, *, at_least: 
 
 def _between(values: np.ndarray, first: int) -> float:
     """Return a number of few digits between the last score that is refused and the first that is accepted."""
-    low = values[first - 1] if first else values[0] - 1e-4
-    high = values[first] if first < len(values) else values[-1] + 1e-4
+    low = values[first - 1] if first else values[0] - _BESIDE * max(1.0, abs(values[0]))
+    high = values[first] if first < len(values) else values[-1] + _BESIDE * max(1.0, abs(values[-1]))
     middle = float((low + high) / 2)
     brief = (float(f"{middle:.{digits}g}") for digits in range(2, 12))
     return next((each for each in brief if low < each < high), middle)

@@ -14,8 +14,7 @@ from audits.loss_ratio.moving import move_people
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import pack
 from audits.loss_ratio.result import LossRatioResult
-from audits.loss_ratio.testing import run_tests
-from audits.loss_ratio.turning import turned_ratios
+from audits.loss_ratio.testing import run_tests, turned_ratios
 from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units

@@ -12,8 +12,9 @@ import pandas as pd
 from audits.data import AuditData, FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio.choosing import choose_metric
-from audits.loss_ratio.moving import Moved, move_people, target_of
+from audits.loss_ratio.moving import Moved, move_people
 from audits.loss_ratio.options import LossRatioOptions
+from audits.loss_ratio.targets import target_of
 from audits.loss_ratio.testing import run_tests
 from audits.models import Model, Subject
 from audits.models.making import train_model

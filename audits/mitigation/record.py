@@ -30,6 +30,7 @@ AUDIT = Audit(
     runs="audits.runs.mitigating:mitigation_with_others",
     says="audits.mitigation.words:headline",
     presents="audits.mitigation.exhibits:section",
+    paired="audits.paired.mitigation:paired",
     unplanned=(
         "It cannot be planned: it trains the model again, so no difference of a known size can be planted "
         "among the predictions; plan for its group by “Rule sets”."

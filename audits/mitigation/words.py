@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.mining.attributes import quoted
 from audits.mitigation.result import MitigationResult, Step
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, out_of, percent
@@ -13,7 +14,7 @@ def headline(result: MitigationResult) -> str:
     """Say what the training did for the group, and whether a difference is left."""
     first, last = result.steps[0], result.steps[result.chosen]
     if last.added == 0:
-        return f"No further training examples helped “{result.rule_set}” without losing accuracy."
+        return f"No further training examples helped {quoted(result.rule_set)} without losing accuracy."
     before, after = (
         out_of((one.value or 0.0) * one.n, one.n) for one in (first.favorable_in, last.favorable_in)
     )
@@ -22,8 +23,8 @@ def headline(result: MitigationResult) -> str:
         NO_MATERIAL: "about as often as the others",
     }.get(result.verdict, "whether a gap is left is open")
     return (
-        f"With {count(last.added)} more training examples of “{result.rule_set}”, {after} get the favorable "
-        f"decision instead of {before}: {left}."
+        f"With {count(last.added)} more training examples of {quoted(result.rule_set)}, {after} get the "
+        f"favorable decision instead of {before}: {left}."
     )
 
 

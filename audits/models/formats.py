@@ -1,8 +1,9 @@
 """Which formats of model files are read, and what is said of the others: told by content, then by name.
 
-A format is read by one module, named in `READERS`: its ``load(path, data, spec, number)`` gives a model.
-Nothing here opens a file further than its first bytes and, of an archive, its list of names: a pickle can
-run code hidden in it as soon as it is loaded.
+A format is one module, whose ``load(path, data, spec, number=…)`` gives a model, and a `Format` that says how
+its files are known; installed packages bring theirs by the entry-point group `GROUP`. Nothing here opens a
+file further than its first bytes and, of an archive, its list of names: a pickle can run code hidden in it as
+soon as it is loaded.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from __future__ import annotations
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,30 +23,87 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.models.protocol import Model
 
-__all__ = ["FILES_READ", "READERS", "SUFFIXES", "check_format", "format_of", "is_mlflow", "reader_of"]
+__all__ = ["GROUP", "Format", "check_format", "files_read", "format_of", "formats", "is_mlflow", "reader_of"]
 
-READERS: Mapping[str, str] = {
-    "ONNX": "audits.models.onnx.model",
-    "XGBoost": "audits.models.native.xgboost_file",
-    "LightGBM": "audits.models.native.lightgbm_file",
-    "CatBoost": "audits.models.native.catboost_file",
-    "skops": "audits.models.native.skops_file",
-}
-"""Format and the module that reads it."""
+GROUP = "evenhand.formats"
+"""Entry points of installed packages that name a `Format`."""
 
-SUFFIXES: Mapping[str, str] = {
-    ".onnx": "ONNX",
-    ".json": "XGBoost",
-    ".ubj": "XGBoost",
-    ".txt": "LightGBM",
-    ".cbm": "CatBoost",
-    ".skops": "skops",
-}
-"""Usual endings of the formats read; the content decides."""
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A format of model files.
+
+    Attributes
+    ----------
+    name : str
+        As sentences have it.
+    reader : str
+        The module whose ``load(path, data, spec, number=…)`` returns what `audits.models.protocol` says a
+        model must have. It is imported where a file is read, and it runs no code from the file.
+    suffixes : tuple of str
+        Usual endings; the content decides.
+    begins : callable, optional
+        Whether the first bytes of a file, some thousands, show it.
+    holds : str
+        The name of a file by which an archive is known.
+    """
+
+    name: str
+    reader: str
+    suffixes: tuple[str, ...]
+    begins: Callable[[bytes], bool] | None = None
+    holds: str = ""
+
+
+def _is_xgboost(first: bytes) -> bool:
+    return first.startswith(b"{L\x00\x00") or (first.lstrip().startswith(b"{") and b'"learner"' in first)
+
+
+_NATIVE = "audits.models.native"
+_OURS = (
+    Format(name="ONNX", reader="audits.models.onnx.model", suffixes=(".onnx",)),
+    Format(name="XGBoost", reader=f"{_NATIVE}.xgboost_file", suffixes=(".json", ".ubj"), begins=_is_xgboost),
+    Format(
+        name="LightGBM",
+        reader=f"{_NATIVE}.lightgbm_file",
+        suffixes=(".txt",),
+        begins=lambda first: first.startswith((b"tree\n", b"tree\r\n")),
+    ),
+    Format(
+        name="CatBoost",
+        reader=f"{_NATIVE}.catboost_file",
+        suffixes=(".cbm",),
+        begins=lambda first: first.startswith(b"CBM1"),
+    ),
+    Format(name="skops", reader=f"{_NATIVE}.skops_file", suffixes=(".skops",), holds="schema.json"),
+)
+
+
+@cache
+def formats() -> Mapping[str, Format]:
+    """Return every format that is read, by name: ours, then those of installed packages."""
+    brought = (entry.load() for entry in entry_points(group=GROUP))
+    return {each.name: each for each in (*_OURS, *brought)}
+
+
+def files_read() -> str:
+    """Return the formats in words, for sentences.
+
+    Examples
+    --------
+    >>> files_read()
+    'ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops'
+    """
+    found = [
+        each.name
+        if each.suffixes == (f".{each.name.lower()}",)
+        else f"{each.name} ({', '.join(each.suffixes)})"
+        for each in formats().values()
+    ]
+    return f"{', '.join(found[:-1])} or {found[-1]}"
+
 
 _FIRST = 4096
-FILES_READ = "ONNX, XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm) or skops"
-"""The same in words, for sentences."""
 _SERVE = "or run it where you trust it, with evenhand serve FILE, and audit that address"
 _SKLEARN = (
     "convert it with skl2onnx.to_onnx(model, first_rows, options={'zipmap': False}), save it with "
@@ -83,12 +144,12 @@ def reader_of(path: Path) -> Callable[..., Model]:
     InputError
         If its content is of a format that is refused or not known.
     """
-    reader: Callable[..., Model] = import_module(READERS[format_of(path)]).load
+    reader: Callable[..., Model] = import_module(formats()[format_of(path)].reader).load
     return reader
 
 
 def format_of(path: Path) -> str:
-    """Return which of `READERS` reads a file, by its content.
+    """Return the name of the format of a file, by its content.
 
     Raises
     ------
@@ -97,12 +158,13 @@ def format_of(path: Path) -> str:
     """
     with path.open("rb") as file:
         first = file.read(_FIRST)
-    found = _by_content(path, first) or SUFFIXES.get(path.suffix.lower())
-    if found in READERS:
-        return str(found)
+    by_name = (each.name for each in formats().values() if path.suffix.lower() in each.suffixes)
+    found = _by_content(path, first) or next(by_name, None)
+    if found is not None and found in formats():
+        return found
     _refuse(found, path.name, "model.path")
     raise InputError(
-        "model.path", f"must be a model file: {FILES_READ}", path.name, _SERVE.removeprefix("or ")
+        "model.path", f"must be a model file: {files_read()}", path.name, _SERVE.removeprefix("or ")
     )
 
 
@@ -110,13 +172,9 @@ def _by_content(path: Path, first: bytes) -> str | None:
     """Return the format that the first bytes show, read or refused; None where they show none."""
     if first.startswith(b"PK\x03\x04"):
         return _by_names(path)
-    text = first.lstrip()
-    if first.startswith(b"tree\n") or first.startswith(b"tree\r\n"):
-        return "LightGBM"
-    if first.startswith(b"CBM1"):
-        return "CatBoost"
-    if first.startswith(b"{L\x00\x00") or (text.startswith(b"{") and b'"learner"' in first):
-        return "XGBoost"
+    for each in formats().values():
+        if each.begins is not None and each.begins(first):
+            return each.name
     if first[8:9] == b"{" and int.from_bytes(first[:8], "little") < 2**27 and b'"dtype"' in first:
         return "safetensors"
     if first.startswith(b"\x89HDF"):
@@ -138,8 +196,9 @@ def _by_names(path: Path) -> str | None:
             names = {name.rsplit("/", 1)[-1] for name in archive.namelist()}
     except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError, struct.error):
         return None
-    if "schema.json" in names:
-        return "skops"
+    for each in formats().values():
+        if each.holds and each.holds in names:
+            return each.name
     if names & {"data.pkl", "constants.pkl", "archive_format", "serialized_exported_program.json"}:
         return "a torch file"
     if names & {"config.json", "model.weights.h5"}:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import LabelCut
+from audits.data.values import number_column
 from audits.errors import InputError
 from audits.models.predictions import HigherIs
 from audits.models.protocol import Model, class_text
@@ -22,7 +23,6 @@ __all__ = [
     "cut_rule",
     "cut_threshold",
     "label_numbers",
-    "number_column",
     "number_matrix",
 ]
 
@@ -92,24 +92,6 @@ def class_codes(data: AuditData, classes: tuple[object, ...]) -> np.ndarray:
     places = {class_text(value): place for place, value in enumerate(classes)}
     texts = [class_text(value) for value in data.frame[data.label].tolist()]
     return np.array([places.get(text, -1) for text in texts], dtype=np.int64)
-
-
-def number_column(column: pd.Series) -> np.ndarray:
-    """Return a column as numbers, (n,) float64: missing as NaN, dates as days since 1970."""
-    if pd.api.types.is_datetime64_any_dtype(column):
-        since = column.dt.tz_localize(None) if column.dt.tz is not None else column
-        return ((since - pd.Timestamp(0)) / pd.Timedelta(days=1)).to_numpy(np.float64)
-    try:
-        values = column.to_numpy(np.float64, na_value=np.nan)
-    except (ValueError, TypeError):
-        raise InputError(
-            f"column {column.name!r}", "must hold numbers to be read as such", column.iloc[0], "set its kind"
-        ) from None
-    if np.isinf(values).any():
-        raise InputError(
-            f"column {column.name!r}", f"must be finite, but {np.isinf(values).sum():,} values are not"
-        )
-    return values
 
 
 def number_matrix(rows: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from audits.checks import choices
 from audits.data import AuditData
+from audits.data.heavy import check_spread
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.predictions import (
@@ -28,6 +29,9 @@ from audits.models.trained.training import check_class_parts, check_parts, check
 from audits.progress import Progress, part, silent
 
 __all__ = ["make_subject", "train_model", "with_features", "without_feature"]
+
+
+_UNSCALED = ("forest", "boosting", "text")  # what they learn does not depend on how far a number lies
 
 
 def make_subject(
@@ -127,6 +131,8 @@ def _trained(
     data: AuditData, kind: Train, learns: str, test_size: float, seed: int, progress: Progress
 ) -> _ComeBy:
     check_trainable(data, text=kind == "text")
+    if kind not in _UNSCALED:
+        check_spread(data)
     training, data = data.split(test_size, seed)
     check_parts(training, data)
     model: Model

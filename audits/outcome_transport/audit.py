@@ -14,8 +14,8 @@ from audits.data import AuditData, FeatureSpace
 from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
-from audits.outcome_transport.bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.comparison import Comparison, compare
+from audits.outcome_transport.group_bias import Measured, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.judging import Parts, Space, Sure
 from audits.outcome_transport.matching import Matched, Matching, match_outcomes
 from audits.outcome_transport.options import OutcomeTransportOptions

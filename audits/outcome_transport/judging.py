@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import norm
 
-from audits.outcome_transport.bias import Cells, Groups, Measured
 from audits.outcome_transport.comparison import Comparison
+from audits.outcome_transport.group_bias import Cells, Groups, Measured
 from audits.outcome_transport.matching import Matched
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.resampling import Resampled, effective, whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audits.records import Exhibit, Section
-from audits.recourse import figures as figures
+from audits.recourse.figures import people
 from audits.recourse.result import RecourseResult
 from audits.stats.words import count, p_words, percent_interval
 
@@ -33,7 +33,7 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
             "ways",
             "Several ways for each person",
             "Each way by its cost and by how often it is still accepted.",
-            lambda: figures.ways(result),
+            lambda: people.ways(result),
             table.reset_index,
         ),
     )
@@ -46,7 +46,7 @@ def _ways(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit, ...]:
             "One action for a whole group",
             "Share of a group's rejected people accepted after the one action that helps most of them, "
             "among the half that did not pick it.",
-            lambda: figures.group_actions(result),
+            lambda: people.group_actions(result),
             result.group_actions_frame,
         ),
     )
@@ -59,21 +59,21 @@ def section(result: RecourseResult) -> Section:
             "reclassified",
             "Accepted on the way",
             "The further the rejected come towards their accepted counterparts, the more are accepted.",
-            lambda: figures.reclassified(result),
+            lambda: people.reclassified(result),
             result.to_frame,
         ),
         Exhibit(
             "scores",
             "Scores today and at the largest step",
             "Further right: nearer to being accepted.",
-            lambda: figures.score_distribution(result, result.steps[-1]),
+            lambda: people.score_distribution(result, result.steps[-1]),
             lambda: result.to_frame()[["alpha", "mean score", "score low", "score high"]],
         ),
         Exhibit(
             "burden",
             "How far each group has to go",
             "Further right: larger changes, on average, until a group's people are accepted.",
-            lambda: figures.burden(result),
+            lambda: people.burden(result),
             result.groups_frame,
         ),
         Exhibit(
@@ -81,7 +81,7 @@ def section(result: RecourseResult) -> Section:
             "Who is accepted at the last step",
             "Right of 0 more of a group are accepted than of the others; within the grey band by too little "
             "to matter.",
-            lambda: figures.apart(result),
+            lambda: people.apart(result),
             result.groups_frame,
         ),
         Exhibit(
@@ -89,7 +89,7 @@ def section(result: RecourseResult) -> Section:
             "What changes on the way",
             "How much changes on average: to the right it grows, to the left it shrinks; its intervals hold "
             "given whom each is paired with.",
-            lambda: figures.changes(result),
+            lambda: people.changes(result),
             result.changes_frame,
         ),
     )

@@ -43,6 +43,7 @@ AUDIT = Audit(
     paired="audits.paired.recourse:paired",
     keys="audits.recourse:keys.json",
     says="audits.recourse.words:headline",
+    distances=True,
     presents="audits.recourse.exhibits:section",
     seconds=_seconds,
     usual=_usual,

@@ -148,7 +148,10 @@ def comparison(compared: Compared) -> list[Block]:
         blocks += _figure(decided_exhibit(changes), "decided")
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
         blocks.append(Heading(f"{title_of(each)}: what changes", 3, f"change-{place}"))
-        blocks.append(Finding(across.verdict, "", f"{each.headline} {across.note}".rstrip()))
+        if each.tested or each.refused:
+            blocks.append(Finding(across.verdict, "", f"{each.headline} {across.note}".rstrip()))
+        else:
+            blocks.append(Text(each.headline, "finding"))
         if each.given:
             blocks.append(Text(each.given, "quiet"))
         if each.rows:

@@ -22,7 +22,6 @@ from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_at
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.rule_sets.comparisons import Comparison, largest_pair, linear_threshold
-from audits.rule_sets.contexts import within_context
 from audits.rule_sets.exchanging import Exchanged, exchange
 from audits.rule_sets.inference import (
     People,
@@ -36,6 +35,7 @@ from audits.rule_sets.inference import (
     shrinkage,
     touching,
     whole_people,
+    within_context,
     z_scores,
 )
 from audits.rule_sets.measure_rows import measure_columns, measure_result

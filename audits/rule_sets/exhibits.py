@@ -6,6 +6,7 @@ from functools import partial
 
 import pandas as pd
 
+from audits.mining.attributes import quoted
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree
 from audits.rule_sets.contributions import contributions_of, lattice
@@ -111,7 +112,7 @@ def _around(result: RuleSetsResult) -> tuple[Exhibit, ...]:
         Exhibit(
             "conditions",
             "What each condition adds",
-            f"How the difference of “{first.rule_set}” is made up; the parts add up to it.",
+            f"How the difference of {quoted(first.rule_set)} is made up; the parts add up to it.",
             lambda: figures.conditions(shares),
             lambda: shares,
         ),

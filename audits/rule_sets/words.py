@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.mining.attributes import quoted
 from audits.mining.texts import FEWEST_TEXTS
 from audits.rule_sets.exchanging import Exchanged
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
@@ -25,12 +26,11 @@ def headline(result: RuleSetsResult) -> str:
     if judged.verdict == EVIDENCE:
         way = "more frequent" if row.direction == "advantaged" else "rarer"
         small = "" if judged.material else " (less than matters)"
-        return f"The favorable decision is {way} for “{row.rule_set}”: {numbers}{small}."
+        return f"The favorable decision is {way} for {quoted(row.rule_set)}: {numbers}{small}."
     if judged.verdict == NO_MATERIAL:
-        return f"No group stands out: even of “{row.rule_set}”, {numbers} get the favorable decision."
-    return (
-        f"These data cannot tell whether any group stands out; the farthest is “{row.rule_set}”: {numbers}."
-    )
+        return f"No group stands out: even of {quoted(row.rule_set)}, {numbers} get the favorable decision."
+    told = f"the farthest is {quoted(row.rule_set)}: {numbers}"
+    return f"These data cannot tell whether any group stands out; {told}."
 
 
 def points(share: float | None, n: float) -> str:

@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 _POWER_FACTOR = (1 + 0.8416 / 1.96) ** 2
-_REPEATED = {"interval"}  # the one interval of an audit's verdict is one of its numbers
+_REPEATED = {"interval"}  # the one interval of a verdict is one of the audit's numbers
 
 
 class OneAudit(Protocol):
@@ -150,6 +150,11 @@ class AuditChange:
     def verdict(self) -> Verdict:
         """What follows from the interval of `judged`."""
         return self.judged.verdict
+
+    @property
+    def tested(self) -> bool:
+        """Whether any change has an interval to judge it by; else both results stand side by side."""
+        return self.judged.interval.low is not None
 
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers under both models and their changes, one row a number."""
@@ -255,8 +260,10 @@ class Changes:
         return (*self.notes, *(f"{each.audit}: {each.refused}" for each in self.audits if each.refused))
 
     def across(self) -> list[Across]:
-        """Return what correction for all audits leaves of each one's verdict."""
-        return counted_together(list(self.audits), [{"level": each.level} for each in self.audits])
+        """Return what correction for all audits whose changes are judged leaves of each one's verdict."""
+        judged = [each for each in self.audits if each.tested]
+        left = iter(counted_together(judged, [{"level": each.level} for each in judged]))
+        return [next(left) if each.tested else Across(INSUFFICIENT, 1.0) for each in self.audits]
 
     def to_frame(self) -> pd.DataFrame:
         """Return every number of every audit, one row a number."""
@@ -365,7 +372,9 @@ def audit_change(
     """Return how an audit's numbers change; `place` is that of the second model's result in its run."""
     record = AUDITS[second.name]
     pairing = (
-        Pairing() if record.paired is None else loaded(record.paired)(first.result, second.result, subjects)
+        Pairing(why={"": _NOT_PAIRED})
+        if record.paired is None
+        else loaded(record.paired)(first.result, second.result, subjects)
     )
     level = float(second.options.get("level") or DEFAULT_LEVEL)
     judged_rows = [row for row in pairing.rows if row.judged and row.moved.ends is not None]
@@ -382,7 +391,9 @@ def audit_change(
     else:
         why = next((row.moved.method for row in pairing.rows if row.judged), "")
         worst = _nothing(why.removeprefix("no interval: ") or pairing.reason(""))
-        headline = _SAME if pairing.rows and all(row.moved.value == 0 for row in pairing.rows) else _UNTOLD
+        judged_at_all = any(row.judged for row in pairing.rows)
+        same = bool(rows) and all(row.change.value == 0 for row in rows)
+        headline = _SAME if same else _UNTOLD if judged_at_all else f"{_BESIDE} {worst.reason}."
     return AuditChange(second.name, place, "", worst, headline, pairing.given, looked_at, level, tuple(rows))
 
 
@@ -394,6 +405,8 @@ def _told_first(known: Sequence[tuple[Row, Judged]]) -> Judged:
     return worst_of(gaps) if sure else worst
 
 
+_NOT_PAIRED = "the audit does not say how its numbers are made of people"
+_BESIDE = "Both models' results stand side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
 _UNTOLD = "These people cannot tell what the second model changes."
 
@@ -415,7 +428,7 @@ def _judged(row: Row, level: float, looked_at: int) -> Judged | None:
         return None
     change, p = row.moved.interval(level / looked_at), row.moved.p_value()
     needed = None
-    if change.low is not None and change.high is not None:
+    if change.low is not None and change.high is not None and row.material > 0:
         half = (change.high - change.low) / 2
         needed = math.ceil(change.n * max(1.1, _POWER_FACTOR * (half / row.material) ** 2) / 10) * 10
     return judge(
@@ -424,7 +437,7 @@ def _judged(row: Row, level: float, looked_at: int) -> Judged | None:
         p_value=None if p is None else min(p * looked_at, 1.0),
         level=level,
         people_needed=needed,
-        reason="" if needed else row.moved.method,
+        reason="" if change.low is not None else row.moved.method,
     )
 
 
@@ -449,7 +462,7 @@ def _unpaired(first: OneAudit, second: OneAudit, pairing: Pairing) -> Iterator[C
     covered = {row.where for row in pairing.rows}
     before, after = (dict(estimates_in(_own(each))) for each in (first, second))
     for where, now in after.items():
-        if where in covered or where in _REPEATED or where not in before:
+        if where in covered or where.rpartition(".")[2] in _REPEATED or where not in before:
             continue
         one, two = (_kept(each) for each in (before[where], now))
         moved = None if one.value is None or two.value is None else two.value - one.value

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from audits.checks import choices
+from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.data.files.drawing_rows import Drawn
+from audits.data.heavy import check_spread
 from audits.errors import InputError, RunFailed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
@@ -30,7 +31,7 @@ from audits.runs.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, Compared, RunResult
-from audits.runs.second import of_the_second, on_the_same_people
+from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
 
@@ -112,12 +113,18 @@ def _of_all(spec: Spec, place: int, prepared: _Prepared, progress: Progress) -> 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:
     """Run every audit for both models on the same people, with the same randomness, and say what changes."""
     one = _prepared_for(spec, expected, part(progress, 0.0, _PREPARED))
-    try:
-        two = _prepared_for(spec, expected, part(progress, _PREPARED, _PREPARED_BOTH), second=True)
-    except InputError as error:
-        raise of_the_second(error) from None
-    *subjects, notes = on_the_same_people(one.subject, two.subject)
-    first, second = (_on(side, subject, notes) for side, subject in zip((one, two), subjects, strict=True))
+    preparing = part(progress, _PREPARED, _PREPARED_BOTH)
+    if spec.compare is not None and spec.compare.treated is not None:
+        first, (second, notes) = one, _treated(spec, one, preparing)
+    else:
+        try:
+            two = _prepared_for(spec, expected, preparing, second=True)
+        except InputError as error:
+            raise of_the_second(error) from None
+        *subjects, notes = on_the_same_people(one.subject, two.subject)
+        first, second = (
+            _on(side, subject, notes) for side, subject in zip((one, two), subjects, strict=True)
+        )
     found: list[AuditResult] = []
     theirs: list[AuditResult] = []
     told: list[AuditChange] = []
@@ -140,6 +147,23 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
     changes = with_decisions(Changes(names, tuple(told), notes=notes), (first.subject, second.subject))
     compared = Compared(_finished(spec.of_second(), second, theirs), changes)
     return dataclasses.replace(_finished(spec, first, found), compared=compared)
+
+
+def _treated(spec: Spec, one: _Prepared, progress: Progress) -> tuple[_Prepared, tuple[str, ...]]:
+    """Return the first model as mitigation leaves it, on the same people, and what was done."""
+    from audits.runs.treating import named, treated_model  # late: few runs treat a model
+
+    second = spec.of_second()
+    options = build(AUDITS["mitigation"].options, dict(spec.compare.treated or {}), "compare.treated")  # type: ignore[union-attr]
+    rng = np.random.default_rng(np.random.SeedSequence([spec.seed, 0]))
+    try:
+        subject, notes = treated_model(
+            one.subject, options, threshold=second.threshold, rng=rng, progress=progress
+        )
+    except InputError as error:
+        raise of_the_treated(error) from None
+    facts = named(plain_data(model_facts(subject), "model"))
+    return _Prepared(subject, one.data, facts), notes
 
 
 def _on(prepared: _Prepared, subject: Subject, notes: tuple[str, ...]) -> _Prepared:
@@ -286,6 +310,8 @@ def carry_out(
         # the same rows for every audit of the run
         one_each = subject.data.one_row_each(np.random.default_rng(np.random.SeedSequence([seed, _PERSONS])))
         drawn = dataclasses.replace(subject, data=one_each)
+    if AUDITS[request.name].distances:
+        check_spread(drawn.data)
     check_subject(AUDITS[request.name], request.options, drawn, f"audits[{place}].{request.name}")
     try:
         result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=progress)

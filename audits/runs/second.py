@@ -12,13 +12,23 @@ from audits.models.remarks import remarks
 from audits.models.subject import subject_of
 from audits.stats.words import people
 
-__all__ = ["of_the_second", "on_the_same_people"]
+__all__ = ["of_the_second", "of_the_treated", "on_the_same_people"]
 
 
 def of_the_second(error: InputError) -> InputError:
     """Have an error about the second model name its key of the spec."""
     if error.where.split(".")[0] in {"model", "threshold"}:
         error.where, error.args = f"compare.{error.where}", (f"compare.{error}",)
+    return error
+
+
+def of_the_treated(error: InputError) -> InputError:
+    """Have an error of the mitigation that makes the second model name its key of the spec."""
+    root, _, key = error.where.partition(".")
+    if root == "mitigation":
+        said = str(error).removeprefix(error.where)
+        error.where = f"compare.treated.{key}" if key else "compare.treated"
+        error.args = (f"{error.where}{said}",)
     return error
 
 

@@ -56,22 +56,33 @@ class Comparing:
 
     Attributes
     ----------
-    model : ModelSpec
+    model : ModelSpec, optional
         Where the second model comes from, as model says of the first.
     threshold : float or dict, optional
         Its own threshold; the first model's where left out.
+    treated : dict, optional
+        Instead of model: the first model, trained again for its worst group as mitigation does, with options
+        of that; `{}` are the usual ones.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
-    model: ModelSpec
+    model: ModelSpec | None = None
     threshold: float | dict[str, dict[str, float]] | None = None
+    treated: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form."""
         threshold = {} if self.threshold is None else {"threshold": copy.deepcopy(self.threshold)}
+        if self.model is None:
+            return {"treated": copy.deepcopy(self.treated), **threshold}
         model = adapter(ModelSpec).dump_python(self.model, mode="json", exclude_none=True)
         return {"model": model, **threshold}
+
+    @property
+    def path(self) -> str | None:
+        """The second model's file, if it is one."""
+        return None if self.model is None else self.model.path
 
 
 @dataclass(frozen=True)
@@ -126,8 +137,8 @@ class Spec:
         if not isinstance(data, str):
             found += [(f"data.path[{place}]", path) for place, path in enumerate(data or ())]
         found += [("model.path", model)] if model else []
-        if self.compare is not None and self.compare.model.path:
-            found.append(("compare.model.path", self.compare.model.path))
+        if self.compare is not None and self.compare.path:
+            found.append(("compare.model.path", self.compare.path))
         for place, request in enumerate(self.audits):
             where = f"audits[{place}].{request.name}"
             found += [(f"{where}.{key}", path) for key, path in request.paths().items()]
@@ -164,8 +175,7 @@ class Spec:
     @property
     def asks_a_service(self) -> bool:
         """Whether scores come from an address, where another model may answer the next time."""
-        second = self.compare is not None and self.compare.model.endpoint is not None
-        return self.model.endpoint is not None or second
+        return any(each.model.endpoint is not None for each in (self, self.of_second()))
 
     def of_first(self) -> Spec:
         """Return the spec of the first model alone."""
@@ -174,12 +184,15 @@ class Spec:
     def of_second(self) -> Spec:
         """Return the spec of the second model alone, where there is one.
 
-        Its threshold is the first model's unless it has its own.
+        Its threshold is the first model's unless it has its own. One that is the first model treated keeps
+        ``compare``, which alone says how it came about.
         """
         if self.compare is None:
             return self
         own = self.compare.threshold
         threshold = self.threshold if own is None else own
+        if self.compare.model is None:
+            return dataclasses.replace(self, threshold=threshold)
         return dataclasses.replace(self, model=self.compare.model, threshold=threshold, compare=None)
 
     def key(self, digests: list[str]) -> str:
@@ -253,15 +266,16 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     if not isinstance(document, Mapping):
         raise InputError("the spec", "must be a mapping with the keys data, model and audits", document)
     top = build(_Top, plain_data(document, ""), "")
+    first = model_spec(_model_section(top.model))
     return Spec(
         data=_data(top.data),
-        model=model_spec(_model_section(top.model)),
+        model=first,
         threshold=_threshold(top.threshold),
         seed=top.seed,
         audits=_audits(top.audits),
         base_dir=base_dir,
         gate=None if top.gate is None else read_gate(top.gate),
-        compare=None if top.compare is None else _comparing(top.compare),
+        compare=None if top.compare is None else _comparing(top.compare, first),
     )
 
 
@@ -278,19 +292,28 @@ class _Top:
     compare: Any = None
 
 
-def _comparing(value: Any) -> Comparing:
-    """Check the section of a second model: a mapping with the key model, and a threshold of its own."""
-    if not isinstance(value, dict) or "model" not in value:
-        advice = "write compare: {model: {train: boosting}}"
-        raise InputError("compare", "must be a mapping with the key model", value, advice)
-    unknown = sorted(set(value) - {"model", "threshold"})
+def _comparing(value: Any, first: ModelSpec) -> Comparing:
+    """Check the section of a second model: where it comes from, and a threshold of its own."""
+    if not isinstance(value, dict) or ("model" in value) == ("treated" in value):
+        advice = "write compare: {model: {train: boosting}}, or compare: {treated: {}}"
+        raise InputError("compare", "must be a mapping with either model or treated", value, advice)
+    unknown = sorted(set(value) - {"model", "threshold", "treated"})
     if unknown:
-        raise InputError(f"compare.{unknown[0]}", "is no key here", advice="its keys are model and threshold")
-    threshold = value.get("threshold")
-    return Comparing(
-        model_spec(_model_section(value["model"], "compare.model"), "compare.model"),
-        None if threshold is None else _threshold(threshold, "compare.threshold"),
-    )
+        advice = "its keys are model or treated, and threshold"
+        raise InputError(f"compare.{unknown[0]}", "is no key here", advice=advice)
+    given = value.get("threshold")
+    threshold = None if given is None else _threshold(given, "compare.threshold")
+    if "model" in value:
+        model = model_spec(_model_section(value["model"], "compare.model"), "compare.model")
+        return Comparing(model, threshold)
+    treated = {} if value["treated"] is None else _section(value["treated"], "compare.treated")
+    if first.train is None:
+        advice = "write model: {train: logistic}"
+        raise InputError("compare.treated", "needs a first model that is trained here", advice=advice)
+    if "also" in treated:
+        advice = "leave it out, and name audits under audits"
+        raise InputError("compare.treated.also", "is of the audit alone", advice=advice)
+    return Comparing(None, threshold, _brief(build(AUDITS["mitigation"].options, treated, "compare.treated")))
 
 
 def _section(value: Any, where: str) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -207,3 +209,23 @@ def test_who_counts_as_one_is_said_on_the_page() -> None:
     assert not at.exception
     data = at.session_state["draft"]["spec"]["data"]
     assert (data.get("weights"), data["person"]) == (None, "who")
+
+
+def test_an_act_that_cannot_be_kept_says_why_and_the_page_stays(space: Workspace, monkeypatch) -> None:
+    rows = "".join(f"{'xy'[k % 2]},{k % 7},{k % 3 % 2}\n" for k in range(60))
+    bring(space, f"group,skill,hired\n{rows}", label="hired", favorable=1, protected=["group"])
+    at = visit(space).switch_page("views/groups.py").run()
+    write = Path.write_text
+
+    def full(path: Path, *given: object, **more: object) -> int:
+        if path.name.startswith("runs.json"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Path, "write_text", full)
+    at.button(key="run").click().run()
+    assert not at.exception
+    said = "the choice could not be kept (No space left on device)"
+    assert any(said in text for text in texts(at))
+    monkeypatch.undo()
+    assert not any(said in text for text in texts(at.run())), "it is said once"

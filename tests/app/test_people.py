@@ -29,12 +29,12 @@ def small():
 
 
 def test_only_the_flipped_woman_is_listed_beside_her_counterpart() -> None:
-    result, data = small()
-    table = flipped_people(result, "negative", data)
+    result, _ = small()
+    table = flipped_people(result, "negative")
     assert list(table.index) == [11]
     shown = table.loc[11, ["flips", "decision", "score", "counterpart", "counterpart score"]]
     assert shown.tolist() == [1.0, "unfavorable", 0.2, 13, 0.8]
-    assert flipped_people(result, "positive", data).empty
+    assert flipped_people(result, "positive").empty
 
 
 def test_differences_are_marked_and_signed_person_minus_counterpart() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,7 +18,12 @@ def page() -> None:
     from app.widgets import row_choice
 
     table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
-    chosen = row_choice.choose_row(table, "crowd", "who", alt="A crowd")
+
+    def cells(rows):
+        st.text(f"fetched {len(rows)}")
+        return pd.DataFrame({"town": "a"}, index=rows)
+
+    chosen = row_choice.choose_row(lambda: table, "crowd", "who", alt="A crowd", beside=cells)
     st.text(f"opened {chosen}")
 
 
@@ -28,8 +36,28 @@ def test_a_long_table_says_how_many_are_shown_and_opens_everyone() -> None:
     assert not at.exception
     assert "The first 1,000 of 1,500 people are shown; the file holds them all." in shown(at)
     assert len(at.dataframe[0].value) == 1000
-    at.selectbox[0].select("1506").run()
-    assert "opened 1506" in shown(at)
+    assert list(at.dataframe[0].value.columns) == ["score", "town"]
+    assert "fetched 1000" in shown(at), "nothing is fetched of those who are not shown"
+    assert len(at.selectbox[0].options) == 1000
+    for asked, said in (("1506", "opened 1506"), ("9999", "opened None")):
+        at = AppTest.from_function(page)
+        at.query_params["who"] = asked
+        at.run()
+        assert not at.exception
+        assert said in shown(at)
+    assert "Nobody in the table has the row number 9999." in shown(at)
+
+
+def test_the_file_holds_everybody_with_their_cells_and_one_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_choice, "_TOGETHER", 400)
+    table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
+    whole = row_choice._file(lambda: table, None, lambda rows: pd.DataFrame({"town": "=a"}, index=rows))
+    read = pd.read_csv(io.BytesIO(whole), index_col="row")
+    assert read["score"].tolist() == list(range(1500))
+    assert read.index.tolist() == list(table.index)
+    assert set(read["town"]) == {"'=a"}
+    some = row_choice._file(lambda: table, pd.Index([9, 1000]), None)
+    assert pd.read_csv(io.BytesIO(some))["row"].tolist() == [9, 1000]
 
 
 @pytest.mark.parametrize(("clicked", "opened"), [(0, "7"), (1, None), (2, "9"), (5, None), (None, None)])

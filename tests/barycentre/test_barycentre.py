@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from audits.barycentre import BarycentreOptions, barycentre, figures
 from audits.barycentre.meeting import group_of, least_spread, meet
@@ -213,7 +214,9 @@ def test_it_is_kept_shown_and_stated(lower, tmp_path):
         assert key in told
     assert told["interval"]["value"] in {lower.group("c").excess.value, lower.group("c").net.value}
     section = AUDIT.section(lower)
-    assert [each.key for each in section.exhibits] == ["flips", "judged", "marginals", "distances"]
+    assert [each.key for each in section.exhibits] == [
+        "flips", "judged", "marginals", "transparency", "everybody", "distances",
+    ]  # fmt: skip
     for each in section.exhibits:
         assert alt_text(each.figure())
         assert len(each.table())
@@ -341,3 +344,81 @@ def test_plans_plant_their_difference_in_the_groups_asked_for():
     data = subject_of(frame, protected=("sex", "group"), features=("x", "z")).data
     assert {name for group in _groups(data, {"by": ("group",)}) for name in group} == {"group"}
     assert {name for group in _groups(data, {"by": None}) for name in group} == {"sex"}
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[pd.DataFrame, object]:
+    """60 people a group, whose one best matching an assignment finds; one number is missing."""
+    frame = crowd(120, 8, shift=0.7, lower=0.4, groups="ab")
+    frame["group"] = np.repeat(["a", "b"], 60)
+    frame["job"] = np.random.default_rng(2).choice(["cook", "clerk", "judge"], 120)
+    frame.loc[7, "z"] = np.nan
+    return frame, audited(frame)
+
+
+def _assigned(points: np.ndarray, others: np.ndarray) -> np.ndarray:
+    cost = ((points[:, None, :] - others[None, :, :]) ** 2).sum(2)
+    return linear_sum_assignment(cost)[1]
+
+
+@pytest.mark.parametrize("way", ["only_self", "only_counterpart"])
+def test_the_transparency_report_by_hand(pair, way):
+    """Person minus counterpart over the pairs that flip, with SciPy's matching instead of ours."""
+    frame, found = pair
+    points = subject_of(frame).space.encode(frame)
+    h = frame["decision"].to_numpy(bool)
+    one, two = np.arange(60), 60 + _assigned(points[:60], points[60:])
+    flips = h[one] & ~h[two] if way == "only_self" else ~h[one] & h[two]
+    one, two = one[flips], two[flips]
+    assert len(one) == pytest.approx(60 * getattr(found.group("a"), way))
+    told = {row.feature: row for row in found.report("a", way)}
+    assert set(told) == {"x", "z", "z is missing", "job=clerk", "job=cook", "job=judge"}
+    for name in ("x", "z"):
+        gap = (frame[name].to_numpy()[one] - frame[name].to_numpy()[two])[:, None]
+        gap = gap[~np.isnan(gap)]
+        assert told[name].mean_difference.value == pytest.approx(gap.mean())
+        assert told[name].mean_sign.value == pytest.approx(np.sign(gap).mean())
+    cooks = (frame["job"] == "cook").to_numpy()
+    gap = cooks[one].astype(float) - cooks[two]
+    assert told["job=cook"].mean_difference.value == pytest.approx(gap.mean())
+    assert told["x"].standardized_difference == pytest.approx(
+        told["x"].mean_difference.value / frame["x"].std(ddof=0)
+    )
+    back = {
+        row.feature: row for row in found.report("b", {"only_self": "only_counterpart"}.get(way, "only_self"))
+    }
+    assert back["x"].mean_difference.value == pytest.approx(-told["x"].mean_difference.value)
+    far = [abs(row.standardized_difference) for row in found.report("a", way)]
+    sure = [abs(row.mean_sign.value) for row in found.report("a", way, by_sign=True)]
+    assert far == sorted(far, reverse=True)
+    assert sure == sorted(sure, reverse=True)
+    assert alt_text(figures.transparency(found, "a", way)).startswith("Features by how far those of a")
+
+
+def test_against_everybody_by_hand(pair):
+    """Everybody, each group's people twice: an assignment of 120 to 120."""
+    frame, found = pair
+    points, h = subject_of(frame).space.encode(frame), frame["decision"].to_numpy(float)
+    for name, side in (("a", slice(0, 60)), ("b", slice(60, 120))):
+        twice = np.repeat(points[side], 2, axis=0)
+        own, there = np.repeat(h[side], 2), h[_assigned(twice, points)]
+        told = found.group(name).everybody
+        assert told.only_self == pytest.approx((own * (1 - there)).mean())
+        assert told.only_counterpart == pytest.approx(((1 - own) * there).mean())
+        assert told.net.value == pytest.approx(h[side].mean() - h.mean())
+        assert told.only_self - told.only_counterpart == pytest.approx(told.net.value)
+    assert "Against everybody" in alt_text(figures.everybody(found))
+
+
+@pytest.mark.parametrize("weights", ["people", "equal"])
+def test_many_groups_are_reported_too(weights):
+    """12 groups, one of 3 people, with weights: net flips add up, and every flip has a report."""
+    frame = crowd(360, 3, groups="abcdefghijkl")
+    frame = frame[(frame["group"] != "l") | (np.arange(360) % 10 == 0)].assign(people=2)
+    found = audited(frame, weights=weights, data={"weights": "people", "features": ("x", "z")})
+    assert len(found.groups) == 12
+    for each in found.groups:
+        assert each.only_self - each.only_counterpart == pytest.approx(each.net.value)
+        told = each.everybody
+        assert told.only_self - told.only_counterpart == pytest.approx(told.net.value)
+        assert bool(found.report(each.group, each.way)) == (max(each.only_self, each.only_counterpart) > 0)

@@ -215,6 +215,7 @@ def test_an_onnx_file_that_gives_nan(cli, tmp_path):
             {"audits": [{"flipsets": {}}]},
             "must be the name of an audit, got 'flipsets'; did you mean 'flipset'",
         ),
+        ({"model": {"path": "m.onnx", "columns": "age"}}, "model.columns must be a list, got 'age'"),
         ({"audits": []}, "audits must be a list of at least one audit"),
         ({"seed": -1}, "seed must be"),
     ],

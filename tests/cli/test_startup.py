@@ -68,6 +68,17 @@ def test_small_work_loads_no_large_library(code: str, tmp_path: Path):
     assert "audits" in loaded
 
 
+def test_a_run_with_its_report_loads_no_statistics_that_it_does_not_use(tmp_path: Path):
+    """scipy.stats takes about as long as all the rest of a small run."""
+    code = """
+import sys
+from audits.cli.main import main
+assert main(["run", "spec.json", "--out", "out", "--executor", "inline", "--no-save"]) == 0
+assert "scipy.stats" not in sys.modules
+"""
+    assert "plotly" in loaded_by(code, tmp_path)  # the report was drawn
+
+
 def test_a_library_that_is_loaded_would_be_seen(tmp_path: Path):
     assert "sklearn" in loaded_by("import sklearn", tmp_path)
 

@@ -87,6 +87,11 @@ def test_adult(shared_data: Path):
     missing = data.frame.isna().sum()
     assert missing[missing > 0].to_dict() == {"workclass": 2799, "occupation": 2809, "native-country": 857}
     assert data.frame.duplicated().sum() == 52
+    # Table 4's group of TestSGD, and how often it and everyone else earn more by the labels
+    inside = data.members({"sex": "Male"}) & data.frame["age"].between(40, 79).to_numpy()
+    inside &= data.frame["race"].isin(["White", "Asian-Pac-Islander"]).to_numpy()
+    assert inside.sum() == 13749
+    assert (round(data.y[inside].mean(), 4), round(data.y[~inside].mean(), 4)) == (0.4459, 0.1583)
     complete = load(shared_data, "adult", missing="drop")
     assert complete.n == 45222
     assert complete.excluded == {"missing value in workclass, occupation, native-country": 3620}

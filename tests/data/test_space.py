@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from audits.data import AuditData, DataSpec, FeatureSpace, build_data
+from audits.data.values import number_column
 from tests.data.expect import refused
 
 PEOPLE = pd.DataFrame(
@@ -162,9 +163,9 @@ def test_what_has_no_place_in_the_space():
     space = FeatureSpace.fit(make(), ["age"])
     with refused("frame must hold the column 'age'"):
         space.encode(PEOPLE.drop(columns="age"))
-    with refused("column 'age' must hold finite numbers, got inf"):
+    with refused("column 'age' must hold finite numbers, but 4 are not"):
         space.encode(PEOPLE.assign(age=np.inf))
-    with refused("column 'age' must hold numbers, got 'str'"):
+    with refused("column 'age' must hold numbers to be read as such, got 'a'; set its kind"):
         space.encode(PEOPLE.assign(age=["a", "b", "c", "d"]))
     with refused("column 'born' must hold dates, got 'int64'"):
         FeatureSpace.fit(make(), ["born"]).encode(PEOPLE.assign(born=1))
@@ -286,3 +287,10 @@ def test_round_trips(rows: list[dict], seed: int):
     # An admissible row is its own nearest one
     once = space.encode(rows_anywhere)
     np.testing.assert_allclose(space.encode(space.decode(once)), once, rtol=1e-9, atol=1e-9)
+
+
+def test_a_date_that_stands_for_never_is_a_number_of_days():
+    far = pd.Series(["9999-12-31", None]).astype("datetime64[s]")
+    days, missing = number_column(far)
+    assert days == 2_932_896  # 365 * 8030 days, and 1946 leap days
+    assert np.isnan(missing)

@@ -69,8 +69,7 @@ def _lipton(n: int):
     return subject_of(people, features=("work_years", "hair_length"))
 
 
-# NUMBERS: exact transport on the reference's own draws; counts are exact, differences printed to 4 digits;
-# for 10,000 a group, tests/transport/test_reference.py
+# NUMBERS: exact transport on the reference's own draws; counts are exact, differences printed to 4 digits
 LIPTON = (157, 136, 4.860449, (-0.3518, 1.9419), (-1.7308, 0.3458))
 
 
@@ -81,6 +80,26 @@ def test_lipton_hiring_to_the_person():
     assert round(result.negative.size, 6) == negative
     assert result.certificate.cost == pytest.approx(mean_cost, abs=5e-7)
     for part, expected in ((result.positive, more), (result.negative, less)):
+        found = {item.feature: item.mean_difference.value for item in part.transparency}
+        assert (found["work_years"], found["hair_length"]) == pytest.approx(expected, abs=5e-5)
+
+
+def test_lipton_hiring_of_10_000_a_group_and_what_ties_leave_open():
+    """1,785 flip, and 1,782 to 1,787 over all couplings of least cost."""
+    subject = _lipton(10_000)
+    asked = {"source": {"group": "female"}, "target": {"group": "male"}, "permutations": 0, "bootstrap": 100}
+    result = audited(subject, **asked)
+    assert (round(result.positive.size, 6), round(result.negative.size, 6)) == (1_785, 1_398)
+    assert result.tie_range == pytest.approx((1_782, 1_787), abs=1e-6)
+    assert result.certificate.cost == pytest.approx(4.798333, abs=5e-7)
+    assert result.certificate.method == "restricted network simplex"
+    assert len(result.links) == 10_000
+    rates = result.source_rate.value, result.target_rate.value
+    assert rates == pytest.approx((0.3049, 0.2662), abs=1e-9)
+    for part, expected in (
+        (result.positive, (-0.3009, 1.9638)),
+        (result.negative, (-1.6665, 0.3719)),
+    ):
         found = {item.feature: item.mean_difference.value for item in part.transparency}
         assert (found["work_years"], found["hair_length"]) == pytest.approx(expected, abs=5e-5)
 

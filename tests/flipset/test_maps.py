@@ -252,7 +252,7 @@ def test_a_person_beside_the_invented_counterpart(by_hand):
         or shown.table.loc["work", "invented"] == "10"
     )
     assert shown.table.loc["decision", "invented"] == "favorable"
-    assert "counterpart" not in flipped_people(result, "negative", by_hand.data).columns
+    assert "counterpart" not in flipped_people(result, "negative").columns
 
 
 BAD = [

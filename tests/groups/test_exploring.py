@@ -8,8 +8,9 @@ import pytest
 
 from audits.data import build_data, data_spec
 from audits.errors import InputError
-from audits.groups import at_threshold, figures, groups
+from audits.groups import at_threshold, groups
 from audits.groups.exploring import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
+from audits.groups.figures import curves
 from audits.groups.options import GroupsOptions
 from audits.models import ModelSpec, Predictions, make_subject
 
@@ -78,7 +79,7 @@ def test_without_labels_there_is_a_gap_but_nothing_to_be_right_about():
     assert gap_and_accuracy(result, "group")[1] is None
     with pytest.raises(InputError, match="needs a label to equalise by"):
         preset_thresholds(result, "group", "equal opportunity")
-    drawn = figures.trade_off(table, (12.0, 0.4), "group")
+    drawn = curves.trade_off(table, (12.0, 0.4), "group")
     assert "decided favorably" in drawn.layout.yaxis.title.text
     assert list(drawn.data[1].text) == ["you are here"]
 

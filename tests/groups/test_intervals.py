@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from audits.groups import GroupsOptions, groups
+from audits.groups.comparison import bootstrap_intervals
 from audits.groups.metrics import Counts
-from audits.groups.resampling import bootstrap_intervals
 from audits.stats import newcombe
 from audits.stats.cell_bootstrap import percentile_interval, redraw
 from tests.groups.test_groups import people, subject_of

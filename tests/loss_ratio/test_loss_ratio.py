@@ -19,7 +19,7 @@ from audits.loss_ratio.exhibits import section as loss_ratio_section
 from audits.loss_ratio.flow import step_sizes
 from audits.loss_ratio.heat_map import linear_ratios, turned
 from audits.loss_ratio.metrics import Metrics, projection_metric
-from audits.loss_ratio.turning import turned_metrics
+from audits.loss_ratio.testing import turned_metrics
 from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import logits_over
 from audits.results import load_result, save_result

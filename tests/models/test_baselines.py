@@ -262,5 +262,5 @@ def test_a_frame_without_a_column_is_refused(data):
 
 def test_infinite_numbers_are_refused(data):
     model = train_baseline(data, "forest")
-    with pytest.raises(InputError, match="column 'income' must be finite, but 400 values are not"):
+    with pytest.raises(InputError, match="column 'income' must hold finite numbers, but 400 are not"):
         model.score(data.frame.assign(income=np.inf))

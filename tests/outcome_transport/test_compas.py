@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from audits.outcome_transport.bias import Groups, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.group_bias import Groups, group_list, measure, measure_flows, tie_ranges
 from audits.outcome_transport.matching import match_outcomes
 from audits.outcome_transport.ties import optimal_face
 from audits.transport import paired_cost

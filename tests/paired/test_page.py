@@ -50,6 +50,21 @@ def test_a_second_model_is_chosen_run_and_shown_beside_the_first(space: Workspac
     assert "No other audit has been run on these data and this model." in texts(at), "it is of fewer people"
 
 
+def test_the_first_model_treated_is_chosen_on_the_page(space: Workspace) -> None:
+    at: Any = visit(space).button(key="open-hiring").click().run()
+    identity = space.draft()["id"]  # type: ignore[index]
+    space.save_draft({**space.draft(), "spec": {**space.draft()["spec"], "model": {"train": "logistic"}}})  # type: ignore[dict-item,index]
+    at.switch_page(PAGE).run()
+    at.segmented_control(key=f"second-{identity}").set_value("treated").run()
+    assert not at.exception
+    assert space.draft()["compare"] == {"treated": {}}  # type: ignore[index]
+    assert f"train-{identity}-second" not in {box.key for box in at.selectbox}
+    assert at.button(key="run").label == "Compare"
+    at.segmented_control(key=f"second-{identity}").set_value("another").run()
+    assert not at.exception
+    assert space.draft()["compare"]["model"] == {"train": "boosting"}  # type: ignore[index]
+
+
 def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspace) -> None:
     at: Any = visit(space).button(key="open-hiring").click().run()
     at.switch_page(PAGE).run()

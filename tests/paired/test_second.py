@@ -260,7 +260,7 @@ def test_people_with_several_rows_count_once(base: Path) -> None:
 @pytest.mark.parametrize(
     ("compare", "said"),
     [
-        ("boosting", "compare must be a mapping with the key model"),
+        ("boosting", "compare must be a mapping with either model or treated"),
         ({"model": "boosting"}, "write model: {train: boosting}"),
         ({"model": {"train": "logistic"}, "name": "B"}, "compare.name is no key here"),
         ({"model": {"predictions": {"score": "absent"}}}, "compare.model.predictions.score"),

@@ -10,7 +10,7 @@ from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.models import Subject
 from audits.recourse import RecourseResult
-from audits.recourse.figures import person_path
+from audits.recourse.figures.person import person_path
 from audits.results import load_result, plain, save_result
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 

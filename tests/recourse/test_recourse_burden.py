@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.drawing.style import alt_text
-from audits.recourse import figures as figures
+from audits.recourse.figures import people as figures
 from audits.stats.words import number
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 

@@ -13,8 +13,7 @@ from audits.errors import InputError
 from audits.mining.cells import count_cells
 from audits.mining.search import Search
 from audits.rule_sets import RuleSetsOptions, rule_sets, rule_sets_parquet
-from audits.rule_sets.levels import Ruled
-from audits.rule_sets.parquet import count_parquet, open_parquet, true_or_false
+from audits.rule_sets.parquet import Ruled, count_parquet, open_parquet, true_or_false
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.rule_sets.conftest import crowd, subject_of

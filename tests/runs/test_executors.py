@@ -250,7 +250,7 @@ def test_a_finished_run_returns_at_once_for_equal_files_elsewhere(pool, base, tm
     assert done(changed).result().data["sha256"] != first.result().data["sha256"]
 
 
-@pytest.mark.parametrize("name", ["results.json", "people/0-rates.people.parquet"])
+@pytest.mark.parametrize("name", ["results.json", "people/0-rates.people.arrow"])
 def test_a_damaged_result_is_computed_again(pool, base, name):
     spec = make_spec(seed=42)
     first = done(pool.submit(spec, base))

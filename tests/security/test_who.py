@@ -101,14 +101,15 @@ def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypa
     monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
     statuses = []
 
-    async def unknown(_):
-        return JSONResponse({}, 401)
+    async def unknown(request):
+        return JSONResponse({}, 200 if request.headers.get("authorization") == "Bearer right" else 401)
 
     async def slow(_):
         await asyncio.sleep(0.2)
         return JSONResponse({})
 
     routes = [
+        Route("/api/v1/monitors", unknown),
         Route("/api/v1/monitors/{name}", unknown),
         Route("/_stcore/upload_file/{a}/{b}", slow, methods=["PUT"]),
     ]
@@ -132,9 +133,14 @@ def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypa
         await asyncio.gather(*(once(*given, **told) for _ in range(number)))
         return [status for _, status in statuses]
 
+    right = {"headers": [("authorization", "Bearer right")]}
+    assert asyncio.run(many(1, "/api/v1/monitors/a", **right)) == [200]
     asyncio.run(many(1, "/api/v1/monitors/a", client="10.1.1.2"))
-    assert asyncio.run(many(61, "/api/v1/monitors/a")).count(429) == 1
+    assert asyncio.run(many(30, "/api/v1/monitors")).count(429) == 0
+    assert asyncio.run(many(31, "/api/v1/monitors/a")).count(429) == 1
     assert asyncio.run(many(1, "/api/v1/monitors/a", client="10.1.1.2")) == [401], "others go on"
+    assert asyncio.run(many(1, "/api/v1/monitors/a", **right)) == [200], "so does who shares the address"
+    assert asyncio.run(many(1, "/api/v1/monitors/b", **right)) == [429]
     monkeypatch.setenv("EVENHAND_API_PER_MINUTE", "5")
     told = {"headers": [("authorization", "Bearer a")], "client": "10.1.1.3"}
     assert asyncio.run(many(7, "/api/v1/monitors/a", **told)).count(429) == 2

@@ -20,8 +20,8 @@ from audits.results import load_result, save_result
 from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, sensitivity
 from audits.sensitivity.figures import people as figures
-from audits.sensitivity.matching import augmented
-from audits.sensitivity.sides import QUANTILES
+from audits.sensitivity.matching import QUANTILES
+from audits.sensitivity.twins import augmented
 from audits.stats.words import number
 from tests.sensitivity.conftest import people, subject_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.transport import certify, estimated_bytes, estimated_seconds, exact_coupling
+from audits.transport import certify, estimated_bytes, estimated_seconds, exact_coupling, pairwise_cost
 from tests.transport.published import lipton_hiring
 
 
@@ -25,19 +25,13 @@ def test_hiring_of_1_000_women_and_men():
     assert coupling.relative_slack <= 1e-10
 
 
-def test_hiring_of_10_000_women_and_men():
-    women, men = lipton_hiring(10_000)
-    coupling = exact_coupling(women, men)
-    assert round(coupling.cost, 6) == 4.798333
-    assert flips(women, men, coupling, 1.4028, 1.1688, 0.8684) == (1_785, 1_398)
-    weights, apart = np.array([1.4028, 1.1688]), women - coupling.average(men)
-    hired, counterpart = women @ weights > 0.8684, coupling.average(men @ weights > 0.8684) > 0.5
-    assert (hired.sum(), (men @ weights > 0.8684).sum()) == (3_049, 2_662)
-    assert apart[hired & ~counterpart].mean(axis=0) == pytest.approx([-0.3009, 1.9638], abs=5e-5)
-    assert apart[~hired & counterpart].mean(axis=0) == pytest.approx([-1.6665, 0.3719], abs=5e-5)
-    assert coupling.method == "restricted network simplex"
-    assert coupling.relative_slack <= 1e-10
-    assert coupling.plan.nnz == 10_000
+def test_two_in_three_pairs_are_tight_under_plain_l1():
+    """669,052 of 1,000,000 as measured from outside; which ones depends on the dual values that are found."""
+    women, men = lipton_hiring(1_000)
+    coupling = exact_coupling(women, men, cost="l1")
+    apart = pairwise_cost(women, men, "l1")
+    slack = apart - coupling.dual_source[:, None] - coupling.dual_target
+    assert (slack <= 1e-9 * apart.max()).sum() == pytest.approx(669_052, rel=0.05)
 
 
 def test_hiring_of_10_000_women_and_men_under_plain_l1():

@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.checks import choices, one_of
 from audits.data.audit_data import AuditData
-from audits.data.values import as_text
+from audits.data.values import as_text, places_of
 from audits.errors import InputError
 
 __all__ = ["check_counterfactuals", "counterfactual_frame"]
@@ -94,5 +94,5 @@ def _like(values: pd.Series, feature: pd.Series, kind: str) -> pd.Series:
     if kind == "datetime":
         return values
     known = feature.dropna().drop_duplicates()
-    places = pd.Index(as_text(known)).get_indexer(as_text(values))
+    places = places_of(values, known)
     return pd.Series(known.array.take(places), index=values.index, name=feature.name)

@@ -16,8 +16,7 @@ from audits.models.native.opened import (
     NativeModel,
     NativeNumbers,
     Opened,
-    digest_of_file,
-    library,
+    begin,
     match,
 )
 
@@ -46,9 +45,7 @@ def open_catboost(path: Path) -> Opened:
     InputError
         If it is damaged, reads free text or embeddings, or predicts neither a chance nor a number.
     """
-    name = f"CatBoost model {path.name}"
-    catboost = library("catboost", "catboost")
-    digest = digest_of_file(path, name)
+    name, digest, catboost = begin(path, "CatBoost", "catboost", "catboost")
     model = catboost.CatBoost()
     try:
         model.load_model(str(path), format="cbm")

@@ -16,11 +16,11 @@ from audits.models.native.opened import (
     NativeModel,
     NativeNumbers,
     Opened,
-    digest_of_file,
-    library,
+    begin,
     match,
     splits_by_feature,
 )
+from audits.models.native.sound import check_lightgbm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,17 +48,23 @@ def open_lightgbm(path: Path) -> Opened:
     InputError
         If it is damaged, or its objective is neither a chance nor a number.
     """
-    name = f"LightGBM model {path.name}"
-    lightgbm = library("lightgbm", "lightgbm")
-    digest = digest_of_file(path, name)
+    name, digest, lightgbm = begin(path, "LightGBM", "lightgbm", "lightgbm")
     try:
         text = path.read_text("utf-8")
         if "\nend of trees" not in text:  # the library reads a file that is cut short without a word
             raise ValueError("it is cut short")
+        check_lightgbm(text)
         booster = lightgbm.Booster(model_str=text)
         names = booster.feature_name()
         categories = _categories(text, names, booster.pandas_categorical)
-    except (lightgbm.basic.LightGBMError, ValueError, KeyError, TypeError) as error:
+    except (
+        lightgbm.basic.LightGBMError,
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        OverflowError,
+    ) as error:
         raise InputError(name, f"cannot be loaded by lightgbm: {str(error).splitlines()[0][:200]}") from None
     said = re.search(r"^objective=(\S+)", text, re.MULTILINE)
     objective = said[1] if said else ""

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import choices
-from audits.data.values import as_text
+from audits.data.values import as_text, places_of
 from audits.data.written import Written
 from audits.errors import InputError
 from audits.models.heads import (
@@ -43,8 +43,7 @@ __all__ = [
     "NativeModel",
     "NativeNumbers",
     "Opened",
-    "digest_of_file",
-    "library",
+    "begin",
     "match",
     "splits_by_feature",
 ]
@@ -75,7 +74,7 @@ class Feature:
                 raise ValueError("no numbers")
             return raw.to_numpy(np.float64, na_value=np.nan)
         if self.levels:
-            return pd.Categorical.from_codes(_codes(raw, self.levels), categories=pd.Index(self.levels))
+            return pd.Categorical.from_codes(places_of(raw, self.levels), categories=pd.Index(self.levels))
         return as_text(raw).fillna("").to_numpy(dtype=object)
 
 
@@ -280,7 +279,7 @@ def _notes(opened: Opened, columns: tuple[str, ...], data: AuditData) -> list[st
         if not feature.levels:
             continue
         raw = data.written.restore(data.frame[[column]], texts=[column])[column]
-        strange = (_codes(raw, feature.levels) < 0) & raw.notna().to_numpy()
+        strange = (places_of(raw, feature.levels) < 0) & raw.notna().to_numpy()
         if strange.any():
             shown = choices(as_text(raw[strange]).unique().tolist(), most=4)
             notes.append(
@@ -288,10 +287,6 @@ def _notes(opened: Opened, columns: tuple[str, ...], data: AuditData) -> list[st
                 f"({shown}): it was given none."
             )
     return notes
-
-
-def _codes(raw: pd.Series, levels: tuple[object, ...]) -> np.ndarray:
-    return pd.Index(as_text(pd.Series(list(levels), dtype=object))).get_indexer(as_text(raw))
 
 
 def _fed(raw: pd.Series, feature: Feature, name: str) -> Any:
@@ -310,14 +305,22 @@ def splits_by_feature(features: pd.Series, thresholds: pd.Series) -> dict[str, n
     return {str(name): np.unique(each.to_numpy(np.float64)) for name, each in found}
 
 
-def digest_of_file(path: Path, name: str) -> str:
-    """Return the SHA-256 of a file; raise `InputError` if it is over the limit for any file."""
+def begin(path: Path, kind: str, module: str, package: str) -> tuple[str, str, Any]:
+    """Return what a file is called in sentences, its SHA-256 and the library that opens it.
+
+    Raises
+    ------
+    InputError
+        If it is over the limit for any file, or the library is not installed.
+    """
+    name = f"{kind} model {path.name}"
+    opens = _library(module, package)
     check_size(path.stat().st_size, name)
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return name, hashlib.file_digest(file, "sha256").hexdigest(), opens
 
 
-def library(name: str, package: str) -> Any:
+def _library(name: str, package: str) -> Any:
     """Import a library that is an optional extra.
 
     Raises

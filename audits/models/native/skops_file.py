@@ -18,8 +18,7 @@ from audits.models.native.opened import (
     NativeModel,
     NativeNumbers,
     Opened,
-    digest_of_file,
-    library,
+    begin,
     match,
 )
 from audits.threads import one_thread
@@ -70,9 +69,7 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
     InputError
         If it is damaged, unpacks to too much, holds a type that is not allowed, or is no estimator.
     """
-    name = f"skops model {path.name}"
-    skops = library("skops.io", "skops")
-    digest = digest_of_file(path, name)
+    name, digest, skops = begin(path, "skops", "skops.io", "skops")
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(each.file_size for each in archive.infolist())

@@ -16,11 +16,11 @@ from audits.models.native.opened import (
     NativeModel,
     NativeNumbers,
     Opened,
-    digest_of_file,
-    library,
+    begin,
     match,
     splits_by_feature,
 )
+from audits.models.native.sound import check_nesting, check_xgboost
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,36 +54,41 @@ def open_xgboost(path: Path) -> Opened:
     InputError
         If it is damaged, or its objective is neither a chance nor a number.
     """
-    name = f"XGBoost model {path.name}"
-    xgboost = library("xgboost", "xgboost-cpu")
-    digest = digest_of_file(path, name)
+    name, digest, xgboost = begin(path, "XGBoost", "xgboost", "xgboost-cpu")
     try:
         # the content decides, not the ending: a file may have been renamed
         content = bytearray(path.read_bytes())
+        check_nesting(content)
         booster = xgboost.Booster({"nthread": 1})
         booster.load_model(content)
         booster.set_param({"nthread": 1})
         config = json.loads(booster.save_config())["learner"]
         objective = config["objective"]["name"]
+        check_xgboost(bytes(booster.save_raw("json")))
         features = _features(booster)
-    except (xgboost.core.XGBoostError, ValueError, KeyError, TypeError) as error:
+        best = booster.attributes().get("best_iteration")
+        rounds = (0, 0 if best is None else int(best) + 1)  # as predict_proba does after early stopping
+        if not 0 <= rounds[1] <= booster.num_boosted_rounds():
+            raise ValueError("its best round is one that there is not")
+    except (xgboost.core.XGBoostError, ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(name, f"cannot be loaded by xgboost: {_first(error)}") from None
     gives = _GIVES.get(objective)
     if gives is None:
         if not objective.startswith(("reg:", "count:", "survival:")):
             raise InputError(name, "must predict a chance or a number", objective)
         gives = "numbers"
-    best = booster.attributes().get("best_iteration")
-    rounds = (0, 0 if best is None else int(best) + 1)  # as predict_proba does after early stopping
 
     def predict(frame: pd.DataFrame) -> np.ndarray:
         matrix = xgboost.DMatrix(frame, enable_categorical=True, nthread=1)
-        found = booster.predict(
-            matrix,
-            output_margin=objective in {"multi:softmax", "binary:logitraw"},
-            iteration_range=rounds,
-            validate_features=False,
-        )
+        try:
+            found = booster.predict(
+                matrix,
+                output_margin=objective in {"multi:softmax", "binary:logitraw"},
+                iteration_range=rounds,
+                validate_features=False,
+            )
+        except xgboost.core.XGBoostError as error:
+            raise InputError(name, f"fails on the data: {_first(error)}") from None
         return np.asarray(found).astype(np.int64) if gives == "labels" else found
 
     named = booster.feature_names is not None

@@ -25,9 +25,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from audits.data.values import MISSING, as_text
+from audits.data.values import MISSING, as_text, number_column
 from audits.errors import InputError
-from audits.models.labels import number_column
 from audits.models.protocol import need_columns
 from audits.models.trained.training import training_digest
 from audits.threads import one_thread

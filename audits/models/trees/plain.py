@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from audits.data.values import MISSING, text_of
+from audits.data.blocks import Block, LevelBlock, NumberBlock
+from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.models.labels import number_column
 from audits.models.trees.arrays import MOST_LEVELS, Trees
 
 if TYPE_CHECKING:
@@ -52,20 +53,24 @@ class TreeColumn:
     levels: dict[str, int] | None = None
     codes: np.ndarray | None = None
 
+    @cached_property
+    def block(self) -> Block:
+        """What encodes its raw values, as in a feature space."""
+        names = (self.column,) * len(self.places)
+        if self.levels is None or self.codes is None:
+            fill = 0.0 if self.fills else np.nan
+            every = pd.Series(dtype=float)
+            return NumberBlock(
+                self.column, names, "continuous", self.mean, self.scale, -np.inf, np.inf, 0.0, fill, every
+            )
+        # an empty cell is the level that says so, where there is one
+        missing = self.codes[self.levels.get(MISSING, -1)]
+        codes = np.vstack([self.codes[:-1], missing, self.codes[-1]])
+        return LevelBlock(self.column, names, pd.Series([*self.levels, None], dtype=object), codes)
+
     def encode(self, raw: pd.Series) -> np.ndarray:
         """Return its part of the matrix, (n, width)."""
-        if self.levels is None or self.codes is None:
-            values = (number_column(raw) - self.mean) / self.scale
-            if not self.fills:
-                return values[:, None]
-            gone = np.isnan(values)
-            values[gone] = 0.0
-            return np.column_stack([values, gone])[:, : len(self.places)]
-        codes, distinct = pd.factorize(raw)
-        unknown = len(self.levels)
-        known = [self.levels.get(text_of(value), unknown) for value in distinct]
-        known.append(self.levels.get(MISSING, unknown))  # where `factorize` gives -1
-        return self.codes[np.array(known, dtype=np.intp)[codes]]
+        return self.block.encode(raw, unknown="zero")
 
 
 @dataclass(frozen=True, eq=False)

@@ -210,6 +210,10 @@ class Handling:
             if old is None:
                 raise InputError("monitor", "must be one that exists", identity)
             if hours:
+                gone = sa.and_(TOKENS.c.monitor == identity, TOKENS.c.expires <= now)
+                connection.execute(sa.delete(TOKENS).where(gone))
+                if len(tokens_of(connection, identity)) >= _MOST_TOKENS:
+                    raise InputError("tokens", f"must be at most {_MOST_TOKENS}", advice="remove one first")
                 kept = Token(secrets.token_hex(16), "before", "manage", now, now + 3600 * hours, old)
                 connection.execute(sa.insert(TOKENS), [{"monitor": identity, **vars(kept)}])
             connection.execute(sa.update(MONITORS).where(mine).values(token_sha256=digest(text)))

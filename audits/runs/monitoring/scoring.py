@@ -20,6 +20,7 @@ import numpy as np
 from audits.data.values import is_missing, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.process import WorkerProcess
+from audits.runs.monitoring.quick import quicker
 from audits.sensitivity import MonitorBundle, Scored
 from audits.sensitivity.monitor.models import Carried
 
@@ -145,7 +146,7 @@ def _serve() -> None:
             opened.clear()
         elif "open" in message:
             weights = base64.b64decode(message["weights"])
-            opened[message["open"]] = MonitorBundle.parse(message["text"], weights)
+            opened[message["open"]] = quicker(MonitorBundle.parse(message["text"], weights))
         else:
             said = _answer(opened[message["score"]], message["columns"], message["people"])
             answers.write(json.dumps(said).encode("ascii") + b"\n")

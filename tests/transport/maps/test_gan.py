@@ -247,3 +247,11 @@ def test_generator_steps_raise_no_loss_on_a_fixed_critic():
     x = rng.normal(size=(64, 2)).astype(np.float32)
     losses = [gan.generator_step(x) for _ in range(300)]
     assert losses[-1] < 0.5 * losses[0]
+
+
+def test_defaults_are_those_of_appendix_c():
+    """Hidden 128-128, no residuals, RMSProp 5e-5, clipping at 0.01, 20,001 iterations of 5 critic steps."""
+    told = GanOptions()
+    assert (told.width, told.residual, told.learning_rate, told.clip) == (128, False, 5e-5, 0.01)
+    assert (told.iterations, told.critic_steps, told.early_stopping) == (20_001, 5, False)
+    assert (told.transport_weight, told.batch, told.cost) == (1e-4, 64, "l1_squared")  # those of Lipton

@@ -1,4 +1,4 @@
-"""Figures of the recourse audit: of all rejected people, and of one person's way."""
+"""Figures of all rejected people: who is accepted on the way, how far groups have to go, what changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import textwrap
 from itertools import pairwise
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.marks import band, dot, named, verdict_look, verdicts_named
@@ -32,7 +31,6 @@ __all__ = [
     "burden",
     "changes",
     "group_actions",
-    "person_path",
     "reclassified",
     "score_distribution",
     "sliding",
@@ -361,126 +359,6 @@ def _further(row: GroupRecourse, before: str = "") -> str:
     if ahead.value is None:
         return ""
     return f"{before}{_signed(ahead.value)}{_ends(ahead)}"
-
-
-_LONGEST = 20  # letters of a value: two of them stand beside a column's name, on a phone too
-_TODAY, _THERE = 0.0, 0.5  # where the two columns of values start
-
-
-def person_path(result: RecourseResult, row: int | str) -> go.Figure:
-    """Draw one person's score and columns under a slider of α, which moves in the browser.
-
-    Parameters
-    ----------
-    row : int or str
-        The user's row number of a rejected person.
-    """
-    if row not in result.scores.index:
-        return empty("Choose a rejected person.")
-    flips = float(result.people["alpha"].loc[row])
-    own = result.paths.loc[[row]]
-    steps = [dict(zip(own.columns, values, strict=True)) for values in own.itertuples(index=False)]
-    reached = [k for k, step in enumerate(steps) if step["alpha"] >= flips - 1e-9]
-    active = reached[0] if reached else len(steps) - 1
-    below = {"xaxis": "x2", "yaxis": "y2", "y": distinct(list(result.columns)), "mode": "text"}
-    figure = go.Figure(
-        [
-            go.Scatter(
-                x=list(result.grid),
-                y=result.scores.loc[[row]].to_numpy()[0].tolist(),
-                mode="lines",
-                line={"color": ACCENT, "width": 2},
-                hovertemplate="α %{x:g}: score %{y:.3g}<extra></extra>",
-            ),
-            go.Scatter(_mark(steps[active]), mode="markers", marker={"size": 12, "color": INK}),
-            go.Scatter(below, x=[_TODAY] * len(result.columns), text=_values(result, steps[0])),
-            go.Scatter(below | _there(result, steps[0], steps[active]), x=[_THERE] * len(result.columns)),
-        ]
-    )
-    figure.update_traces(showlegend=False, textposition="middle right", cliponaxis=False)
-    figure.update_traces(hoverinfo="skip", selector=lambda trace: trace.mode != "lines")
-    figure.frames = [
-        {
-            "name": f"{step['alpha']:g}",
-            "data": [_mark(step), {"type": "scatter", **_there(result, steps[0], step)}],
-            "traces": [1, 3],
-        }
-        for step in steps
-    ]
-    names = [f"{step['alpha']:g}" for step in steps]
-    figure.update_layout(sliders=[frame_slider(names, [_told(step) for step in steps], active)])
-    if reached:
-        figure.add_vline(x=flips, line={"color": INK, "dash": "dot"}, annotation_text="accepted")
-    return _arranged(figure, result, f"accepted from α {flips:g}" if reached else "never accepted", row)
-
-
-def _arranged(figure: go.Figure, result: RecourseResult, told: str, row: int | str) -> go.Figure:
-    """Score above, columns below, the slider under both."""
-    lower = 26 * len(result.columns) + 20
-    height = 400 + lower
-    edge = lower / (height - 160)
-    for text, x in (("today", _TODAY), ("at α", _THERE)):
-        figure.add_annotation(
-            text=f"<b>{text}</b>",
-            x=x,
-            y=1.0,
-            xref="x2",
-            yref="y2 domain",
-            xanchor="left",
-            yanchor="bottom",
-            showarrow=False,
-        )
-    finish(figure, height=height, alt=f"Score and columns of the person in row {row} by α: {told}.")
-    figure.update_layout(
-        xaxis={"title": "α", "range": [-0.02, 1.02]},
-        yaxis={"title": "score", "domain": [min(edge + 0.24, 0.8), 1.0]},
-        xaxis2={"anchor": "y2", "visible": False, "range": [-0.02, 1.0], "fixedrange": True},
-        yaxis2={
-            "domain": [0.0, min(edge, 0.6)],
-            "range": [len(result.columns) - 0.5, -0.9],
-            "showgrid": False,
-            "fixedrange": True,
-        },
-        margin={"b": 70},
-        meta={"alt": f"{alt_text(figure)} A slider moves α; the table holds each step."},
-    )
-    return figure
-
-
-def _mark(step: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "scatter", "x": [step["alpha"]], "y": [step["score"]]}
-
-
-def _there(result: RecourseResult, today: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
-    """Values at a step; what differs from today in colour, and with an arrow for those who see none."""
-    now = _values(result, step)
-    same = [today[_key(name)] == step[_key(name)] for name in result.columns]
-    return {
-        "text": [text if kept else f"→ {text}" for text, kept in zip(now, same, strict=True)],
-        "textfont": {"color": [INK if kept else ACCENT for kept in same]},
-    }
-
-
-def _key(name: str) -> str:
-    return f"value of {name}"
-
-
-def _values(result: RecourseResult, step: dict[str, Any]) -> list[str]:
-    return [_shown(step[_key(name)]) for name in result.columns]
-
-
-def _shown(value: Any) -> str:
-    """A value as the data have it, to six digits, short enough to stand beside another."""
-    if pd.isna(value):
-        return "missing"
-    if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
-    return describe(str(value), longest=_LONGEST)
-
-
-def _told(step: dict[str, Any]) -> str:
-    decision = "accepted" if step["decision"] else "rejected"
-    return f"α {step['alpha']:g}: score {number(float(step['score']))}, {decision}"
 
 
 def ways(result: RecourseResult) -> go.Figure:

@@ -1,0 +1,1 @@
+"""Figures of the groups audit, each drawn from its result."""

@@ -1,0 +1,140 @@
+"""Figures over scores: how they are spread, whether they mean the same, what a threshold trades."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from audits.drawing.style import (
+    ACCENT,
+    CONTRAST,
+    GREY,
+    describe,
+    distinct,
+    empty,
+    finish,
+)
+from audits.groups.figures.dots import LEGEND, colours
+from audits.groups.result import GroupsResult
+from audits.stats.words import count, percent
+
+__all__ = ["calibration", "scores", "trade_off"]
+
+
+def scores(result: GroupsResult, attribute: str, *, most: int = 5) -> go.Figure:
+    """Draw the distribution of scores of the largest groups, each as a share of its people."""
+    rows = result.of(attribute)[:most]
+    edges = result.score_edges
+    centres = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
+    figure = go.Figure()
+    labels = distinct([row.group for row in rows], longest=LEGEND)
+    for row, label, colour in zip(rows, labels, colours(rows), strict=True):
+        figure.add_trace(
+            go.Scatter(
+                x=centres,
+                y=[100 * n / row.n for n in row.score_counts],
+                mode="lines",
+                line={"color": colour, "shape": "hvh", "width": 2},
+                name=f"{label} ({count(row.n)})",
+            )
+        )
+    figure.update_xaxes(title="favorable score (higher is better for the person)")
+    figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
+    alt = f"Distribution of the favorable score in {len(rows)} groups of {attribute}."
+    return finish(figure, height=320, alt=alt)
+
+
+def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
+    """Draw how often the label was favourable against the predicted score, a line a group."""
+    rows = [row for row in result.of(attribute)[:most] if row.calibration is not None]
+    if not rows:
+        return empty("Calibration needs a label and scores that are probabilities.")
+    figure = go.Figure(
+        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dot"}, name="calibrated")
+    )
+    labels = distinct([row.group for row in rows], longest=LEGEND)
+    for row, label, colour in zip(rows, labels, colours(rows), strict=True):
+        bins = row.calibration
+        if bins is None:
+            continue
+        shown = [
+            (score, rate)
+            for score, rate, n in zip(bins.mean_score, bins.favorable_rate, bins.n, strict=True)
+            if n > 0 and score is not None and rate.value is not None
+        ]
+        figure.add_trace(
+            go.Scatter(
+                x=[score for score, _ in shown],
+                y=[rate.value for _, rate in shown],
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [(rate.high or 0) - (rate.value or 0) for _, rate in shown],
+                    "arrayminus": [(rate.value or 0) - (rate.low or 0) for _, rate in shown],
+                    "thickness": 1,
+                },
+                mode="lines+markers",
+                line={"color": colour},
+                name=f"{label} ({count(row.n)})",
+            )
+        )
+    figure.update_xaxes(title="mean favorable score in the bin", range=[0, 1])
+    figure.update_yaxes(title="share with a favorable label", range=[0, 1])
+    alt = f"Calibration of {len(rows)} groups of {attribute}; on the dotted line scores mean what they say."
+    return finish(figure, height=360, alt=alt)
+
+
+def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: str) -> go.Figure:
+    """Draw accuracy against the gap over thresholds for everybody, and where the decisions shown stand.
+
+    Without labels the share decided favorably takes the place of accuracy.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `audits.groups.exploring.trade_off`.
+    here : (float, float or None)
+        Gap in points, and accuracy (or share decided favorably), of the decisions shown.
+    """
+    column = "accuracy" if table["accuracy"].notna().any() else "selection rate"
+    words = "decided as they turned out (%)" if column == "accuracy" else "decided favorably (%)"
+    gap, level = here
+    figure = go.Figure(
+        go.Scatter(
+            x=table["gap"],
+            y=100 * table[column],
+            mode="markers",
+            marker={"color": ACCENT, "size": 6},
+            customdata=[f"{cut:.4g}" for cut in table["threshold"]],
+            hovertemplate="threshold %{customdata}: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
+            name="one threshold for everybody",
+        )
+    )
+    if level is not None:
+        figure.add_trace(
+            go.Scatter(
+                x=[gap],
+                y=[100 * level],
+                mode="markers+text",
+                marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
+                text=["you are here"],
+                textposition="middle right",
+                cliponaxis=False,
+                hovertemplate="shown: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
+                showlegend=False,
+            )
+        )
+    figure.update_xaxes(
+        title=f"largest gap in selection rates by {describe(attribute)} (points)", rangemode="tozero"
+    )
+    figure.update_yaxes(title=words)
+    best = table.iloc[int(table[column].to_numpy().argmax())]
+    told = "" if level is None else f" You are at a gap of {gap:.1f} points and {percent(level, 0)}."
+    alt = (
+        f"{words.removesuffix(' (%)').capitalize()} against the gap by {attribute}, over {len(table)} "
+        f"thresholds; most at {best['threshold']:.3g}, {percent(best[column], 0)} with a gap of "
+        f"{best['gap']:.1f} points.{told}"
+    )
+    return finish(figure, height=330, alt=alt)

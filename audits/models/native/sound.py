@@ -1,0 +1,153 @@
+"""Whether the trees in a booster's file are trees: checked here, since the libraries follow them unchecked.
+
+A child that is its own parent, or a feature that there is not, has XGBoost and LightGBM read memory that is
+not theirs. Trees are read as plain data first; what a library of today writes passes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_lightgbm", "check_nesting", "check_xgboost"]
+
+_DEEPEST = 500
+_MOST_CATEGORIES = 1 << 24
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BLOCK = re.compile(r"^Tree=", re.MULTILINE)
+_MISSING = "is not whole"
+
+
+def check_nesting(content: bytes) -> None:
+    """Raise `ValueError` for JSON with more levels than any model has: XGBoost's own reader overflows."""
+    if content.lstrip()[:1] != b"{":
+        return
+    marks = np.frombuffer(_QUOTED.sub(b"", content), dtype=np.uint8)
+    opened = np.isin(marks, list(b"[{")).astype(np.int8) - np.isin(marks, list(b"]}")).astype(np.int8)
+    if opened.cumsum(dtype=np.int64).max(initial=0) > _DEEPEST:
+        raise ValueError(f"it has more than {_DEEPEST} levels")
+
+
+def check_xgboost(content: bytes) -> None:
+    """Check trees as ``Booster.save_raw("json")`` gives them.
+
+    Raises
+    ------
+    ValueError
+        Naming the first tree that is not sound.
+    """
+    learner = json.loads(content)["learner"]
+    booster = learner["gradient_booster"]
+    model = booster.get("gbtree", booster).get("model", {})
+    if "trees" not in model:
+        return  # a linear one
+    told = learner["learner_model_param"]
+    features, groups = (
+        int(told["num_feature"]),
+        max(int(told["num_class"]), int(told.get("num_target", 1)), 1),
+    )
+    if not all(0 <= group < groups for group in model["tree_info"]):
+        raise ValueError("a tree is of a class that there is not")
+    for place, tree in enumerate(model["trees"]):
+        left, right = (np.asarray(tree[f"{side}_children"], dtype=np.int64) for side in ("left", "right"))
+        within = left != -1
+        _check_tree(place, left[within], right[within], len(left))
+        if not (within == (right != -1)).all():
+            raise ValueError(f"tree {place} has a node with one child")
+        _check_range(place, np.asarray(tree["split_indices"])[within], features, "feature")
+        _check_range(place, tree.get("categories", ()), _MOST_CATEGORIES, "category")
+        _check_range(place, tree.get("categories_nodes", ()), len(left), "node")
+        ends = np.add(tree.get("categories_segments", ()), tree.get("categories_sizes", ()))
+        _check_range(place, ends, len(tree.get("categories", ())) + 1, "list of categories")
+
+
+def check_lightgbm(text: str) -> None:
+    """Check trees in LightGBM's own text.
+
+    Raises
+    ------
+    ValueError
+        Naming the first tree that is not sound.
+    """
+    starts = [found.start() for found in _BLOCK.finditer(text)]
+    end = text.index("\nend of trees") + 1
+    if any(start > end for start in starts):
+        raise ValueError("it has trees behind their end")
+    parts = (
+        [text[start:stop] for start, stop in zip(starts, [*starts[1:], end], strict=True)] if starts else []
+    )
+    head = _entries(text[: starts[0]] if starts else text[:end])
+    stated = _whole(head.get("tree_sizes", ""))
+    if stated.tolist() != [len(part.encode()) for part in parts]:
+        raise ValueError("its trees are not as long as it states")
+    features = int(head["max_feature_idx"]) + 1
+    together, classes = int(head["num_tree_per_iteration"]), int(head["num_class"])
+    if not (1 <= together <= max(1, len(parts)) and 1 <= classes <= max(1, together)):
+        raise ValueError("it has not as many trees as classes")
+    for place, part in enumerate(parts):
+        _check_lightgbm_tree(place, _entries(part), features)
+
+
+def _check_lightgbm_tree(place: int, tree: Mapping[str, str], features: int) -> None:
+    leaves, lists = int(tree["num_leaves"]), int(tree["num_cat"])
+    within = {name: _whole(tree.get(name, "")) for name in ("left_child", "right_child", "split_feature")}
+    within["decision_type"] = _whole(tree.get("decision_type", ""))
+    thresholds = np.array(tree.get("threshold", "").split(), dtype=float)
+    sizes = [len(each) for each in (*within.values(), thresholds)]
+    if leaves < 1 or set(sizes) != {leaves - 1} or len(tree.get("leaf_value", "").split()) != leaves:
+        raise ValueError(f"tree {place} {_MISSING}")
+    left, right = within["left_child"], within["right_child"]
+    children = np.concatenate([left, right])
+    _check_range(place, ~children[children < 0], leaves, "leaf")
+    _check_parents(place, children[children >= 0], leaves - 1)
+    _check_range(place, within["split_feature"], features, "feature")
+    if not np.isfinite(thresholds).all():
+        raise ValueError(f"tree {place} splits at what is no number")
+    by_list = thresholds[(within["decision_type"] & 1).astype(bool)]
+    _check_range(place, by_list, lists, "list of categories")
+    if lists:
+        bounds, words = _whole(tree["cat_boundaries"]), _whole(tree["cat_threshold"])
+        if (
+            len(bounds) != lists + 1
+            or bounds[0] != 0
+            or (np.diff(bounds) < 0).any()
+            or bounds[-1] != len(words)
+        ):
+            raise ValueError(f"tree {place} {_MISSING}")
+    if tree.get("is_linear", "0") != "0":
+        counts = _whole(tree.get("num_features", ""))
+        own = _whole(tree.get("leaf_features", ""))
+        if len(counts) != leaves or (counts < 0).any() or counts.sum() != len(own):
+            raise ValueError(f"tree {place} {_MISSING}")
+        _check_range(place, own, features, "feature")
+
+
+def _check_tree(place: int, left: np.ndarray, right: np.ndarray, nodes: int) -> None:
+    children = np.concatenate([left, right])
+    _check_range(place, children, nodes, "node")
+    _check_parents(place, children, nodes)
+
+
+def _check_parents(place: int, children: np.ndarray, nodes: int) -> None:
+    """No way from the root goes round where nothing leads to the root, and to nothing twice."""
+    _check_range(place, children, nodes, "node")
+    if len(np.unique(children)) < len(children) or (children == 0).any():
+        raise ValueError(f"tree {place} goes round in itself")
+
+
+def _check_range(place: int, values: Sequence[float] | np.ndarray, most: int, what: str) -> None:
+    given = np.asarray(values)
+    if given.size and not ((given >= 0) & (given < most)).all():
+        raise ValueError(f"tree {place} names a {what} that there is not")
+
+
+def _entries(text: str) -> dict[str, str]:
+    return {name: value for name, mark, value in (line.partition("=") for line in text.splitlines()) if mark}
+
+
+def _whole(text: str) -> Any:
+    return np.array(text.split(), dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Figures of the recourse audit, each drawn from its result."""

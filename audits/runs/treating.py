@@ -1,0 +1,85 @@
+"""A second model that is the first one, trained again by mitigation: the step that mitigation chose."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from audits.errors import InputError
+from audits.mining.attributes import quoted
+from audits.mitigation.audit import mitigation
+from audits.mitigation.options import MitigationOptions
+from audits.models import Subject
+from audits.models.thresholds import Threshold, check_threshold
+from audits.progress import Progress, silent
+from audits.stats import INSUFFICIENT, Verdict
+from audits.stats.words import count
+
+__all__ = ["treated_model"]
+
+
+@dataclass
+class _Kept:
+    """The subjects that mitigation judges, as it judges them: first the model as it was, then the chosen."""
+
+    verdict: Verdict = INSUFFICIENT
+    finding: str = ""
+    subjects: list[Subject] = field(default_factory=list)
+
+    def __call__(self, subject: Subject) -> _Kept:
+        self.subjects.append(subject)
+        return self
+
+
+def treated_model(
+    first: Subject,
+    options: MitigationOptions,
+    *,
+    threshold: Threshold,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> tuple[Subject, tuple[str, ...]]:
+    """Return `first` with the model that mitigation chooses, and what was done, in sentences.
+
+    With the generator of a mitigation that stands first in a run it is that one's model.
+
+    Raises
+    ------
+    InputError
+        The model was not trained here, rows are not people, or the data cannot make rules.
+    """
+    if first.data.design is not None:
+        raise InputError(
+            "compare.treated",
+            "takes each row as one independent person, and these have sampling weights, strata or clusters",
+            advice="name the second model instead: compare: {model: …}",
+        )
+    kept = _Kept()
+    found = mitigation(first, options, others={"kept": kept}, rng=rng, progress=progress)
+    chosen = kept.subjects[-1]
+    added, group = found.steps[found.chosen].added, quoted(found.rule_set)
+    said = (
+        f"The second model is the first one trained again with {count(added)} more samples of {group}, whose "
+        f"decisions differed most in training. So many were chosen on the people audited: that makes the gap "
+        f"of {group} look a little smaller than it is for others."
+        if found.chosen
+        else f"No number of samples of {group} left a smaller difference without losing a point of accuracy: "
+        "the second model is the first one."
+    )
+    return (
+        dataclasses.replace(
+            first,
+            model=chosen.model,
+            threshold=check_threshold(threshold, first.data.groups, first.score_kind),
+            notes=(*first.notes, said),
+        ),
+        (said,),
+    )
+
+
+def named(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a model under a name that tells it from the one that it was before."""
+    return {**facts, "name": f"{facts['name']}, treated"}

@@ -1,0 +1,55 @@
+"""Whom a figure offers to select: people "of this run" only where the page shows a run of one audit."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from app.widgets import selected
+from audits.drawing.selected import of_group, people_id
+from audits.errors import InputError
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
+
+GROUP = people_id(of_group("sex", "woman"))
+RULE = people_id({"run": "", "rule": 0})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A run of one audit that finds a rule set, and one of that and another."""
+    folder = tmp_path_factory.mktemp("selected")
+    table = pd.DataFrame({"sex": ["woman", "man"] * 100, "hired": [0, 1] * 80 + [1, 1] * 20})
+    table.to_csv(folder / "people.csv", index=False)
+    rules = {"rule_sets": {"protected": ["sex"]}}
+    document = {
+        "data": {"path": "people.csv", "protected": ["sex"], "favorable": 1},
+        "model": {"predictions": {"label": "hired"}},
+    }
+    return {
+        name: execute(parse_spec({**document, "audits": each}, folder))
+        for name, each in {"one": [rules], "two": ["groups", rules]}.items()
+    }
+
+
+@pytest.mark.parametrize(("shown", "offered"), [("one", 2), ("two", 1), ("gone", 1), (None, 1)])
+def test_people_of_this_run_are_offered_where_the_page_shows_a_run_of_one_audit(
+    runs, monkeypatch, shown, offered
+):
+    def run_of(_, key):
+        if key not in runs:
+            raise InputError("the selection", "is of an audit that is not kept any more")
+        return runs[key]
+
+    monkeypatch.setattr(selected, "run_of", run_of)
+    monkeypatch.setattr(selected.state, "addressed", lambda _: shown)
+    monkeypatch.setattr(selected.state, "workspace", lambda: None)
+    taken = []
+    monkeypatch.setattr(selected.state, "select", taken.append)
+    words = selected.worded(None, [GROUP, RULE])
+    assert len(words) == offered
+    assert next(iter(words)) == "woman"
+    selected.select(json.loads(RULE))
+    assert [json.loads(text) for text in taken] == [[{"run": "one", "rule": 0}]] * (offered - 1)

@@ -1,0 +1,88 @@
+"""A format of model files that a package brings, one module: known to specs and where formats are listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from audits.errors import InputError
+from audits.models import formats
+from audits.runs.executing.inline import InlineExecutor
+from tests.runs.conftest import write_people
+
+MODULE = """
+import numpy as np
+
+from audits.models.formats import Format
+
+FORMAT = Format(
+    name="scorecard",
+    reader="scorecard_file",
+    suffixes=(".card",),
+    begins=lambda first: first.startswith(b"SCORECARD"),
+)
+
+def load(path, data, spec, *, number):
+    from hashlib import sha256
+    from audits.models.native.opened import Feature, Opened, match
+
+    start, *lines = path.read_text().splitlines()[1:]
+    points = {name: float(worth) for name, worth in (line.split() for line in lines)}
+
+    def predict(frame):
+        return float(start) + frame[list(points)].to_numpy() @ np.array(list(points.values()))
+
+    features = tuple(Feature(name) for name in points)
+    digest = sha256(path.read_bytes()).hexdigest()
+    return match(Opened("scorecard", digest, features, True, predict, "logits"), data, spec, number=number)
+"""
+CARD = "SCORECARD\n-1.5\nskill 0.75\n"
+SPEC = {
+    "data": {
+        "path": "people.csv",
+        "label": "paid",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["skill"],
+    },
+    "model": {"path": "model.bin"},
+    "audits": ["groups"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch):
+    facts = tmp_path / "scorecard_file-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: scorecard-file\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(f"[{formats.GROUP}]\nscorecard = scorecard_file:FORMAT\n")
+    (tmp_path / "scorecard_file.py").write_text(MODULE)
+    (tmp_path / "model.bin").write_text(CARD)
+    monkeypatch.syspath_prepend(tmp_path)
+    formats.formats.cache_clear()
+    write_people(tmp_path / "people.csv")
+    yield tmp_path
+    monkeypatch.undo()
+    formats.formats.cache_clear()
+
+
+def test_its_files_are_audited(folder: Path):
+    run = InlineExecutor().submit(SPEC, folder).result()
+    people = pd.read_csv(folder / "people.csv")
+    chosen = expit(-1.5 + 0.75 * people["skill"]) >= 0.5
+    assert 0 < chosen.mean() < 1
+    rows = {row["group"]: row for row in run.audits[0].result.to_json()["table"]}
+    for name, decided in chosen.groupby(people["group"]):
+        assert rows[name]["selection_rate"]["value"] == pytest.approx(decided.mean())
+
+
+def test_its_name_stands_where_formats_are_listed(folder: Path):
+    assert formats.files_read().endswith("CatBoost (.cbm), skops or scorecard (.card)")
+    (folder / "model.bin").write_text("nothing known")
+    with pytest.raises(InputError, match=r"must be a model file: ONNX, .* or scorecard \(\.card\)"):
+        InlineExecutor().submit(SPEC, folder).result()
+    (folder / "model.bin").rename(folder / "model.card")  # told by its ending where its content says nothing
+    assert formats.format_of(folder / "model.card") == "scorecard"

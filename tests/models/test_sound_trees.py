@@ -1,0 +1,134 @@
+"""Boosters' files whose trees lead out of themselves are refused before anything follows them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.errors import InputError
+from audits.models.native.lightgbm_file import open_lightgbm
+from audits.models.native.sound import check_lightgbm, check_xgboost
+from audits.models.native.xgboost_file import open_xgboost
+
+lightgbm = pytest.importorskip("lightgbm")
+xgboost = pytest.importorskip("xgboost")
+
+
+def people():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
+    x["c"] = pd.Categorical(rng.choice(list("uvwxyz"), 200))
+    return x, rng.integers(0, 3, 200)
+
+
+def boost(**options):
+    x, y = people()
+    options = {
+        "n_estimators": 3,
+        "max_depth": 3,
+        "enable_categorical": True,
+        "max_cat_to_onehot": 1,
+        **options,
+    }
+    y = y if options.pop("many", False) else y > 0
+    return xgboost.XGBClassifier(**options).fit(x, y).get_booster()
+
+
+def light(**options):
+    x, y = people()
+    options = {"n_estimators": 3, "num_leaves": 5, "verbose": -1, "min_child_samples": 5, **options}
+    many, plain = options.pop("many", False), options.get("linear_tree", False)
+    fitted = lightgbm.LGBMClassifier(**options).fit(x.drop(columns="c") if plain else x, y if many else y > 0)
+    return fitted.booster_.model_to_string()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"many": True},
+        {"booster": "dart"},
+        {"tree_method": "exact", "enable_categorical": False, "gamma": 1},
+    ],
+)
+def test_what_xgboost_writes_passes(options):
+    if options.get("enable_categorical") is False:
+        x, y = people()
+        made = xgboost.XGBClassifier(n_estimators=3, tree_method="exact", gamma=1).fit(x[["a", "b"]], y > 0)
+        check_xgboost(bytes(made.get_booster().save_raw("json")))
+    else:
+        check_xgboost(bytes(boost(**options).save_raw("json")))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"many": True}, {"linear_tree": True}, {"min_child_samples": 190}, {"boosting_type": "dart"}],
+)
+def test_what_lightgbm_writes_passes(options):
+    check_lightgbm(light(**options))
+
+
+@pytest.mark.parametrize(
+    ("key", "place", "value", "said"),
+    [
+        ("left_children", 0, 0, "goes round"),
+        ("left_children", 0, 10**8, "a node that there is not"),
+        ("right_children", 0, -7, "a node that there is not"),
+        ("split_indices", 0, 10**8, "a feature that there is not"),
+        ("split_indices", 0, -5, "a feature that there is not"),
+    ],
+)
+def test_trees_of_xgboost_that_lead_nowhere_are_refused(tmp_path, key, place, value, said):
+    document = json.loads(boost().save_raw("json"))
+    document["learner"]["gradient_booster"]["model"]["trees"][0][key][place] = value
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=f"cannot be loaded by xgboost: tree 0 .*{said}"):
+        open_xgboost(path)
+
+
+def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
+    path = tmp_path / "m.json"
+    whole = json.loads(boost().save_raw("json"))
+    for change, said in (
+        (lambda learner: learner["attributes"].update(best_iteration="999999"), "best round"),
+        (lambda learner: learner["gradient_booster"]["model"].update(tree_info=[9, 0, 0]), "of a class"),
+    ):
+        document = json.loads(json.dumps(whole))
+        change(document["learner"])
+        path.write_text(json.dumps(document))
+        with pytest.raises(InputError, match=said):
+            open_xgboost(path)
+    path.write_bytes(b'{"learner":' + b"[" * 200_000 + b"]" * 200_000 + b"}")
+    with pytest.raises(InputError, match="more than 500 levels"):
+        open_xgboost(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (r"^left_child=\S+", "left_child=0", "goes round"),
+        (r"^left_child=\S+", "left_child=100000", "a node that there is not"),
+        (r"^left_child=\S+", "left_child=-100000", "a leaf that there is not"),
+        (r"^split_feature=\S+", "split_feature=1000000", "a feature that there is not"),
+        (r"^num_leaves=\d+", "num_leaves=2000000000", "is not whole"),
+        (r"^threshold=\S+", "threshold=nan", "no number"),
+    ],
+)
+def test_trees_of_lightgbm_that_lead_nowhere_are_refused(tmp_path, old, new, said):
+    text = re.sub(old, new, light(), count=1, flags=re.MULTILINE)
+    path = tmp_path / "m.txt"
+    path.write_text(text)
+    if len(text) != len(light()):
+        with pytest.raises(InputError, match="not as long as it states"):
+            open_lightgbm(path)
+    starts = [found.start() for found in re.finditer(r"^Tree=", text, re.MULTILINE)]
+    stops = [*starts[1:], text.index("\nend of trees") + 1]
+    sizes = " ".join(str(stop - start) for start, stop in zip(starts, stops, strict=True))
+    path.write_text(re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", text, flags=re.MULTILINE))
+    with pytest.raises(InputError, match=f"cannot be loaded by lightgbm: tree 0 .*{said}"):
+        open_lightgbm(path)

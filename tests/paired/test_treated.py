@@ -1,0 +1,159 @@
+"""The first model treated by mitigation as the second one, and audits that are paired or stand beside."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.errors import InputError
+from audits.reports.html import render_report
+from audits.runs.changes import Changes
+from audits.runs.execute import execute
+from audits.runs.registry import AUDITS
+from audits.runs.result import RunResult
+from audits.runs.spec import parse_spec
+
+TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
+MITIGATION = {"mitigation": {**TREATED["treated"], "also": {}}}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """900 people of three groups; the smallest had been refused more often."""
+    folder = tmp_path_factory.mktemp("treated")
+    rng = np.random.default_rng(1)
+    group, skill = rng.choice(list("abc"), 900, p=[0.5, 0.3, 0.2]), rng.normal(size=900)
+    paid = (skill + rng.normal(size=900) - 1.2 * (group == "c") > 0).astype(int)
+    frame = pd.DataFrame({"g": group, "skill": skill, "hours": rng.integers(1, 60, 900), "paid": paid})
+    frame.to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+def spec(*audits: Any, **changes: Any) -> dict[str, Any]:
+    data = {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["g"]}
+    data["features"] = ["skill", "hours", "g"]
+    return {"data": data, "model": {"train": "logistic"}, "audits": list(audits)} | changes
+
+
+@pytest.fixture(scope="module")
+def found(base: Path) -> RunResult:
+    measures = ["false_positive_rate", "squared_error"]
+    asked = (
+        MITIGATION,
+        "groups",
+        {"barycentre": {"permutations": 19, "rounds": 0}},
+        {"rule_sets": {"protected": ["g"], "measures": measures, "permutations": 99, "samples": 100}},
+    )
+    return execute(parse_spec(spec(*asked, compare=TREATED), base))
+
+
+def changes(found: RunResult) -> Changes:
+    assert found.compared is not None
+    return found.compared.changes
+
+
+def of(found: RunResult, name: str) -> Any:
+    return next(each for each in changes(found).audits if each.audit == name)
+
+
+def row(found: RunResult, name: str, where: str) -> Any:
+    return next(each for each in of(found, name).rows if each.where == where)
+
+
+def test_the_treated_model_is_the_one_that_mitigation_chose(found: RunResult) -> None:
+    mitigation = found.audits[0].result
+    step = mitigation.steps[mitigation.chosen]
+    assert mitigation.chosen > 0
+    assert changes(found).models == ("logistic regression", "logistic regression, treated")
+    group = row(found, "groups", "table[g: c].selection_rate")
+    assert group.second.value == pytest.approx(step.favorable_in.value)
+    assert group.first.value == pytest.approx(mitigation.steps[0].favorable_in.value)
+    assert any(f"{step.added} more samples" in note for note in changes(found).notes)
+    assert found.compared.second.spec["compare"]["treated"]["amounts"] == [0.2]  # type: ignore[union-attr]
+
+
+def test_an_audit_that_is_not_paired_stands_beside_and_counts_in_no_correction(found: RunResult) -> None:
+    told = of(found, "mitigation")
+    assert "stand side by side" in told.headline
+    assert len(told.headline.split()) <= 30
+    assert told.rows
+    assert all(each.change.low is None and "samples of its own" in each.change.method for each in told.rows)
+    own = found.audits[0].result.steps[0].accuracy.value
+    assert row(found, "mitigation", "steps[0].accuracy").first.value == own
+    alone = [each.verdict for each in changes(found).across()][1:]
+    rest = Changes(changes(found).models, changes(found).audits[1:])
+    assert [each.verdict for each in rest.across()] == alone
+    assert told.headline in html.unescape(render_report(found, template="comparison"))
+
+
+def test_net_flips_through_the_barycentre_are_paired(base: Path, found: RunResult) -> None:
+    told = row(found, "barycentre", "groups[c].net")
+    people = changes(found).people
+    assert told.change.value == pytest.approx(told.second.value - told.first.value, abs=1e-9)
+    groups = row(found, "groups", "table[g: c].selection_rate")
+    others = [row(found, "groups", f"table[g: {name}].selection_rate") for name in "ab"]
+    n = [each.first.n for each in others]
+    rest = sum(each.change.value * size for each, size in zip(others, n, strict=True)) / sum(n)
+    assert told.change.value == pytest.approx(groups.change.value - rest)
+    assert told.change.low < told.change.value < told.change.high
+    assert len(people) > 0
+    assert row(found, "barycentre", "groups[c].excess").change.low is None
+
+
+def test_measures_of_error_are_paired_person_by_person(base: Path, found: RunResult) -> None:
+    both = changes(found)
+    first, second = found.audits[3].result.measures, found.compared.second.audits[3].result.measures  # type: ignore[union-attr]
+    assert of(found, "rule_sets").looked_at == max(
+        found.audits[3].result.n_distinct, found.compared.second.audits[3].result.n_distinct  # type: ignore[union-attr]
+    ) + sum(max(one.family, two.family) for one, two in zip(first, second, strict=True))  # fmt: skip
+    wrong = row(found, "rule_sets", "measures[False-positive rate].leaderboard[g = c].inside")
+    same = row(found, "groups", "table[g: c].false_positive_rate")
+    assert wrong.change.value == pytest.approx(same.change.value)
+    loss = row(found, "rule_sets", "measures[Squared error].leaderboard[g = c].difference")
+    assert loss.change.value == pytest.approx(loss.second.value - loss.first.value)
+    assert loss.change.low is not None
+    assert both.decided[0].n == 270
+
+
+def test_an_audit_without_pairing_is_shown_beside(base: Path) -> None:
+    """As one that another package brings: its record says nothing of pairs."""
+    AUDITS.add(dataclasses.replace(AUDITS["groups"], paired=None))
+    try:
+        told = of(execute(parse_spec(spec("groups", compare={"model": {"train": "forest"}}), base)), "groups")
+    finally:
+        AUDITS.remove("groups")
+    assert "does not say how its numbers are made of people" in told.headline
+    assert any(each.change.value for each in told.rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"compare": {**TREATED, "model": {"train": "mlp"}}}, "either model or treated"),
+        ({"compare": {"treated": {"also": {}}}}, "compare.treated.also is of the audit alone"),
+        ({"compare": {"treated": {"amounts": [2]}}}, "compare.treated.amounts"),
+        ({"compare": {"treated": "yes"}}, "compare.treated must be a mapping"),
+        ({"compare": {"treated": {"support": 0.9}}}, "compare.treated.support"),
+        (
+            {"compare": TREATED, "model": {"predictions": {"label": "paid"}}},
+            "needs a first model",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_treatment_is_told(base: Path, change: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as told:
+        execute(parse_spec(spec("groups", **change), base))
+    assert said in str(told.value)
+
+
+def test_persons_with_several_rows_are_refused(base: Path) -> None:
+    document = spec("groups", compare={"treated": {}})
+    document["data"] |= {"person": "hours", "features": ["skill", "g"]}
+    with pytest.raises(InputError, match=r"compare.treated takes each row as one independent person"):
+        execute(parse_spec(document, base))

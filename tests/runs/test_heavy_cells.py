@@ -1,0 +1,48 @@
+"""One cell of ±1e308: a training or a matching by standard deviations that it would blind is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audits.errors import InputError
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
+
+PAIR = {"source": {"g": "a"}, "target": {"g": "b"}, "permutations": 0}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("heavy")
+    rng = np.random.default_rng(1)
+    x, group = rng.normal(size=240), rng.choice(["a", "b"], 240)
+    frame = pd.DataFrame({"g": group, "x": x, "y": (x + rng.normal(size=240) > 0).astype(int)})
+    frame.loc[6, "x"] = -1e308
+    frame.to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+def run(base: Path, model: dict[str, Any], *audits: Any) -> Any:
+    data = {"path": "people.csv", "label": "y", "favorable": 1, "protected": ["g"], "features": ["x"]}
+    return execute(parse_spec({"data": data, "model": model, "audits": list(audits)}, base))
+
+
+@pytest.mark.parametrize("kind", ["logistic", "mlp", "project", "sensr", "reductions"])
+def test_no_model_that_scales_is_trained_on_it(base: Path, kind: str) -> None:
+    with pytest.raises(InputError, match=r"'x' does \(row 7: -1e\+308; everybody else lies between"):
+        run(base, {"train": kind}, "groups")
+
+
+def test_trees_learn_from_order_alone(base: Path) -> None:
+    assert run(base, {"train": "boosting"}, "groups").model["quality"]["accuracy"]["value"] > 0.6
+
+
+@pytest.mark.parametrize("audit", [{"flipset": PAIR}, {"barycentre": {"permutations": 0}}, "recourse"])
+def test_nobody_is_matched_by_it(base: Path, audit: Any) -> None:
+    with pytest.raises(InputError, match="carry a column's whole spread"):
+        run(base, {"predictions": {"label": "y"}}, audit)

@@ -1,0 +1,89 @@
+"""Tables of results on disk: the same as in memory, looked at where they lie, and never taken on trust."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from audits.mapped import read_mapped, write_mapped
+from audits.runs.executing.sandbox import resident_memory
+
+MANY = 2_000_000
+
+
+def frames():
+    number = pd.Index([3, 7, 9], name="row")
+    return {
+        "mixed": pd.DataFrame(
+            {
+                "a": [1.0, np.nan, 3.0],
+                "b": ["x", None, "ä"],
+                "c": [True, False, True],
+                "d": [True, None, False],
+                "e": pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
+                "f": np.array([1, 2, 3], dtype=np.int8),
+                "g": pd.Series([None] * 3, dtype=object),
+                "h": pd.Categorical(["u", "v", "u"]),
+                "i": pd.array([True, False, True], dtype="boolean"),
+                "j": pd.array([True, None, True], dtype="boolean"),
+                "k": pd.array([1, None, 3], dtype="Int64"),
+                "l": pd.array([1.5, None, 3], dtype="Float64"),
+                "m": np.array([1.5, np.nan, 3], dtype=np.float32),
+            },
+        ).set_axis(number),
+        "empty": pd.DataFrame(),
+        "nobody": pd.DataFrame({"a": pd.Series(dtype=float), "b": pd.Series(dtype=bool)}),
+        "named": pd.DataFrame({"a": [1.0, np.nan]}, index=pd.Index(["é", "b"], name="name")),
+        "plain": pd.DataFrame({"row": [1, 2], "b": [False, True]}),
+    }
+
+
+@pytest.mark.parametrize("name", list(frames()))
+def test_a_table_comes_back_as_it_does_from_parquet(tmp_path, name):
+    frame = frames()[name]
+    write_mapped(frame, tmp_path / "t.arrow")
+    frame.to_parquet(tmp_path / "t.parquet")
+    back = read_mapped(tmp_path / "t.arrow")
+    pd.testing.assert_frame_equal(back, pd.read_parquet(tmp_path / "t.parquet"))
+    for column in back.columns:  # who works on it has a copy of his own
+        back[column] = None
+    pd.testing.assert_frame_equal(read_mapped(tmp_path / "t.arrow"), pd.read_parquet(tmp_path / "t.parquet"))
+
+
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="memory is told by /proc")
+def test_what_is_opened_takes_no_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=MANY), "b": rng.random(MANY) < 0.5, "c": np.arange(MANY)})
+    frame["d"] = pd.array(np.resize(["one", "another"], MANY), dtype="str")
+    frame.loc[5, "a"] = np.nan
+    write_mapped(frame, tmp_path / "t.arrow")
+    before = resident_memory(os.getpid()), pa.total_allocated_bytes()
+    opened = [read_mapped(tmp_path / "t.arrow") for _ in range(10)]
+    assert opened[9].iloc[MANY // 2].to_dict() == frame.iloc[MANY // 2].to_dict()
+    assert pa.total_allocated_bytes() - before[1] < 1 << 20
+    own = sum(int(frame.memory_usage(index=False)[name]) for name in ("a", "b", "c"))
+    assert resident_memory(os.getpid()) - before[0] < own, "ten times less than ten copies"
+
+
+def test_damage_is_told_and_leads_nowhere(tmp_path):
+    path = tmp_path / "t.arrow"
+    offsets = pa.py_buffer(np.array([0, 2**40, 5, 3], dtype="i8").tobytes())
+    wrong = pa.LargeStringArray.from_buffers(3, offsets, pa.py_buffer(b"abc"))
+    table = pa.table({"a": wrong}).replace_schema_metadata({b"evenhand.booleans": json.dumps([])})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(ValueError, match="offset"):
+        read_mapped(path)
+    write_mapped(frames()["mixed"], path)
+    held, whole = read_mapped(path), path.read_bytes()
+    write_mapped(frames()["empty"], path)
+    pd.testing.assert_frame_equal(held, frames()["mixed"], check_dtype=False)
+    for cut in (0, 10, 50, len(whole) // 2, len(whole) - 9):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ValueError, match=r"\w"):
+            read_mapped(path)
