@@ -64,8 +64,11 @@ def of_everybody(
     InputError
         If a later batch cannot be read as the rows drawn were.
     """
-    if why_no_more(spec.data):
-        return found
+    cannot = why_no_more(spec.data)
+    if cannot:
+        why = f"Everybody could not be measured, as {cannot} is not done batch by batch"
+        warnings = (f"{why}: numbers are of those drawn.", *found.result.warnings)
+        return dataclasses.replace(found, result=dataclasses.replace(found.result, warnings=warnings))
     rng = np.random.default_rng(np.random.SeedSequence([spec.seed, place, _LOT]))
     audit = AUDITS[found.name]
     fold: Fold | None = audit.fold(subject, spec.audits[place].options, found.result, rng)
@@ -78,7 +81,7 @@ def of_everybody(
         for done, (part, people) in _parts(spec, subject, fold):
             progress(done, f"Measuring everybody: {found.name.replace('_', ' ')}")
             whole = part if whole is None else fold.merge(whole, part)
-            rows = pa.Table.from_pandas(people)
+            rows = pa.Table.from_pandas(people, preserve_index=True)  # ranges too, which need no column
             writer = writer or pq.ParquetWriter(everybody, rows.schema)
             writer.write_table(rows)
     finally:
