@@ -86,17 +86,7 @@ def _one_group(result: BarycentreResult, data: DataHeld) -> None:
         required=True,
         **state.choice("all-way"),
     )
-    if result.report(group, way):
-        ranking = st.segmented_control(
-            "Ranked by",
-            list(_RANKINGS),
-            format_func=_RANKINGS.__getitem__,
-            default="difference",
-            required=True,
-            **state.choice("all-ranking"),
-        )
-        exhibit = transparency_exhibit(result, group, way, by_sign=ranking == "sign")
-        show_exhibit(exhibit, name="all-transparency")
+    _transparency(result, group, way)
     people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
     size = count(float((people[way] * people["people"]).sum()))
     st.subheader(notices.label(f"{_WAYS[way]}: {size} {people_in(group)}", longest=120), anchor=False)
@@ -130,6 +120,22 @@ def _one_group(result: BarycentreResult, data: DataHeld) -> None:
     )
     if chosen is not None and chosen in result.people.index:
         _person(result, chosen, data, columns)
+
+
+def _transparency(result: BarycentreResult, group: str, way: str) -> None:
+    """Draw how those who flip differ from their counterparts, in either ranking."""
+    if not result.report(group, way):
+        return
+    ranking = st.segmented_control(
+        "Ranked by",
+        list(_RANKINGS),
+        format_func=_RANKINGS.__getitem__,
+        default="difference",
+        required=True,
+        **state.choice("all-ranking"),
+    )
+    exhibit = transparency_exhibit(result, group, way, by_sign=ranking == "sign")
+    show_exhibit(exhibit, name="all-transparency")
 
 
 def _person(result: BarycentreResult, row: Hashable, data: DataHeld, columns: list[str]) -> None:

@@ -172,9 +172,7 @@ async def _monitor(request: Request, scope: str = "send", *, now: bool = False) 
         if len(identity) > 64 or not identity.isalnum():
             raise InputError("monitor", "must be one that exists", identity)
         found = await INGEST.find(identity, now=now)
-        if not now and not any(
-            found.opens(token, each) for each in SCOPES
-        ):  # made elsewhere just now?
+        if not now and not any(found.opens(token, each) for each in SCOPES):  # made elsewhere just now?
             found = await INGEST.find(identity, now=True)
     except InputError as error:
         raise _Refused(404, str(error)) from None

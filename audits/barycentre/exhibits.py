@@ -41,16 +41,7 @@ def section(result: BarycentreResult) -> Section:
     if result.report(worst.group, worst.way):
         exhibits.append(transparency_exhibit(result, worst.group, worst.way))
     if all(each.everybody is not None for each in result.groups):
-        exhibits.append(
-            Exhibit(
-                "everybody",
-                "The same against everybody",
-                "Every group matched with the people of all groups together, its own too, instead of with "
-                "the others alone: the larger a group, the more of its people meet people of their own.",
-                lambda: figures.everybody(result),
-                result.to_frame,
-            )
-        )
+        exhibits.append(_everybody(result))
     exhibits.append(
         Exhibit(
             "distances",
@@ -102,4 +93,15 @@ def transparency_exhibit(result: BarycentreResult, group: str, way: str, *, by_s
         "consistently it has that sign (1: always more than the counterpart).",
         partial(figures.transparency, result, group, way, by_sign=by_sign),
         partial(result.transparency_frame, group, way, by_sign=by_sign),
+    )
+
+
+def _everybody(result: BarycentreResult) -> Exhibit:
+    return Exhibit(
+        "everybody",
+        "The same against everybody",
+        "Every group matched with the people of all groups together, its own too, instead of with the others "
+        "alone: the larger a group, the more of its people meet people of their own.",
+        lambda: figures.everybody(result),
+        result.to_frame,
     )

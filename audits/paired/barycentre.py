@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.barycentre.result import BarycentreResult, GroupFlips
 from audits.paired.moved import Moved, People, apart, linear_moved, share_moved
-from audits.paired.pairing import Pairing, Row, other_people, people_of, same_people
+from audits.paired.pairing import Pairing, Row, beside, other_people, people_of, same_people
 from audits.stats import Estimate
 from audits.stats.words import people_in
 
@@ -45,7 +45,8 @@ def paired(first: BarycentreResult, second: BarycentreResult, subjects: Any = No
         np.isclose(each.share, sizes[inside[each.group]].sum() / sizes.sum(), rtol=1e-6)
         for each in second.groups
     )
-    rows, then = [], {each.group: each for each in first.groups}
+    rows: list[Row] = []
+    then = {each.group: each for each in first.groups}
     material = float(second.options["material"])
     for each in second.groups:
         name, who, before = each.group, people_in(each.group), then[each.group]
@@ -65,19 +66,16 @@ def paired(first: BarycentreResult, second: BarycentreResult, subjects: Any = No
 
 def _beside(place: str, who: str, before: GroupFlips, after: GroupFlips) -> Iterator[Row]:
     """Yield what stands side by side only."""
-    for key, words, why in (
-        ("only_self", f"{who} favored only as themselves", _SHARED),
-        ("only_counterpart", f"{who} favored only as their counterparts", _SHARED),
-        ("excess", f"flips of {who} above chance", _CHANCE),
+    for key, words in (
+        ("only_self", f"{who} favored only as themselves"),
+        ("only_counterpart", f"{who} favored only as their counterparts"),
     ):
-        sides = [
-            each if isinstance(each, Estimate) else Estimate(each, None, None, after.people, "")
-            for each in (getattr(before, key), getattr(after, key))
-        ]
-        known = None not in (sides[0].value, sides[1].value)
-        value = sides[1].value - sides[0].value if known else None
-        moved = Moved(value, after.people, np.zeros(0), None, f"no interval: {why}")
-        yield Row(f"{place}.{key}", words, *sides, moved, "share", judged=False)
+        first, second = (
+            Estimate(getattr(each, key), None, None, each.people, "") for each in (before, after)
+        )
+        yield beside(f"{place}.{key}", words, (first, second), "share", _SHARED)
+    words = f"flips of {who} above chance"
+    yield beside(f"{place}.excess", words, (before.excess, after.excess), "share", _CHANCE)
 
 
 def _weighted(

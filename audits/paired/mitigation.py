@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from audits.mitigation.result import MitigationResult, Step
-from audits.paired.moved import Moved
-from audits.paired.pairing import Kind, Pairing, Row
+from audits.paired.pairing import Kind, Pairing, Row, beside
 from audits.stats.words import count
 
 __all__ = ["paired"]
@@ -44,9 +41,5 @@ def _rows(place: int, steps: tuple[Step, Step], rule_set: str, *, alike: bool) -
     how = f"with {count(after.added)} samples" if after.added else "as the model was"
     for name, (words, kind) in _NUMBERS.items():
         sides = getattr(before, name), getattr(after, name)
-        known = alike and None not in (sides[0].value, sides[1].value)
-        value = sides[1].value - sides[0].value if known else None
-        why = f"no interval: {_OWN if alike else _OTHERS}"
-        moved = Moved(value, sides[1].n, np.zeros(0), None, why)
         said = f"{words.format(who=f'people with {rule_set}')}, {how}"
-        yield Row(f"steps[{place}].{name}", said, *sides, moved, kind, judged=False)
+        yield beside(f"steps[{place}].{name}", said, sides, kind, _OWN if alike else _OTHERS, alike=alike)

@@ -12,7 +12,7 @@ from audits.stats import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Kind", "Pairing", "Row", "other_people", "people_of", "same_people"]
+__all__ = ["Kind", "Pairing", "Row", "beside", "other_people", "people_of", "same_people"]
 
 Kind = Literal["gap", "share", "number"]
 """A signed difference of two shares, 0 where groups are alike; a share; any other number."""
@@ -80,6 +80,25 @@ _UNPAIRED = "no paired interval is known for it"
 def same_people(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     """Whether two tables have the same rows in the same order."""
     return len(first) > 0 and first.index.equals(second.index)
+
+
+def beside(
+    where: str, name: str, both: tuple[Estimate, Estimate], kind: Kind, why: str, *, alike: bool = True
+) -> Row:
+    """Return a number of both models side by side, whose change has no interval, and why.
+
+    Parameters
+    ----------
+    alike : bool
+        Whether the two are about the same, so that their difference says anything.
+    """
+    import numpy as np
+
+    first, second = both
+    known = alike and first.value is not None and second.value is not None
+    value = float(second.value or 0.0) - float(first.value or 0.0) if known else None
+    moved = Moved(value, second.n, np.zeros(0), None, f"no interval: {why}")
+    return Row(where, name, first, second, moved, kind, judged=False)
 
 
 def other_people() -> Pairing:

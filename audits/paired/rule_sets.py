@@ -66,7 +66,7 @@ def _values(
         for subject, result in zip(subjects, both, strict=True)
     ):
         return None
-    first, second = (np.asarray(values_of(each, name), dtype=float) for each in subjects)  # type: ignore[arg-type]
+    first, second = (np.asarray(values_of(each, name), dtype=float) for each in subjects)
     return first, second
 
 
@@ -95,20 +95,20 @@ def _measured(
             }
             place = f"measures[{second.name}].leaderboard[{row.rule_set}]"
             who, what = f"people with {row.rule_set}", second.name[0].lower() + second.name[1:]
-            gaps = [
+            words = f"gap in {what} between {who} and everyone else"
+            first, after = (
                 _stated_gap(each, row.rule_set, people, inside, side)
                 for each, side in zip(measures, values, strict=True)
-            ]
-            words = f"gap in {what} between {who} and everyone else"
+            )
             gap = apart(moved["outside"], moved["inside"], people)
-            yield Row(f"{place}.difference", words, *gaps, gap, kind, material=material)
+            yield Row(f"{place}.difference", words, first, after, gap, kind, material=material)
+            of: Kind = "share" if second.share else "number"
             for key, words in (("inside", f"{what} of {who}"), ("outside", f"{what} of everyone but {who}")):
-                stated = [
+                first, after = (
                     _stated_mean(each, row.rule_set, key, people, parts[key], side)
                     for each, side in zip(measures, values, strict=True)
-                ]
-                of = "share" if second.share else "number"
-                yield Row(f"{place}.{key}", words, *stated, moved[key], of, judged=False)
+                )
+                yield Row(f"{place}.{key}", words, first, after, moved[key], of, judged=False)
 
 
 def _stated_gap(

@@ -154,7 +154,8 @@ def _treated(spec: Spec, one: _Prepared, progress: Progress) -> tuple[_Prepared,
     from audits.runs.treating import named, treated_model  # late: few runs treat a model
 
     second = spec.of_second()
-    options = build(AUDITS["mitigation"].options, dict(spec.compare.treated or {}), "compare.treated")  # type: ignore[union-attr]
+    treated = {} if spec.compare is None else dict(spec.compare.treated or {})
+    options: Any = build(AUDITS["mitigation"].options, treated, "compare.treated")
     rng = np.random.default_rng(np.random.SeedSequence([spec.seed, 0]))
     try:
         subject, notes = treated_model(

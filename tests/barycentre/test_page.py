@@ -54,6 +54,10 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
         "One way more than the other, and more than chance",
         "Who flips among people in “c”",
     ]
+    assert "How people in “c” who flip differ from their counterparts" in headers
+    assert "The same against everybody" in headers
+    at.segmented_control(key="all-ranking").set_value("sign").run()
+    assert not at.exception
     assert at.selectbox(key="all-group").value == "c"
     flipped = found.result.people.query("group == 'c' and only_counterpart > 0")
     row = flipped.sort_values("only_counterpart", ascending=False, kind="stable").index[0]
