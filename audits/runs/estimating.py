@@ -113,7 +113,7 @@ def estimate(spec: Spec) -> Expected:
 
 
 def _models(spec: Spec) -> list[Train | None]:
-    return [spec.model.train, *([] if spec.compare is None else [spec.compare.model.train])]
+    return [spec.model.train, *([] if spec.compare is None else [spec.of_second().model.train])]
 
 
 def _first_rows(spec: Spec) -> tuple[Table, int, bool]:

@@ -11,7 +11,7 @@ import dataclasses
 import os
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -76,10 +76,24 @@ def of_everybody(
         return found
     folder = tempfile.TemporaryDirectory(prefix="evenhand-")
     everybody = Path(folder.name) / "everybody.parquet"
+    told = f"Measuring everybody: {found.name.replace('_', ' ')}"
+    result = fold.finish(
+        _folded(_parts(spec, subject, fold), fold, everybody, lambda done: progress(done, told))
+    )
+    return dataclasses.replace(found, result=result, everybody=everybody, folder=folder)
+
+
+def _folded(
+    parts: Iterator[tuple[float, tuple[Any, pd.DataFrame]]],
+    fold: Fold,
+    everybody: Path,
+    progress: Callable[[float], None],
+) -> Any:
+    """Return all parts as one, and write the people of each as they come."""
     whole, writer = None, None
     try:
-        for done, (part, people) in _parts(spec, subject, fold):
-            progress(done, f"Measuring everybody: {found.name.replace('_', ' ')}")
+        for done, (part, people) in parts:
+            progress(done)
             whole = part if whole is None else fold.merge(whole, part)
             rows = pa.Table.from_pandas(people, preserve_index=True)  # ranges too, which need no column
             writer = writer or pq.ParquetWriter(everybody, rows.schema)
@@ -87,7 +101,7 @@ def of_everybody(
     finally:
         if writer is not None:
             writer.close()
-    return dataclasses.replace(found, result=fold.finish(whole), everybody=everybody, folder=folder)
+    return whole
 
 
 def _parts(spec: Spec, subject: Subject, fold: Fold) -> Iterator[tuple[float, tuple[Any, pd.DataFrame]]]:
