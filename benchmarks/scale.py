@@ -16,9 +16,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from onnx import TensorProto, helper, numpy_helper
 
 from audits.runs.documents import dump_yaml
 
@@ -56,20 +58,46 @@ def write(path: Path, rows: int, more: int) -> None:
 def bare(path: Path, columns: list[str]) -> float:
     """Return the processor time of Arrow reading the columns and grouping by the categories among them."""
     start = time.process_time()
-    keys = [name for name in columns if name != "score"]
-    ds.dataset(path).to_table(columns=columns).group_by(keys).aggregate(
-        [("score", "mean"), ([], "count_all")]
-    )
+    keys = [name for name in columns if name in {"sex", "race", "age", "repaid"}]
+    ds.dataset(path).to_table(columns=columns).group_by(keys).aggregate([([], "count_all")])
     return time.process_time() - start
 
 
-def command(folder: Path, path: Path, data: dict, audit: dict) -> tuple[float, float, float]:
+def network(path: Path, columns: list[str]) -> None:
+    """Write an ONNX network of two layers of 64 units over `columns`, with weights drawn by lot."""
+    rng = np.random.default_rng(0)
+    shapes = [(len(columns), 64), (64, 64), (64, 1)]
+    weights = [
+        numpy_helper.from_array(np.float32(rng.normal(size=shape) / np.sqrt(shape[0])), f"w{k}")
+        for k, shape in enumerate(shapes)
+    ]
+    steps = [
+        ("Concat", columns, "all"),
+        ("MatMul", ["all", "w0"], "h0"),
+        ("Relu", ["h0"], "a0"),
+        ("MatMul", ["a0", "w1"], "h1"),
+        ("Relu", ["h1"], "a1"),
+        ("MatMul", ["a1", "w2"], "h2"),
+        ("Sigmoid", ["h2"], "good"),
+        ("Sub", ["one", "good"], "bad"),
+        ("Concat", ["bad", "good"], "probabilities"),
+    ]
+    nodes = [
+        helper.make_node(kind, given, [out], **({"axis": 1} if kind == "Concat" else {}))
+        for kind, given, out in steps
+    ]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 1]) for name in columns]
+    outputs = [helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 2])]
+    one = numpy_helper.from_array(np.float32([[1.0]]), "one")
+    graph = helper.make_graph(nodes, "network", inputs, outputs, [*weights, one])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+    model.ir_version = 8
+    onnx.save(model, path)
+
+
+def command(folder: Path, path: Path, data: dict, model: dict, audit: dict) -> tuple[float, float, float]:
     """Return wall time, processor time and peak memory in GB of ``run``."""
-    spec = {
-        "data": {"path": path.name, **data},
-        "model": {"predictions": {"score": "score"}},
-        "audits": [audit],
-    }
+    spec = {"data": {"path": path.name, **data}, "model": model, "audits": [audit]}
     (folder / "spec.yaml").write_text(dump_yaml(spec), encoding="utf-8")
     before, start = _spent(), time.perf_counter()
     process = subprocess.Popen(
@@ -92,29 +120,63 @@ def _spent() -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--millions", type=int, nargs="+", default=[2, 10])
+    parser.add_argument("--millions", type=float, nargs="+", default=[2, 10])
+    parser.add_argument("--only", metavar="WORD", help="only the work whose name holds it")
     chosen = parser.parse_args()
     labelled = {"protected": ["sex", "race", "age"], "label": "repaid", "favorable": 1}
+    scored = {"predictions": {"score": "score"}}
+    brought, one = {"path": "network.onnx"}, {**labelled, "protected": ["sex"]}
+    few, many = ["x0", "x1", "age", "score"], [f"x{k}" for k in range(35)]
     work = (
         (
             "groups, 20 columns",
             15,
             _USED,
             {**labelled, "bins": {"age": [18, 30, 45, 60, 90]}},
+            scored,
             {"groups": {}},
         ),
-        ("rule_sets, 5 columns", 0, _USED[:4], {"protected": ["sex", "race", "age"]}, {"rule_sets": {}}),
+        (
+            "rule_sets, 5 columns",
+            0,
+            _USED[:4],
+            {"protected": ["sex", "race", "age"]},
+            scored,
+            {"rule_sets": {}},
+        ),
+        (
+            "sensitivity, 4 features, 200,000 rows drawn and everybody measured",
+            2,
+            [*few, "sex", "repaid"],
+            {**one, "features": few, "draw": 200_000},
+            brought,
+            {"sensitivity": {}},
+        ),
+        (
+            "loss_ratio, 35 features, 100,000 rows drawn",
+            35,
+            [*many, "sex", "repaid"],
+            {**one, "features": many, "draw": 100_000},
+            brought,
+            {"loss_ratio": {"steps": 500}},
+        ),
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for what, more, columns, data, audit in work:
+        for what, more, columns, data, model, audit in work:
+            if chosen.only and chosen.only not in what:
+                continue
+            if "path" in model:
+                network(folder / "network.onnx", data["features"])
             for millions in chosen.millions:
                 path = folder / "people.parquet"
-                write(path, millions * _STEP, more)
-                wall, spent, memory = command(folder, path, data, audit)
+                write(path, int(millions * _STEP), more)
+                wall, spent, memory = command(folder, path, data, model, audit)
                 alone = bare(path, columns)
-                print(f"{what}, {millions} M rows: {wall:.1f} s, {spent:.1f} s of processor, {memory:.2f} GB")
-                print(f"  Arrow alone: {alone:.1f} s of processor time")
+                print(
+                    f"{what}, {millions:g} M rows: {wall:.1f} s, {spent:.1f} s of processor, {memory:.2f} GB"
+                )
+                print(f"  Arrow alone: {alone:.2f} s of processor time; {spent / alone:.0f} times as much")
 
 
 if __name__ == "__main__":

@@ -87,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     _running(run)
     run.add_argument("--no-save", action="store_true", help="keep nothing among the saved audits")
+    run.add_argument(
+        "--estimate",
+        action="store_true",
+        help="run nothing: tell about how long it takes, and how much memory",
+    )
     run.add_argument("--title", metavar="TEXT", default="", help="title of the saved audit")
     run.set_defaults(command=_run)
 
@@ -443,6 +448,10 @@ def _wishes(chosen: argparse.Namespace) -> Wishes:
 
 
 def _run(chosen: argparse.Namespace) -> tuple[int, str]:
+    if chosen.estimate:
+        from audits.cli.estimate import estimated
+
+        return 0, estimated(chosen.spec)
     from audits.cli.run import run
 
     wishes = replace(_wishes(chosen), save=not chosen.no_save, title=chosen.title)

@@ -19,12 +19,13 @@ def _usual(data: AuditData) -> dict[str, Any] | None:
     return {} if data.protected else None
 
 
-_TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
+_TRAINING = {"logistic": 0.1, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
 def _seconds(options: GroupsOptions, size: Size) -> float:
     """Training comes first where a model is trained here; counting is quick, the bootstrap little more."""
-    return 1.0 + _TRAINING.get(size.trained or "", 0.0) + 4e-4 * options.bootstrap
+    training = _TRAINING.get(size.trained or "", 0.0) * max(size.rows / 6_000, 0.05)
+    return 0.2 + training + 2e-4 * options.bootstrap + 1e-6 * size.rows
 
 
 def _counted(options: GroupsOptions, _data: DataSpec) -> dict[str, Asked]:

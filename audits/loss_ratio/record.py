@@ -9,7 +9,7 @@ __all__ = ["AUDIT"]
 
 
 _TRAINING = {  # seconds for 20,000 rows
-    "logistic": 1.0,
+    "logistic": 0.2,
     "forest": 4.0,
     "boosting": 4.0,
     "mlp": 12.0,
@@ -24,11 +24,11 @@ _HELD_OUT = 0.3  # of all rows, where a model is trained on the others
 
 def _seconds(options: LossRatioOptions, size: Size) -> float:
     thousands = size.rows / (_HELD_OUT if size.trained else 1.0) / 20_000
-    start = 2.0 + _TRAINING.get(size.trained or "", 0.0) * thousands
+    start = 1.0 + _TRAINING.get(size.trained or "", 0.0) * thousands
     turns = 1 + (len(options.misspecified.angles) if options.misspecified else 0)
     if size.trained not in _GRADIENT:
         return start + turns * _SEARCH * min(1.0, size.rows / 20_000)
-    flow = 4e-10 * size.rows * options.steps_for(number=False) * 64 * (size.width + 64)
+    flow = 1.2e-10 * size.rows * options.steps_for(number=False) * 64 * (size.width + 64)
     each = sum(_TRAINING[name] * max(thousands, 0.2) + flow for name in options.compare)
     return start + turns * flow + options.splits * each
 

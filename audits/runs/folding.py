@@ -11,7 +11,7 @@ import dataclasses
 import os
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -64,8 +64,11 @@ def of_everybody(
     InputError
         If a later batch cannot be read as the rows drawn were.
     """
-    if why_no_more(spec.data):
-        return found
+    cannot = why_no_more(spec.data)
+    if cannot:
+        why = f"Everybody could not be measured, as {cannot} is not done batch by batch"
+        warnings = (f"{why}: numbers are of those drawn.", *found.result.warnings)
+        return dataclasses.replace(found, result=dataclasses.replace(found.result, warnings=warnings))
     rng = np.random.default_rng(np.random.SeedSequence([spec.seed, place, _LOT]))
     audit = AUDITS[found.name]
     fold: Fold | None = audit.fold(subject, spec.audits[place].options, found.result, rng)
@@ -73,18 +76,32 @@ def of_everybody(
         return found
     folder = tempfile.TemporaryDirectory(prefix="evenhand-")
     everybody = Path(folder.name) / "everybody.parquet"
+    told = f"Measuring everybody: {found.name.replace('_', ' ')}"
+    result = fold.finish(
+        _folded(_parts(spec, subject, fold), fold, everybody, lambda done: progress(done, told))
+    )
+    return dataclasses.replace(found, result=result, everybody=everybody, folder=folder)
+
+
+def _folded(
+    parts: Iterator[tuple[float, tuple[Any, pd.DataFrame]]],
+    fold: Fold,
+    everybody: Path,
+    progress: Callable[[float], None],
+) -> Any:
+    """Return all parts as one, and write the people of each as they come."""
     whole, writer = None, None
     try:
-        for done, (part, people) in _parts(spec, subject, fold):
-            progress(done, f"Measuring everybody: {found.name.replace('_', ' ')}")
+        for done, (part, people) in parts:
+            progress(done)
             whole = part if whole is None else fold.merge(whole, part)
-            rows = pa.Table.from_pandas(people)
+            rows = pa.Table.from_pandas(people, preserve_index=True)  # ranges too, which need no column
             writer = writer or pq.ParquetWriter(everybody, rows.schema)
             writer.write_table(rows)
     finally:
         if writer is not None:
             writer.close()
-    return dataclasses.replace(found, result=fold.finish(whole), everybody=everybody, folder=folder)
+    return whole
 
 
 def _parts(spec: Spec, subject: Subject, fold: Fold) -> Iterator[tuple[float, tuple[Any, pd.DataFrame]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -121,7 +123,7 @@ def test_features_parts_are_those_of_the_drawn_up_to_chance(found):
 
 
 def test_batches_change_nothing_and_results_come_back(spec, found, monkeypatch, tmp_path):
-    monkeypatch.setattr(reading, "BATCH_ROWS", 700)
+    monkeypatch.setattr(reading, "BATCH_ROWS", 12)  # of some nobody is left out
     again = execute(spec)
     for one, other in zip(again.audits[0].result.groups, found.result.groups, strict=True):
         assert one.ratio.low == pytest.approx(other.ratio.low, rel=1e-9)
@@ -132,3 +134,10 @@ def test_batches_change_nothing_and_results_come_back(spec, found, monkeypatch, 
     pd.testing.assert_frame_equal(
         pd.read_parquet(loaded.everybody), pd.read_parquet(again.audits[0].everybody)
     )
+
+
+def test_what_cannot_be_done_to_a_batch_is_named(spec):
+    data = dataclasses.replace(spec.data, missing="impute")
+    found = execute(dataclasses.replace(spec, data=data)).audits[0]
+    assert found.everybody is None
+    assert "data.missing is not done batch by batch" in found.result.warnings[0]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.data.files.batches import held_batches
+from audits.data.files.batches import held_batches, open_batches
 from audits.data.files.drawing_rows import draw_rows
 from audits.errors import InputError
 from audits.runs.execute import execute
@@ -119,3 +119,17 @@ def test_rows_can_be_drawn_of_any_parquet_and_of_no_other_file(folder, tmp_path)
         execute(spec_of(tmp_path, rules, path="people.csv", draw=1000))
     with pytest.raises(InputError, match=r"data\.person cannot be used where rows are drawn"):
         execute(spec_of(folder, rules, draw=1000, person="id"))
+
+
+def test_batches_are_as_small_as_the_memory_given(folder, monkeypatch):
+    def sizes():
+        batches = open_batches([folder])
+        return [batch.num_rows for batch in batches.read(batches.schema.names)]
+
+    assert max(sizes()) == ROWS // 3
+    monkeypatch.setenv("EVENHAND_MEMORY", "4")  # megabytes: 8,000 cells of 6 columns
+    assert max(sizes()) == 1333
+    assert sum(sizes()) == ROWS
+    monkeypatch.setenv("EVENHAND_MEMORY", "much")
+    with pytest.raises(InputError, match="EVENHAND_MEMORY must be a number of megabytes"):
+        sizes()

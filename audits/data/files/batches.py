@@ -7,6 +7,7 @@ sees is the one conversion of `audits.data.files.typed_tables`, whatever the row
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = ["BATCH_ROWS", "Batches", "held_batches", "open_batches"]
 
 BATCH_ROWS = 2**18
 _BATCH_CELLS = 2**23
+_CELL_BYTES = 500  # of a batch: read ahead, as a frame, as points, in each of two threads
 _BROKEN = (pa.ArrowException, OSError)
 _READ_AHEAD = 2  # batches: more of them only wait in memory
 
@@ -119,11 +121,13 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
         kind = "Parquet" if parquet else format_of(paths[0])
         raise InputError("path", f"must hold {kind} files that can be read", named) from None
 
+    cells = _most_cells()
+
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         try:
             yield from data.to_batches(
                 columns=list(columns),
-                batch_size=min(BATCH_ROWS, max(1024, _BATCH_CELLS // max(len(columns), 1))),
+                batch_size=min(BATCH_ROWS, max(1024, cells // max(len(columns), 1))),
                 fragment_readahead=1,
                 batch_readahead=_READ_AHEAD,
             )
@@ -133,6 +137,20 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
 
     ends = _stated_ends(pieces) if parquet else (lambda _: None)
     return Batches(data.schema, sum(file.rows for file in files), files, read, ends)
+
+
+def _most_cells() -> int:
+    """Return the cells of a batch: by what ``EVENHAND_MEMORY``, in megabytes, lets batches take."""
+    given = os.environ.get("EVENHAND_MEMORY")
+    if given is None:
+        return _BATCH_CELLS
+    try:
+        megabytes = float(given)
+    except ValueError:
+        megabytes = -1.0
+    if not 1 <= megabytes < 1e9:
+        raise InputError("EVENHAND_MEMORY", "must be a number of megabytes from 1", given)
+    return min(_BATCH_CELLS, int(megabytes * 1e6 / _CELL_BYTES))
 
 
 def _check_same(file: ds.Fragment, first: ds.Fragment) -> None:

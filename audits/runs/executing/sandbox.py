@@ -46,8 +46,9 @@ _PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
 
 # kept from the server's environment; never the address of its database, nor anybody's keys
 _KEPT = {
-    "EVENHAND_ENDPOINT_HOSTS", "EVENHAND_HOME", "EVENHAND_MAX_FILE_MB", "EVENHAND_SCORE_SECONDS",
-    "EVENHAND_THREADS", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PYTHONPATH", "SYSTEMROOT", "TZ",
+    "EVENHAND_ENDPOINT_HOSTS", "EVENHAND_HOME", "EVENHAND_MAX_FILE_MB", "EVENHAND_MEMORY",
+    "EVENHAND_SCORE_SECONDS", "EVENHAND_THREADS", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
+    "PYTHONPATH", "SYSTEMROOT", "TZ",
 }  # fmt: skip
 
 # numbers of system calls: x86-64, ARM64

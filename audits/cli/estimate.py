@@ -1,0 +1,47 @@
+"""``run --estimate``: about how long a spec takes, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from audits.cli.words import wrapped
+from audits.runs.documents import load_document
+from audits.runs.estimating import estimate
+from audits.runs.executing.threads import fixed_threads
+from audits.runs.fetching import fetched
+from audits.runs.spec import parse_spec
+
+__all__ = ["estimated"]
+
+_HOW = {
+    "held": "all {rows:,} rows are held in memory",
+    "drawn": "{drawn:,} of {rows:,} rows are drawn by lot",
+    "counted": "{rows:,} rows are counted batch by batch",
+}
+
+
+def estimated(path: Path) -> str:
+    """Return what a run of the spec at `path` takes, in words.
+
+    Raises
+    ------
+    InputError
+        As `audits.runs.estimating.estimate`.
+    """
+    base_dir = path.absolute().parent
+    spec = parse_spec(fetched(load_document(path), base_dir, path.stem), base_dir)
+    with fixed_threads():
+        found = estimate(spec)
+    how = _HOW[found.how].format(rows=found.rows, drawn=spec.drawn or 0)
+    lines = [
+        wrapped(
+            f"No more than about {_time(found.seconds)} of one core and {found.memory / 1e9:.1f} GB of "
+            f"memory: {how}, audits are of {found.people:,} people. This machine takes {found.speed:.1f} "
+            "times as long as the one that was measured."
+        )
+    ]
+    return "\n".join([*lines, *(f"  {name}: {_time(seconds)}" for name, seconds in found.steps.items())])
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"

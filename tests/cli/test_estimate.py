@@ -1,0 +1,70 @@
+"""What a run would take, told before it: what becomes of the rows, and how it grows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from audits.cli.main import main
+from audits.runs.estimating import estimate
+from audits.runs.spec import parse_spec
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    rng = np.random.default_rng(2)
+    place = tmp_path_factory.mktemp("people")
+    for rows in (2_000, 30_000):
+        frame = pd.DataFrame({"sex": rng.choice(["f", "m"], rows), "x": rng.normal(size=rows)})
+        frame["job"] = rng.choice(["cook", "clerk", "nurse"], rows)
+        frame["hired"] = (rng.random(rows) < 0.4).astype(int)
+        frame["score"] = rng.random(rows)
+        pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), place / f"{rows}.parquet")
+        frame.to_csv(place / f"{rows}.csv", index=False)
+    return place
+
+
+def spec_of(folder, path, audit="groups", model=None, **data):
+    section = {"path": path, "protected": ["sex"], "label": "hired", "favorable": 1, **data}
+    model = model or {"predictions": {"score": "score"}}
+    return parse_spec({"data": section, "model": model, "audits": [{audit: {}}]}, folder)
+
+
+def test_what_becomes_of_the_rows_is_told(folder, monkeypatch):
+    held = estimate(spec_of(folder, "30000.parquet"))
+    assert (held.how, held.rows, held.people) == ("held", 30_000, 30_000)
+    assert estimate(spec_of(folder, "30000.csv")).people == 30_000
+    drawn = estimate(spec_of(folder, "30000.parquet", draw=5000, keep=[{"column": "job", "in": ["cook"]}]))
+    assert (drawn.how, drawn.rows) == ("drawn", 30_000)
+    assert drawn.people == pytest.approx(5000 / 3, rel=0.1)
+    monkeypatch.setattr("audits.runs.countable.COUNTED_FROM", 1)
+    counted = estimate(spec_of(folder, "30000.parquet"))
+    assert (counted.how, counted.people) == ("counted", 30_000)
+
+
+def test_more_people_take_longer_and_a_model_trained_here_leaves_fewer(folder):
+    trained = {"train": "mlp"}
+    few, many = (
+        estimate(spec_of(folder, f"{rows}.parquet", "sensitivity", trained, features=["x", "job"]))
+        for rows in (2_000, 30_000)
+    )
+    assert many.people == 9_000
+    assert many.steps["sensitivity"] / many.speed > 5 * few.steps["sensitivity"] / few.speed
+    assert many.memory > few.memory
+    assert sum(many.steps.values()) == pytest.approx(many.seconds)
+
+
+def test_the_command_runs_nothing(folder, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    document = spec_of(folder, str(folder / "2000.parquet")).to_dict()
+    (tmp_path / "spec.json").write_text(json.dumps(document), encoding="utf-8")
+    assert main(["run", "spec.json", "--estimate"]) == 0
+    told = capsys.readouterr().out
+    assert "all 2,000 rows are held in memory" in told.replace("\n", " ")
+    assert "groups: " in told
+    assert [path.name for path in tmp_path.iterdir()] == ["spec.json"]
