@@ -118,7 +118,7 @@ def _about_data(question: Mapping[str, Any]) -> dict[str, Any]:
 
 def _examine(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is likely wrong with the table, and with its data where they can be prepared."""
-    from audits.data.doctor import examine
+    from audits.data.doctor.examining import examine
 
     try:
         data: AuditData | None = _data(question)

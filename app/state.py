@@ -46,7 +46,8 @@ __all__ = [
     "workspace",
 ]
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 _SELECTED = "people"
 _EVERYWHERE = {"w", "share", _SELECTED}  # what every page's address says
 

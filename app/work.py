@@ -29,7 +29,7 @@ from app.summary import Summary
 from app.workspace import Workspace
 from audits.checks import build
 from audits.data import DataSpec, data_spec
-from audits.data.doctor import Finding, Mend
+from audits.data.doctor.findings import Finding, Mend
 from audits.errors import InputError, RunFailed
 from audits.models.checking import Checked, Feed
 from audits.records import Size

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from audits.client import Monitor
-    from audits.notebook import Findings, audit
+    from audits.findings import Findings
+    from audits.notebook import audit
     from audits.runs.changes import compare
     from audits.runs.gates.checking import check
     from audits.runs.gates.gate import GateFailed
 
 _HOMES = {
     "audit": "audits.notebook",
-    "Findings": "audits.notebook",
+    "Findings": "audits.findings",
     "Monitor": "audits.client",
     "check": "audits.runs.gates.checking",
     "compare": "audits.runs.changes",

@@ -19,7 +19,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
 
-    from audits.notebook import Findings
+    from audits.findings import Findings
     from audits.runs.result import RunResult
 
 __all__ = ["Across", "from_metricframe", "log_to_mlflow", "scorer", "to_metricframe"]

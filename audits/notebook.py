@@ -9,20 +9,17 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
-import html
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, get_args
 
-import pandas as pd
-
+from audits.arguments import Parts, is_matrix, plain_values, protected_of, stored_predictions, weights_of
 from audits.checks import choices, one_of
 from audits.data import AuditData, build_data, data_spec
-from audits.data.given import Given, column_of, given_table
+from audits.data.given import given_table
 from audits.errors import InputError
+from audits.findings import Findings
 from audits.foreign import audit_line, key_line
 from audits.models import Subject, model_facts
 from audits.models.in_memory.answers import InMemoryModel, Output
@@ -36,157 +33,22 @@ from audits.models.in_memory.objects import (
 from audits.models.labels import cut_threshold
 from audits.models.making import make_subject
 from audits.models.predictions import HigherIs, Made
-from audits.models.spec import ModelSpec, Predictions
+from audits.models.spec import ModelSpec
 from audits.models.subject import subject_of
 from audits.models.thresholds import check_threshold
 from audits.progress import Progress, part, silent
-from audits.report_kinds import TEMPLATES, Template
 from audits.runs.documents import plain_data
 from audits.runs.execute import carry_out
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.registry import AUDITS, usual_audits
-from audits.runs.result import AuditResult, RunResult
+from audits.runs.result import AuditResult
 from audits.runs.spec import audit_request
 from audits.runs.version import VERSION
 
-__all__ = ["Findings", "audit"]
+__all__ = ["audit"]
 
 _READY = 0.2  # share of the progress bar until audits start
 Asked = str | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None
-
-
-@dataclass(frozen=True, eq=False)
-class Findings(RunResult):
-    """What `audit` found: a `RunResult` with reports, figures and tables at hand.
-
-    Attributes
-    ----------
-    subject : Subject
-        Data, model and decisions that every audit took.
-    not_run : mapping of str to str
-        Audits that nobody asked for by name and that these people do not allow: why not.
-
-    ``findings["groups"]`` is that audit's own result; ``save`` and ``write_tables`` write files.
-    """
-
-    subject: Subject = field(kw_only=True)
-    not_run: Mapping[str, str] = field(kw_only=True, default_factory=dict)
-
-    def __getitem__(self, name: str) -> Any:
-        """Return the result of an audit by its name, the first if it ran twice."""
-        names = [each.name for each in self.audits]
-        return self.audits[names.index(one_of("audit", name, names, what="an audit that ran"))].result
-
-    @property
-    def verdicts(self) -> pd.DataFrame:
-        """One row an audit: verdict, finding and the number of its warnings."""
-        return pd.DataFrame(
-            {
-                "audit": [each.name for each in self.audits],
-                "verdict": [each.result.verdict for each in self.audits],
-                "finding": [each.result.finding for each in self.audits],
-                "warnings": [len(each.result.warnings) for each in self.audits],
-            }
-        )
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Every table of every audit, by audit and name."""
-        return self.named_tables()
-
-    @property
-    def figures(self) -> Figures:
-        """Every figure, by audit and name, drawn when looked up."""
-        return Figures(self)
-
-    def report(
-        self,
-        path: str | Path,
-        *,
-        template: Template = "full",
-        sex: str | None = None,
-        race: str | None = None,
-    ) -> Path:
-        """Write a report and return where it lies: HTML that opens offline, or PDF by the file's ending.
-
-        Parameters
-        ----------
-        template : str
-            Its kind, one of `audits.report_kinds.TEMPLATES`.
-        sex, race : str, optional
-            Protected attributes that hold them, for ``ll144`` and ``four_fifths``; by default those whose
-            names say so.
-
-        Raises
-        ------
-        InputError
-            If the ending is neither, `sex` or `race` is no protected attribute, or the file cannot be
-            written.
-        """
-        place = Path(path)
-        ending = place.suffix.lower()
-        one_of("path", ending, (".html", ".htm", ".pdf"), what="the name of an .html or .pdf file")
-        one_of("template", template, tuple(TEMPLATES))
-        try:
-            if ending == ".pdf":
-                from audits.reports.pdf import render_pdf
-
-                place.write_bytes(render_pdf(self, template=template, sex=sex, race=race))
-            else:
-                from audits.reports.html import render_report
-
-                place.write_text(render_report(self, template=template, sex=sex, race=race), encoding="utf-8")
-        except OSError as error:
-            raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
-        return place
-
-    def __repr__(self) -> str:
-        lines = [f"{each.name}: {each.result.verdict}. {each.result.finding}" for each in self.audits]
-        lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        """Return verdicts and findings for a notebook."""
-        rows = "".join(
-            f"<tr><td>{html.escape(each.name)}</td><td><b>{html.escape(each.result.verdict)}</b></td>"
-            f"<td style='text-align:left'>{html.escape(each.result.finding)}</td></tr>"
-            for each in self.audits
-        )
-        rows += "".join(
-            f"<tr><td>{html.escape(name)}</td><td>not run</td>"
-            f"<td style='text-align:left'>{html.escape(why)}</td></tr>"
-            for name, why in self.not_run.items()
-        )
-        data, model = self.data, self.model
-        about = f"{model['name']}, {model['rule']}. {data['rows_used']:,} of {data['rows_read']:,} rows used."
-        notes = "".join(f"<br>{html.escape(note)}" for note in [*data["notes"], *model["notes"]])
-        return (
-            "<div><table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table><p><small>{html.escape(about)}{notes}</small></p></div>"
-        )
-
-
-class Figures(Mapping[str, Any]):
-    """Figures by ``audit/name``, each drawn when it is looked up."""
-
-    def __init__(self, findings: Findings) -> None:
-        self._made = {
-            f"{each.name}/{exhibit.key}": exhibit.figure
-            for each in findings.audits
-            for exhibit in AUDITS[each.name].section(each.result).exhibits
-        }
-
-    def __getitem__(self, name: str) -> Any:
-        return self._made[one_of("figure", name, self._made, what="one of the figures")]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __repr__(self) -> str:
-        return f"<figures: {', '.join(self._made)}>"
 
 
 def _worded(function: Callable[..., Findings]) -> Callable[..., Findings]:
@@ -318,7 +180,7 @@ def audit(
             ("output", output, (None, *get_args(Output))),
         ):
             one_of(name, each, known)
-        given = given_table(X, columns=columns if _is_matrix(X) else None)
+        given = given_table(X, columns=columns if is_matrix(X) else None)
         sources = [name for name, each in (("model", model), ("predictions", predictions), ("scores", scores))
                    if each is not None]  # fmt: skip
         if len(sources) != 1:
@@ -326,16 +188,16 @@ def audit(
                 "model", f"must be given in exactly one way, but there {_are(sources)}",
                 advice="give a model, or None with predictions= or scores=",
             )  # fmt: skip
-        table = _Parts(given)
+        table = Parts(given)
         label = table.take(y, "y", "label")
-        counts = _weights(table, weights)
+        counts = weights_of(table, weights)
         who = table.take(person, "person", "person")
-        groups = _protected(table, protected)
+        groups = protected_of(table, protected)
         if isinstance(favorable, Mapping):
             label_part: Any = {"column": table.need(label, "y"), **favorable}
         else:
             label_part = label
-            favorable = _plain(favorable)
+            favorable = plain_values(favorable)
         section: dict[str, Any] = {
             "label": label_part,
             "favorable": None if isinstance(favorable, Mapping) else favorable,
@@ -360,7 +222,7 @@ def audit(
         )
         apart = [name for name in (label, who, *weighing) if name is not None]
         if model is None:
-            found = _stored(table, predictions, scores, higher_is, made)
+            found = stored_predictions(table, predictions, scores, higher_is, made)
             section["features"] = list(features) if features is not None else None
             data = _built(table, section)
             spec = ModelSpec(predictions=found)
@@ -407,112 +269,7 @@ def audit(
         )
 
 
-class _Parts:
-    """The table with the columns that lie outside it, under names that are free."""
-
-    def __init__(self, given: Given) -> None:
-        self.given = given
-        self._outside: dict[str, pd.Series] = {}
-
-    def take(self, values: Any, argument: str, name: str) -> str | None:
-        """Return the column that holds `values`: the one of X that a text names, or a new one."""
-        if values is None:
-            return None
-        if isinstance(values, str):
-            return str(one_of(argument, values, self.given.frame.columns, what="a column of X"))
-        column = column_of(values, self.given, argument)
-        own = column.name if isinstance(column.name, str) and column.name else name
-        return self.add(own, column)
-
-    def add(self, name: str, column: pd.Series) -> str:
-        """Add a column; where X has one of the name, it must hold the same, or gets another name."""
-        frame = self.given.frame
-        if name in frame.columns and column.reset_index(drop=True).equals(frame[name].reset_index(drop=True)):
-            return name
-        while name in frame.columns or name in self._outside:
-            name += "_"
-        self._outside[name] = column.rename(name)
-        return name
-
-    def need(self, name: str | None, argument: str) -> str:
-        if name is None:
-            raise InputError(argument, "is missing", advice="give the true outcome of everyone in X")
-        return name
-
-    def frame(self) -> pd.DataFrame:
-        return pd.concat([self.given.frame, *self._outside.values()], axis=1)
-
-
-def _weights(table: _Parts, weights: Any) -> Any:
-    """Return the spec's ``weights``: a column of counts, or a mapping that names columns and a kind."""
-    if not isinstance(weights, Mapping):
-        return table.take(weights, "weights", "weights")
-    known = ("column", "kind", "strata", "cluster")
-    for key in weights:
-        one_of("weights", key, known, what="column, kind, strata or cluster")
-    columns = {
-        key: table.take(each, f"weights.{key}", "weights" if key == "column" else key)
-        for key, each in weights.items()
-        if key != "kind" and each is not None
-    }
-    return {**columns, **({"kind": weights["kind"]} if "kind" in weights else {})}
-
-
-def _protected(table: _Parts, protected: Any) -> list[str]:
-    if protected is None or (isinstance(protected, (str, list, tuple, Mapping)) and not protected):
-        columns = choices(table.given.frame.columns)
-        raise InputError(
-            "protected", "is missing: whose groups are compared?",
-            advice=f"such as protected='sex', of the columns {columns}, or protected={{'sex': values}}",
-        )  # fmt: skip
-    if isinstance(protected, str):
-        protected = [protected]
-    if isinstance(protected, Mapping):
-        return [_outside(table, str(name), values) for name, values in protected.items()]
-    if isinstance(protected, pd.DataFrame):
-        return [_outside(table, str(name), protected[name]) for name in protected.columns]
-    if isinstance(protected, pd.Series):
-        return [_outside(table, str(protected.name or "group"), protected)]
-    if isinstance(protected, (list, tuple)) and all(isinstance(each, str) for each in protected):
-        absent = [each for each in protected if each not in table.given.frame.columns]
-        if not absent:
-            return list(dict.fromkeys(protected))
-        if len(protected) == len(table.given.frame) > 1:  # the values themselves
-            return [_outside(table, "group", list(protected))]
-        for each in absent[:1]:
-            one_of("protected", each, table.given.frame.columns, what="a column of X")
-    if isinstance(protected, (list, tuple)) and all(isinstance(each, pd.Series) for each in protected):
-        return [
-            _outside(table, str(each.name or f"group{place}"), each) for place, each in enumerate(protected)
-        ]
-    if hasattr(protected, "columns") and not isinstance(protected, (list, tuple)):
-        frame = given_table(protected, "protected").frame
-        return [_outside(table, name, frame[name].to_numpy()) for name in frame.columns]
-    return [_outside(table, str(getattr(protected, "name", None) or "group"), protected)]
-
-
-def _outside(table: _Parts, name: str, values: Any) -> str:
-    if isinstance(values, str):
-        one_of(f"protected[{name!r}]", values, table.given.frame.columns, what="a column of X")
-        return values
-    return table.add(name, column_of(values, table.given, f"protected[{name!r}]"))
-
-
-def _stored(table: _Parts, predictions: Any, scores: Any, higher_is: Any, made: Any) -> Predictions:
-    """Add what the model said to the table, and say which column holds it."""
-    if scores is not None:
-        return Predictions(score=table.take(scores, "scores", "score"), higher_is=higher_is, made=made)
-    column = str(table.take(predictions, "predictions", "prediction"))
-    values = table.frame()[column].dropna().unique()
-    if values.dtype.kind == "f" and len(values) > 2 and not (values == values.round()).all():
-        raise InputError(
-            "predictions", "must be predicted labels, but they look like scores",
-            float(values[0]), "give them as scores=…",
-        )  # fmt: skip
-    return Predictions(label=column, made=made)
-
-
-def _built(table: _Parts, section: Mapping[str, Any]) -> AuditData:
+def _built(table: Parts, section: Mapping[str, Any]) -> AuditData:
     return build_data(table.frame(), data_spec(_without_none(section)))
 
 
@@ -617,17 +374,6 @@ def _facts(data: AuditData, subject: Subject) -> dict[str, Any]:
 
 def _texts_only(data: AuditData) -> bool:
     return all(data.kinds[name] == "text" for name in data.features)
-
-
-def _plain(value: Any) -> Any:
-    """Return favourable values as a spec has them: NumPy's own kinds of numbers as Python's."""
-    if isinstance(value, (list, tuple, set, frozenset)) or type(value).__name__ in {"ndarray", "Series"}:
-        return [_plain(each) for each in value]
-    return value.item() if hasattr(value, "item") else value
-
-
-def _is_matrix(table: Any) -> bool:
-    return not hasattr(table, "columns") and not hasattr(table, "column_names")
 
 
 def _are(sources: Sequence[str]) -> str:

@@ -18,7 +18,6 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from audits.checks import build
-from audits.errors import InputError
 
 T = TypeVar("T")
 
@@ -27,7 +26,6 @@ __all__ = [
     "Material",
     "Option",
     "Permutations",
-    "check_number",
     "checked",
     "option",
     "option_of",
@@ -133,26 +131,6 @@ def options_of(kind: type) -> tuple[Option, ...]:
 def option_of(kind: type, name: str) -> Option:
     """Return what is stated of the option `name`; KeyError where there is none."""
     return {each.name: each for each in options_of(kind)}[name]
-
-
-def check_number(kind: type, name: str, value: float, where: str) -> float:
-    """Return `value` if the option's bounds allow it.
-
-    Raises
-    ------
-    InputError
-        Names `where`, the bounds and the value.
-    """
-    stated = option_of(kind, name)
-    outside = (
-        (stated.at_least is not None and value < stated.at_least)
-        or (stated.above is not None and value <= stated.above)
-        or (stated.at_most is not None and value > stated.at_most)
-        or (stated.below is not None and value >= stated.below)
-    )
-    if outside:
-        raise InputError(where, f"must be {stated.bounds}", value)
-    return value
 
 
 def checked(options: T, where: str) -> T:

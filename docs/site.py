@@ -137,7 +137,7 @@ def reference() -> str:
         "",
         "::: audits.runs.gates.checking.check",
         "",
-        "::: audits.notebook.Findings",
+        "::: audits.findings.Findings",
         "",
     ]
     lines += ["## Data and models", ""]

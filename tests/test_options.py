@@ -9,7 +9,7 @@ import pytest
 
 from audits.checks import build
 from audits.errors import InputError
-from audits.options import Level, check_number, option, option_of, options_of
+from audits.options import Level, option, option_of, options_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,6 @@ def test_specs_are_checked_against_the_same_statement():
     assert build(Options, {"by": "sex"}, "demo").level == 0.05
     with pytest.raises(InputError, match=r"demo\.most"):
         build(Options, {"by": "sex", "most": 1}, "demo")
-    with pytest.raises(InputError, match=r"from 0\.001 to 0\.5"):
-        check_number(Options, "level", 0.7, "Error rate")
+    with pytest.raises(InputError, match=r"demo\.level must be less than or equal to 0\.5, got 0\.7"):
+        build(Options, {"by": "sex", "level": 0.7}, "demo")
     assert option_of(Options, "most").bounds == "from 2"

@@ -16,7 +16,7 @@ from app.unlikely import too_good
 from app.widgets import notices
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.data.doctor import Finding, Mend
+from audits.data.doctor.findings import Finding, Mend
 from audits.errors import InputError
 
 __all__ = ["doctor_section", "mended"]

@@ -62,56 +62,12 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         help="People who differ only in this count as alike, and should be treated alike.",
         **state.choice("metric"),
     )
-    options: dict[str, Any] = {}
     if metric == "learned":
-        left_out = [name for name in data.protected if name not in usual.get("sensitive", data.protected)]
-        chosen = st.multiselect(
-            "Attributes",
-            data.sensitive_columns(),
-            default=usual.get("sensitive", list(data.protected)),
-            help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
-            **state.choice("sensitive"),
-        )
-        options["sensitive"] = chosen
-        if left_out and chosen == usual["sensitive"]:
-            with st.container(key="quiet-left-out"):
-                st.text(
-                    f"{', '.join(left_out)} too would leave nothing that matters: the model reads "
-                    f"{', '.join(data.features)} alone."
-                )
+        options, chosen = _learned(data, usual)
     elif metric == "expert":
-        options |= {"metric": metric}
-        chosen = st.multiselect(
-            "Features",
-            list(data.features),
-            default=usual.get("free_features", []),
-            **state.choice("free"),
-        )
-        options |= {"free_features": chosen} if chosen else {}
-        lines = st.text_area(
-            "And directions, one a line",
-            placeholder="income: 1, savings: -0.5",
-            help="Coefficients by encoded feature (column, or column=value): "
-            + str(option_of(LossRatioOptions, "directions").help),
-            **state.choice("directions"),
-        )
-        rows = st.text_area(
-            "Or the metric itself, a row of numbers a line",
-            help=option_of(LossRatioOptions, "matrix").help,
-            **state.choice("matrix"),
-        )
-        directions, matrix = read_directions(lines), read_matrix(rows)
-        options |= {"directions": directions} if directions else {}
-        options |= {"matrix": matrix} if matrix else {}
-        named = [", ".join(each) for each in directions]
-        chosen = [*chosen, *named, *(["a metric of my own"] if matrix else [])]
+        options, chosen = _named(data, usual)
     else:
-        columns = [
-            name for name, kind in summary.kinds.items() if kind in {"categorical", "ordinal", "integer"}
-        ]
-        column = st.selectbox("Comparable are people of the same", columns, **state.choice("comparable"))
-        chosen = [column] if column else []
-        options |= {"metric": metric, "comparable": column}
+        options, chosen = _comparable(metric, summary)
     if not chosen:
         return None
     if metric == "factor":
@@ -133,6 +89,63 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
     return Chosen(
         options, f"Individual fairness: {', '.join(chosen)}", _seconds(draft, data, summary, options)
     )
+
+
+def _learned(data: DataHeld, usual: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Choose the attributes whose traces should not matter."""
+    left_out = [name for name in data.protected if name not in usual.get("sensitive", data.protected)]
+    chosen = st.multiselect(
+        "Attributes",
+        data.sensitive_columns(),
+        default=usual.get("sensitive", list(data.protected)),
+        help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
+        **state.choice("sensitive"),
+    )
+    if left_out and chosen == usual["sensitive"]:
+        with st.container(key="quiet-left-out"):
+            st.text(
+                f"{', '.join(left_out)} too would leave nothing that matters: the model reads "
+                f"{', '.join(data.features)} alone."
+            )
+    return {"sensitive": chosen}, chosen
+
+
+def _named(data: DataHeld, usual: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Name features, directions or a metric."""
+    options: dict[str, Any] = {"metric": "expert"}
+    chosen = st.multiselect(
+        "Features",
+        list(data.features),
+        default=usual.get("free_features", []),
+        **state.choice("free"),
+    )
+    options |= {"free_features": chosen} if chosen else {}
+    lines = st.text_area(
+        "And directions, one a line",
+        placeholder="income: 1, savings: -0.5",
+        help="Coefficients by encoded feature (column, or column=value): "
+        + str(option_of(LossRatioOptions, "directions").help),
+        **state.choice("directions"),
+    )
+    rows = st.text_area(
+        "Or the metric itself, a row of numbers a line",
+        help=option_of(LossRatioOptions, "matrix").help,
+        **state.choice("matrix"),
+    )
+    directions, matrix = read_directions(lines), read_matrix(rows)
+    options |= {"directions": directions} if directions else {}
+    options |= {"matrix": matrix} if matrix else {}
+    named = [", ".join(each) for each in directions]
+    chosen = [*chosen, *named, *(["a metric of my own"] if matrix else [])]
+    return options, chosen
+
+
+def _comparable(metric: str, summary: Summary) -> tuple[dict[str, Any], list[str]]:
+    """Choose the column of which people of one value are comparable."""
+    columns = [name for name, kind in summary.kinds.items() if kind in {"categorical", "ordinal", "integer"}]
+    column = st.selectbox("Comparable are people of the same", columns, **state.choice("comparable"))
+    chosen = [column] if column else []
+    return {"metric": metric, "comparable": column}, chosen
 
 
 def read_directions(text: str) -> list[dict[str, float]]:

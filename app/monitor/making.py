@@ -12,6 +12,7 @@ from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.runs.monitoring.written import with_values
 from audits.sensitivity import MonitorBundle
 
 __all__ = ["finished_audits", "make_monitor"]
@@ -67,9 +68,10 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
         return
     try:
         space.check_writable()
-        result = work.result(space, audits[chosen]).audits[0].result
+        run = work.result(space, audits[chosen])
+        bundle = with_values(MonitorBundle.of(run.audits[0].result, note=note), run.spec["data"])
         monitor, token = INGEST.monitors.create(
-            MonitorBundle.of(result, note=note),
+            bundle,
             name=name,
             owner=space.token,
             note=note,

@@ -20,6 +20,7 @@ from app.widgets import notices
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.monitoring.monitors import Monitor
+from audits.runs.monitoring.written import written_words
 from audits.stats.words import count
 
 __all__ = ["give_file", "remove_or_export", "send"]
@@ -84,6 +85,7 @@ def send(monitor: Monitor) -> None:
     """Say how a service sends predictions, and where files may be dropped."""
     bundle = monitor.bundle
     st.text(f"Rows have exactly these columns: {', '.join(bundle.reads)}. Nothing of a row is kept.")
+    notices.bullets(written_words(bundle))
     row = {entry["column"]: _example(entry) for entry in bundle.encoding if entry["column"] in bundle.reads}
     body = json.dumps({"rows": [row], "ids": ["your id"]}, ensure_ascii=False).replace("'", "'\\''")
     server = _server()

@@ -14,6 +14,7 @@ from app.serving.webhooks import webhook_hosts
 from audits.errors import InputError
 from audits.runs.monitoring.arrivals import read_object
 from audits.runs.monitoring.monitors import Monitor, Monitors
+from audits.runs.monitoring.written import meanings
 from audits.sensitivity.monitor.streams import SHARES
 
 __all__ = ["QUESTIONS", "Asked", "Question", "as_csv", "described"]
@@ -86,6 +87,7 @@ def described(monitor: Monitor) -> dict[str, Any]:
         "note": monitor.note,
         "created": monitor.created,
         "reads": list(bundle.reads),
+        "values": meanings(bundle),
         "threshold": bundle.threshold,
         "protected": bundle.about["protected"],
         "people": monitor.people,

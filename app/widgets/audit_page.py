@@ -1,7 +1,8 @@
-"""The course every audit's page takes: data, choices, the run, its result or an earlier one."""
+"""The course every audit's page takes: data, choices, the run, its result or an earlier one, what is next."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,20 +12,18 @@ import streamlit as st
 from app import state, work
 from app.drafts import audit_spec
 from app.held import DataHeld
-from app.latest import KEY, linked_run
+from app.latest import KEY, latest_audits, linked_run
 from app.summary import Summary, audited_size
 from app.unlikely import words_of
 from app.widgets import notices
-from app.widgets.earlier import earlier_result
 from app.widgets.frame import page_text, title
-from app.widgets.next_look import next_look
 from app.widgets.planning import planning_panel
 from app.widgets.run_bar import ended_badly, progress, run_button
 from app.widgets.stand_in import offer_stand_in, stand_in_note
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
-from audits.errors import InputError
+from audits.errors import InputError, RunFailed
 from audits.runs.executing.handle import RunProgress
 from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
@@ -134,7 +133,7 @@ def audit_page(
         found = work.result(space, spec)
         _too_good(found)
         show(found, space, draft)
-        next_look(space, draft, audit)
+        _next_look(space, draft, audit)
         planning_panel(space, spec, audit)
         return
     st.markdown(question)
@@ -145,7 +144,7 @@ def audit_page(
     else:
         ended_badly(standing.run)
     if show_earlier is not None:
-        earlier_result(space, spec, audit, show_earlier)
+        _earlier_result(space, spec, audit, show_earlier)
     if below is not None:
         below(space, draft)
     planning_panel(space, spec, audit)
@@ -199,3 +198,49 @@ def _other_run(space: Workspace, asked: str) -> None:
 
 def _to_data(label: str) -> None:
     st.page_link("views/data_model.py", label=label, query_params=state.address("Data & model"))
+
+
+def _earlier_result(
+    space: Workspace, spec: Mapping[str, Any], audit: str, show: Callable[[Any], None]
+) -> None:
+    """Show the last result of `audit` through `show`, greyed and dated, unless it is that of `spec`."""
+    for record in space.runs():
+        if record["spec"].get("audits", [{}])[0].keys() != {audit} or record["spec"] == spec:
+            continue
+        if "compare" in record["spec"]:
+            continue  # its page is another one
+        if record["spec"].get("data", {}).get("path") != spec.get("data", {}).get("path"):
+            continue  # of other people
+        try:
+            result = work.result(space, record["spec"]).audits[0].result
+        except (RunFailed, ValueError):
+            continue  # it was cancelled, failed, or its file is gone
+        when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
+        st.divider()
+        st.text(f"Earlier result, {when}, with other choices: {record['title']}")
+        with st.container(key="earlier"):
+            show(result)
+        return
+
+
+def _next_look(space: Workspace, draft: Mapping[str, Any], audit: str) -> None:
+    """Link to an audit that was not run yet on these data and this model, with what it answers."""
+    if space.read_only:
+        return
+    done = latest_audits(space, draft)
+    stored = "predictions" in draft["spec"]["model"]
+    for name in (*AUDITS[audit].then, "saved"):
+        if name == "saved":
+            query = state.address("Report & saved audits")
+            label = "Look at this next: take the report with you →"
+            st.page_link("views/saved.py", label=label, query_params=query)
+            return
+        if name in done or AUDITS.brought(name) or (stored and AUDITS[name].asks_anew):
+            continue
+        record = AUDITS[name]
+        with st.container(key="next-look"):
+            st.subheader("Look at this next", anchor=False)
+            st.text(record.question)
+            query = state.address(record.title)
+            st.page_link(f"views/{name}.py", label=f"{record.title} →", query_params=query)
+        return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
@@ -27,7 +27,7 @@ _MOST_SHOWN = 1000
 _TOGETHER = 50_000  # people written into a file at a time
 
 
-def raw_cells(data: DataHeld, taken: Sequence[str]) -> Cells:
+def raw_cells(data: DataHeld, taken: Collection[Hashable]) -> Cells:
     """Return what fetches people's protected attributes and features; marked where their name is `taken`."""
     columns = [name for name in dict.fromkeys((*data.protected, *data.features)) if name in data.frame]
     clash = {name: f"{name} (data)" for name in columns if name in taken}

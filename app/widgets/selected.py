@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from secrets import token_hex
 from typing import Any
@@ -116,7 +116,7 @@ def worded(space: Workspace, people: Sequence[str]) -> dict[str, str]:
     """
     terms = {each: tuple(json.loads(each)) for each in people}
     shown = _shown_run(space) if any(map(_about_shown, terms.values())) else None
-    found = cache(lambda key: run_of(space, key) if key else shown)
+    found: Callable[[str], Any] = cache(lambda key: run_of(space, key) if key else shown)
     told = {each: own for each, own in terms.items() if shown or not _about_shown(own)}
     return {Selection("", own).words(found): each for each, own in told.items()}
 

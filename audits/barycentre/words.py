@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from audits.barycentre.options import BarycentreOptions
@@ -59,8 +60,7 @@ def finding(
         who = f"Among {at_once:,} people drawn at a time the larger" if at_once else "The larger of the two"
         said.append(
             f"{who} is {percent(worst.larger, worst.people)} where chance gives "
-            f"{percent(worst.by_chance, worst.people)}: {points(worst.excess.value)} above it "
-            f"({_ends(worst.excess)})."
+            f"{percent(worst.by_chance, worst.people)}: {_beside(worst.excess)}."
         )
     others = [each.group for each in groups if each.judged.verdict == EVIDENCE and each is not worst]
     if judged.verdict == EVIDENCE and others:
@@ -148,3 +148,11 @@ def _ends(value: Estimate) -> str:
         return "no interval"
     low, high = (f"{100 * end:.1f}".replace("-", "−") for end in (value.low, value.high))
     return f"{low} to {high}"
+
+
+def _beside(excess: Estimate) -> str:
+    """Say how far above or below chance a share lies, with the interval of that."""
+    if (excess.value or 0.0) >= 0 or excess.low is None or excess.high is None:
+        return f"{points(excess.value)} above it ({_ends(excess)})"
+    below = dataclasses.replace(excess, value=-(excess.value or 0.0), low=-excess.high, high=-excess.low)
+    return f"{points(below.value)} below it ({_ends(below)})"

@@ -28,18 +28,21 @@ def export(folder: Path, out: Path, note: str) -> str:
         If the folder holds no finished run with a sensitivity audit, its model cannot be carried along, or
         `out` cannot be written.
     """
+    from audits.runs.monitoring.written import with_values, written_words
     from audits.sensitivity import MonitorBundle
 
-    bundle = MonitorBundle.of(_audit(folder), note=note)
+    result, section = _audit(folder)
+    bundle = with_values(MonitorBundle.of(result, note=note), section)
     try:
         bundle.save(out)
     except OSError as error:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
     reads = ", ".join(bundle.reads)
-    return f"Written to {out}: monitor.json, monitor.safetensors. Rows have the columns {reads}."
+    said = " ".join([f"Rows have the columns {reads}.", *written_words(bundle)])
+    return f"Written to {out}: monitor.json, monitor.safetensors. {said}"
 
 
-def _audit(folder: Path) -> SensitivityResult:
+def _audit(folder: Path) -> tuple[SensitivityResult, dict[str, Any]]:
     from audits.runs.result import RunResult
 
     if not (folder / "results.json").is_file():
@@ -52,7 +55,7 @@ def _audit(folder: Path) -> SensitivityResult:
         raise InputError("DIR", f"must hold a finished run: {str(error).rstrip('.')}", str(folder)) from None
     for each in found.audits:
         if each.name == "sensitivity":
-            return each.result
+            return each.result, found.spec["data"]
     raise InputError("DIR", "must hold a sensitivity audit", str(folder), "add one to the spec's audits")
 
 
@@ -67,10 +70,11 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
         If the bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
+    from audits.runs.monitoring.written import frame_as_audited
     from audits.sensitivity import MonitorBundle
 
     bundle = MonitorBundle.load(folder)
-    frame = read_table(rows).frame
+    frame = frame_as_audited(bundle, read_table(rows).frame)
     found = bundle.score(frame)
     lines = []
     for place, row in enumerate(frame.index):
@@ -107,13 +111,15 @@ def replayed(
     from audits.data import read_table
     from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch
     from audits.runs.monitoring.replaying import Replay, compared, replay
+    from audits.runs.monitoring.written import frame_as_audited
     from audits.sensitivity import MonitorBundle
 
     frame = read_table(rows).frame
 
     def of(place: Path) -> Replay:
         bundle = MonitorBundle.load(place)
-        parts = (frame.iloc[start : start + MOST_PEOPLE] for start in range(0, len(frame), MOST_PEOPLE))
+        read = frame_as_audited(bundle, frame)
+        parts = (read.iloc[start : start + MOST_PEOPLE] for start in range(0, len(read), MOST_PEOPLE))
         measured = (bundle.score(part) for part in parts)
         batches = (Batch("", each, "", look=bundle.look(each)) for each in measured)
         return replay(bundle, batches, people_between=people_between)

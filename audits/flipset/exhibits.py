@@ -62,6 +62,37 @@ def section(result: FlipsetResult) -> Section:
     for k, within in enumerate(result.within[:_MOST_STRATA]):
         for name in (larger, smaller):
             exhibits += _flipset(result, name, within, f"_{k}")
+    exhibits += [*_compared(result), *_counterparts(result)]
+    return Section(
+        title=f"Flipset: {result.source} → {result.target}",
+        exhibits=tuple(exhibits),
+        facts=_facts(result),
+    )
+
+
+def _facts(result: FlipsetResult) -> dict[str, str]:
+    """Return what is written below the exhibits, by name."""
+    facts = {
+        "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
+        "Favorable in the source group": percent_interval(result.source_rate),
+        "Favorable in the target group": percent_interval(result.target_rate),
+        "Difference of rates": f"{number(result.net.value)} ({number(result.net.low)} to "
+        f"{number(result.net.high)}, {result.net.method})",
+        "Matching": _matching(result),
+        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
+        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+    }
+    if result.noise is not None:
+        facts["Chance level"] = (
+            f"p {p_words(result.noise.p_value)} from {result.noise.permutations} permutations among "
+            f"{result.noise.n_source} and {result.noise.n_target} people, {result.noise.method}"
+        )
+    return facts
+
+
+def _compared(result: FlipsetResult) -> list[Exhibit]:
+    """What stands beside the flipsets: equal values, true counterfactuals, scores."""
+    exhibits = []
     if result.same_values:
         exhibits.append(
             Exhibit(
@@ -95,6 +126,12 @@ def section(result: FlipsetResult) -> Section:
                 result.score_change_frame,
             )
         )
+    return exhibits
+
+
+def _counterparts(result: FlipsetResult) -> list[Exhibit]:
+    """How far the counterparts can be trusted."""
+    exhibits = []
     if result.validation.checks:
         exhibits.append(
             Exhibit(
@@ -140,26 +177,7 @@ def section(result: FlipsetResult) -> Section:
                 wide=True,
             )
         )
-    facts = {
-        "Verdict": f"{result.verdict}: {interval_words(result.judged)}",
-        "Favorable in the source group": percent_interval(result.source_rate),
-        "Favorable in the target group": percent_interval(result.target_rate),
-        "Difference of rates": f"{number(result.net.value)} ({number(result.net.low)} to "
-        f"{number(result.net.high)}, {result.net.method})",
-        "Matching": _matching(result),
-        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
-        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
-    }
-    if result.noise is not None:
-        facts["Chance level"] = (
-            f"p {p_words(result.noise.p_value)} from {result.noise.permutations} permutations among "
-            f"{result.noise.n_source} and {result.noise.n_target} people, {result.noise.method}"
-        )
-    return Section(
-        title=f"Flipset: {result.source} → {result.target}",
-        exhibits=tuple(exhibits),
-        facts=facts,
-    )
+    return exhibits
 
 
 def _flipset(

@@ -89,6 +89,15 @@ def section(result: LossRatioResult) -> Section:
                 lambda: result.heat_map,
             )
         )
+    return Section(
+        title="Individual fairness: loss ratio",
+        exhibits=tuple(exhibits),
+        facts=_facts(result),
+    )
+
+
+def _facts(result: LossRatioResult) -> dict[str, str]:
+    """Return what is written below the exhibits, by name."""
     facts = {
         "Loss": str(result.options["loss"]).replace("_", "-"),
         "Moved by": result.method,
@@ -122,8 +131,4 @@ def section(result: LossRatioResult) -> Section:
             f"balanced accuracy {number(row['balanced_accuracy'])}, T {number(row['lower_bound'])}, above "
             f"the tolerance in {100 * row['rejected']:.0f} % of {row['splits']} splits"
         )
-    return Section(
-        title="Individual fairness: loss ratio",
-        exhibits=tuple(exhibits),
-        facts=facts,
-    )
+    return facts

@@ -48,7 +48,6 @@ SAID = {
 def section(result: OutcomeTransportResult) -> Section:
     """Arrange an outcome-transport audit."""
     flows = result.flows_frame()
-    table = result.to_frame()
     exhibits = [
         Exhibit(
             "judged",
@@ -70,7 +69,18 @@ def section(result: OutcomeTransportResult) -> Section:
             lambda: flows,
             wide=True,
         ),
+        *_unlike(result),
     ]
+    return Section(
+        title=f"Transport flows: {result.source} → {result.target}",
+        exhibits=tuple(exhibits),
+        facts=_facts(result),
+    )
+
+
+def _unlike(result: OutcomeTransportResult) -> list[Exhibit]:
+    """How unlike people are whose outcomes are mapped to each other; what this result has of it."""
+    table, exhibits = result.to_frame(), []
     if any(row.mean.value is not None for row in result.bias):
         exhibits.append(
             Exhibit(
@@ -104,6 +114,11 @@ def section(result: OutcomeTransportResult) -> Section:
                 result.roles_frame,
             ),
         ]
+    return exhibits
+
+
+def _facts(result: OutcomeTransportResult) -> dict[str, str]:
+    """Return what is written below the exhibits, by name."""
     facts = {
         "Wasserstein distance": f"{number(result.wasserstein.value)} ({number(result.wasserstein.low)} to "
         f"{number(result.wasserstein.high)}; {result.wasserstein.method})",
@@ -126,11 +141,7 @@ def section(result: OutcomeTransportResult) -> Section:
             f"{percent(result.unmatched['source'], result.n_source)} of the source, "
             f"{percent(result.unmatched['target'], result.n_target)} of the target people"
         )
-    return Section(
-        title=f"Transport flows: {result.source} → {result.target}",
-        exhibits=tuple(exhibits),
-        facts=facts,
-    )
+    return facts
 
 
 def _unit(result: OutcomeTransportResult) -> str:

@@ -23,12 +23,12 @@ from audits.models import ModelSpec, model_spec
 from audits.models.spec import Train
 from audits.runs.countable import is_counted, rows_drawn
 from audits.runs.digests import digest_of, path_digest
-from audits.runs.documents import dump_yaml, load_document, plain_data
+from audits.runs.documents import plain_data
 from audits.runs.gates.gate import Gate, read_gate
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 
-__all__ = ["AuditRequest", "Comparing", "Spec", "audit_request", "parse_spec", "read_spec"]
+__all__ = ["AuditRequest", "Comparing", "Spec", "audit_request", "parse_spec"]
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -125,10 +125,6 @@ class Spec:
             "audits": [{request.name: _brief(request.options)} for request in self.audits],
             **gate,
         }
-
-    def to_yaml(self) -> str:
-        """Return the canonical form as YAML."""
-        return dump_yaml(self.to_dict())
 
     def paths(self) -> list[tuple[str, str, Path]]:
         """Return each file named in the spec: its key, the path as written, and where it lies."""
@@ -234,17 +230,6 @@ class Spec:
                     section = section[parent]
                 section[last] = known[f"audits[{place}].{request.name}.{key}"]
         return plain
-
-
-def read_spec(path: Path) -> Spec:
-    """Read a spec from a YAML or JSON file; its paths are relative to the file's folder.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or the spec is wrong.
-    """
-    return parse_spec(load_document(path), path.absolute().parent)
 
 
 def parse_spec(document: Any, base_dir: Path) -> Spec:

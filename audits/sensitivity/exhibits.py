@@ -79,19 +79,31 @@ def section(result: SensitivityResult) -> Section:
             lambda: figures.calibration(result),
             result.calibration_frame,
         ),
+        *_held_against(result),
     ]
-    if result.match_set is not None:
-        exhibits.append(
-            Exhibit(
-                "match_set",
-                "Match set",
-                f"{result.match_set.question} Beside it two rivals that know nothing of groups."
-                f"{_few_otherwise(result.match_set.mismatched)}",
-                lambda: figures.match_curves(result),
-                lambda: curves_table(result),
-            )
+    return Section(
+        title="Prediction sensitivity",
+        exhibits=tuple(exhibits),
+        facts=_facts(result),
+    )
+
+
+def _held_against(result: SensitivityResult) -> list[Exhibit]:
+    """What the match set shows; nothing where there is none."""
+    found = result.match_set
+    if found is None:
+        return []
+    exhibits = [
+        Exhibit(
+            "match_set",
+            "Match set",
+            f"{found.question} Beside it two rivals that know nothing of groups."
+            f"{_few_otherwise(found.mismatched)}",
+            lambda: figures.match_curves(result),
+            lambda: curves_table(result),
         )
-    if result.match_set is not None and result.match_set.sides:
+    ]
+    if found.sides:
         exhibits.append(
             Exhibit(
                 "match_sides",
@@ -101,7 +113,7 @@ def section(result: SensitivityResult) -> Section:
                 lambda: sides_table(result),
             )
         )
-    if result.match_set is not None and result.match_set.metrics:
+    if found.metrics:
         exhibits.append(
             Exhibit(
                 "twin_metrics",
@@ -111,11 +123,7 @@ def section(result: SensitivityResult) -> Section:
                 lambda: metrics_table(result),
             )
         )
-    return Section(
-        title="Prediction sensitivity",
-        exhibits=tuple(exhibits),
-        facts=_facts(result),
-    )
+    return exhibits
 
 
 _FEW = 200  # people; of 1,000 the intervals hold (docs/calibration.md)

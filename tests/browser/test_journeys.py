@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import expect
 
 from audits.runs.executing.executors import InlineExecutor
-from audits.runs.spec import read_spec
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
+from tests.runs.conftest import read_spec
 
 pytestmark = pytest.mark.browser
 

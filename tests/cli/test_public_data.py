@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audits.data.public import PUBLIC
-from audits.runs.spec import read_spec
+from tests.runs.conftest import read_spec
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.data import build_data, data_spec, read_table
-from audits.data.doctor import examine
+from audits.data.doctor.examining import examine
 from audits.data.files.columns import as_written_number
 from audits.errors import InputError
 

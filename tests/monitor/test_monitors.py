@@ -14,6 +14,7 @@ import pytest
 
 from app.serving import ingest, webhooks
 from audits.errors import InputError, RunFailed
+from audits.runs.monitoring import history
 from audits.runs.monitoring.arrivals import read_arrow, read_json
 from audits.runs.monitoring.monitors import Batch, Monitors, check_webhook
 from audits.sensitivity import MonitorBundle, Scored
@@ -118,6 +119,19 @@ def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
     assert monitors.acknowledge_all(monitor.id, "one cause") == 2
     assert monitors.waiting(monitor.id) == (0, [])
     assert {each.note for each in monitors.alarms(monitor.id)} == {"one cause"}
+
+
+def test_a_long_history_is_read_some_at_a_time(monitors: Monitors, bundle, monkeypatch):
+    monitor, _ = monitors.create(bundle, name="long")
+    rows = {name: [value] * 40 for name, value in ROW.items()}
+    scored = bundle.score_columns(rows, 40)
+    monitors.store([Batch(monitor.id, scored, str(place)) for place in range(5)])
+    whole = monitors.drift(monitor.id).p_value
+    monkeypatch.setattr(history, "_MOST_READ", 100)
+    monitors._tests.clear()
+    read = [monitors.catch_up(bundle, monitor.id) for _ in range(3)]
+    assert read == [False, True, True]
+    assert monitors.drift(monitor.id).p_value == whole
 
 
 def test_drift_is_of_everybody_and_does_not_depend_on_when_it_is_asked(monitors: Monitors, bundle):

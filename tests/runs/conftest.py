@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.runs.documents import load_document
 from audits.runs.registry import AUDITS
+from audits.runs.spec import Spec, parse_spec
 from tests.runs.extra_audits import EXTRA, register
 
 PEOPLE = 400
@@ -35,6 +37,10 @@ def base(tmp_path) -> Path:
     folder.mkdir()
     write_people(folder / "people.csv")
     return folder
+
+
+def read_spec(path: Path) -> Spec:
+    return parse_spec(load_document(path), path.absolute().parent)
 
 
 def write_people(path: Path, seed: int = 0) -> None:

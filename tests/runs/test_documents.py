@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml, load_document, plain_data
-from audits.runs.spec import read_spec
+from tests.runs.conftest import read_spec
 
 
 def load(tmp_path, text, name="spec.yaml"):

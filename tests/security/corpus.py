@@ -112,6 +112,18 @@ def _climbing() -> bytes:
     return packed.getvalue()
 
 
+def _linked() -> bytes:
+    """Return a workbook with a link and an absolute name in it, and a bomb of zeros that nobody asks for."""
+    packed = io.BytesIO(_workbook(lambda _, part: part))
+    with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as book:
+        link = zipfile.ZipInfo("xl/worksheets/sheet2.xml")
+        link.external_attr = 0o120777 << 16
+        book.writestr(link, "/etc/passwd")
+        book.writestr("/tmp/evenhand-was-here", "x")
+        book.writestr("xl/media/zeros.bin", b"\0" * 60 * _MB)
+    return packed.getvalue()
+
+
 def _truncated() -> bytes:
     """Return a workbook that says of each part that less of it is packed than there is: it ends too soon."""
     made = bytearray(_workbook(lambda _, part: part))
@@ -183,6 +195,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "digits.jsonl": (lambda: b'{"a":' + b"9" * 2_000_000 + b"}", "is not JSON|digits"),
     "many.jsonl": (lambda: b'{"a":{}}\n' * 6_000_000, "rows; at most"),
     "climbing.xlsx": (_climbing, ""),
+    "linked.xlsx": (_linked, ""),
     "truncated.xlsx": (_truncated, "is not a readable XLSX workbook"),
     "shut.xlsx": (_shut, "is not a readable XLSX workbook"),
     "durations.parquet": (_durations, ""),
@@ -281,7 +294,53 @@ def _outside() -> bytes:
     return _graph([helper.make_node("Mul", ["x", "w"], ["y"])], [weights])
 
 
+def _around() -> bytes:
+    """Return a graph in which two nodes wait for each other."""
+    add = [helper.make_node("Add", ["x", here], [there]) for here, there in (("b", "a"), ("a", "b"))]
+    return _graph([*add, helper.make_node("Identity", ["b"], ["y"])], [])
+
+
+def _claimed() -> bytes:
+    """Return a graph with a tensor that says it has 2^62 values and brings none."""
+    tensor = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2**31, 2**31])
+    return _graph([helper.make_node("Add", ["x", "w"], ["y"])], [tensor])
+
+
+def _tree_around() -> bytes:
+    """Return a tree whose root is its own child."""
+    tree = {
+        "nodes_treeids": [0] * 3,
+        "nodes_nodeids": [0, 1, 2],
+        "nodes_featureids": [0] * 3,
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+        "nodes_values": [0.0] * 3,
+        "nodes_truenodeids": [0] * 3,
+        "nodes_falsenodeids": [2, 0, 0],
+        "class_treeids": [0, 0],
+        "class_nodeids": [1, 2],
+        "class_ids": [0, 0],
+        "class_weights": [0.2, 0.8],
+        "classlabels_int64s": [0, 1],
+        "post_transform": "NONE",
+    }
+    node = helper.make_node("TreeEnsembleClassifier", ["x"], ["l", "y"], domain="ai.onnx.ml", **tree)
+    made = onnx.load_from_string(_graph([node], []))
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    return made.SerializeToString()
+
+
+def _foreign() -> bytes:
+    """Return a graph with an operator that only somebody's library knows."""
+    made = onnx.load_from_string(_graph([helper.make_node("Shell", ["x"], ["y"], domain="com.evil")], []))
+    made.opset_import.append(helper.make_opsetid("com.evil", 1))
+    return made.SerializeToString()
+
+
 MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "around.onnx": (_around, "not acyclic"),
+    "claimed.onnx": (_claimed, "must make tensors of at most"),
+    "tree-around.onnx": (_tree_around, "cannot be loaded by onnxruntime"),
+    "foreign.onnx": (_foreign, "only the standard operators"),
     "loop.onnx": (lambda: _loop(2**62), "must go round a loop at most"),
     "hidden-loop.onnx": (lambda: _loop(2**61, hidden=True), "within"),
     "filled.onnx": (lambda: _filled(1_200_000_000), "must make tensors of at most"),

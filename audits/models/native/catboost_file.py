@@ -62,8 +62,12 @@ def open_catboost(path: Path) -> Opened:
     kind = "Probability" if gives == "probabilities" else "RawFormulaVal"
 
     def predict(frame: pd.DataFrame) -> np.ndarray:
-        pool = catboost.Pool(frame, cat_features=sorted(words), thread_count=1)
-        return np.asarray(model.predict(pool, prediction_type=kind, thread_count=1))
+        try:
+            pool = catboost.Pool(frame, cat_features=sorted(words), thread_count=1)
+            return np.asarray(model.predict(pool, prediction_type=kind, thread_count=1))
+        except catboost.CatBoostError as error:
+            said = str(error).splitlines()[0][:200].rstrip(".")
+            raise InputError(name, f"fails on the data: {said}") from None
 
     features = tuple(Feature(each, () if each in words else None) for each in names)
     classes = tuple(np.asarray(model.classes_).tolist()) if gives == "probabilities" else ()

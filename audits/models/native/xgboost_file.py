@@ -58,7 +58,7 @@ def open_xgboost(path: Path) -> Opened:
     try:
         # the content decides, not the ending: a file may have been renamed
         content = bytearray(path.read_bytes())
-        check_nesting(content)
+        check_nesting(bytes(content))
         booster = xgboost.Booster({"nthread": 1})
         booster.load_model(content)
         booster.set_param({"nthread": 1})

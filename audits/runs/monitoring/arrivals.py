@@ -19,6 +19,7 @@ from audits.data.values import text_of
 from audits.errors import InputError
 from audits.runs.monitoring.monitors import MOST_PEOPLE, Batch, Monitor
 from audits.runs.monitoring.scoring import Scorer
+from audits.runs.monitoring.written import as_audited
 from audits.sensitivity.monitor.encoding import columns_of
 from audits.sensitivity.monitor.profile import Sent
 
@@ -278,15 +279,16 @@ def file_batches(
     """
     bundle = monitor.bundle
     arrival, digest = read(path, bundle.reads, frozenset(bundle.encoder.numbers))
+    columns, told = as_audited(bundle, arrival.columns, arrival.sent)
     batches = []
     for place, start in enumerate(range(0, arrival.people, MOST_PEOPLE)):
         rows = slice(start, start + MOST_PEOPLE)
-        part = {name: column[rows] for name, column in arrival.columns.items()}
+        part = {name: column[rows] for name, column in columns.items()}
         with _rows_as_in_files(start):
             scored = scorer.score(monitor.id, bundle, part, min(MOST_PEOPLE, arrival.people - start))
         key = f"file:{digest}:{place}"
         source = _printable(path.name)
-        look, sent = bundle.look(scored), arrival.sent.part(rows)
+        look, sent = bundle.look(scored), told.part(rows)
         batches.append(
             Batch(monitor.id, scored, digest, key, arrival.ids[rows], source=source, look=look, sent=sent)
         )

@@ -41,6 +41,7 @@ class Standing:
 
 
 _MOST_TESTS = 64  # monitors whose drift is kept in memory
+_MOST_READ = 100_000  # people read for the test of drift at one time, about half a second
 
 
 class History:
@@ -125,7 +126,7 @@ class History:
         if len(values) < 2:
             return Drift(len(values), None, None, wilson(above, len(values)), values)
         distance = float(ks_2samp(values, bundle.reference).statistic)
-        p_value = self._at_any_time(bundle, identity)
+        p_value = self._at_any_time(bundle, identity)[0]
         return Drift(len(values), distance, p_value, wilson(above, len(values)), values)
 
     def overview(self) -> list[dict[str, Any]]:
@@ -179,10 +180,16 @@ class History:
             rows = connection.execute(sa.select(CASES).where(mine).order_by(CASES.c.place).limit(most)).all()
         return int(number), [_alarm(row) for row in rows]
 
-    def _at_any_time(self, bundle: MonitorBundle, identity: str) -> float:
-        """Return the p-value of drift that holds however often it is asked for; see `DriftTest`.
+    def catch_up(self, bundle: MonitorBundle, identity: str) -> bool:
+        """Read some of what is stored for the test of drift; tell whether that was all of it."""
+        return self._at_any_time(bundle, identity)[1]
 
-        What has been read stays in memory, so that each batch is read once while the process lives.
+    def _at_any_time(self, bundle: MonitorBundle, identity: str) -> tuple[float, bool]:
+        """Return the p-value of drift that holds however often it is asked for, and whether all was read.
+
+        See `DriftTest`. What has been read stays in memory, so that each batch is read once while the process
+        lives; of a million people that takes seconds, so that a call reads some of them. The p-value of the
+        people read holds too: it holds whenever one stops.
         """
         with self._reading:
             place, test = self._tests.pop(identity, (-1, None))
@@ -191,15 +198,21 @@ class History:
                 sa.select(BATCHES.c.place, BATCHES.c.sensitivities)
                 .where(BATCHES.c.monitor == identity, BATCHES.c.place > place)
                 .order_by(BATCHES.c.place)
+                .limit(_MOST_READ)
             )
             with self._database.reading() as connection:
+                size, whole = 0, True
                 for row in connection.execute(asked):
-                    place = row.place
-                    test.update(np.frombuffer(row.sensitivities, dtype="<f8"))
+                    if size >= _MOST_READ:
+                        whole = False
+                        break
+                    place, values = row.place, np.frombuffer(row.sensitivities, dtype="<f8")
+                    test.update(values)
+                    size += len(values)
             self._tests[identity] = (place, test)
             while len(self._tests) > _MOST_TESTS:
                 del self._tests[next(iter(self._tests))]
-            return test.p_value
+            return test.p_value, whole and size < _MOST_READ
 
 
 def _alarm(row: Any) -> Alarm:

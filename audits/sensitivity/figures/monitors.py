@@ -24,6 +24,22 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         return empty("No predictions have come in yet.")
     when = [_moment(point.received) for point in points]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08, row_heights=[0.5, 0.5])
+    shown = [alarm for alarm in alarms if alarm.raised >= points[0].received]
+    _add_flags(figure, when, points, chart)
+    _add_chart(figure, when, points, chart, shown)
+    figure.update_xaxes(range=_span(when), nticks=5)
+    people, flagged = sum(point.people for point in points), sum(point.flagged for point in points)
+    alt = (
+        f"Control chart: {percent(flagged / people, people)} of {count(people)} people flagged, "
+        f"{percent(chart.rate, 1000)} count as in control; the chart stands at "
+        f"{100 * points[-1].value / chart.limit:.0f} "
+        f"% of its limit; {len(shown)} alarms."
+    )
+    return finish(figure, height=420, alt=alt)
+
+
+def _add_flags(figure: go.Figure, when: Sequence[datetime], points: Sequence[Point], chart: Chart) -> None:
+    """Add the share of flags over time, above."""
     figure.add_trace(
         go.Scatter(
             x=when,
@@ -37,15 +53,26 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         row=1,
         col=1,
     )
-    dotted = {"color": INK, "dash": "dot", "width": 1}
     figure.add_hline(
         100 * chart.rate,
-        line=dotted,
+        line={"color": INK, "dash": "dot", "width": 1},
         annotation_text=f"in control up to {percent(chart.rate, 1000)}",
         annotation_position="top left",
         row=1,
         col=1,
     )
+    highest = 100 * max(chart.rate, *(point.flagged / point.people for point in points))
+    figure.update_yaxes(title="flagged (%)", range=[0, 1.25 * highest], row=1, col=1)
+
+
+def _add_chart(
+    figure: go.Figure,
+    when: Sequence[datetime],
+    points: Sequence[Point],
+    chart: Chart,
+    shown: Sequence[Alarm],
+) -> None:
+    """Add the chart's value with its limit and the alarms that are shown, below."""
     figure.add_trace(
         go.Scatter(
             x=when,
@@ -67,7 +94,6 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         row=2,
         col=1,
     )
-    shown = [alarm for alarm in alarms if alarm.raised >= points[0].received]
     figure.add_trace(
         go.Scatter(
             x=[_moment(alarm.raised) for alarm in shown],
@@ -81,19 +107,8 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         row=2,
         col=1,
     )
-    highest = 100 * max(chart.rate, *(point.flagged / point.people for point in points))
-    figure.update_yaxes(title="flagged (%)", range=[0, 1.25 * highest], row=1, col=1)
     tallest = max(100.0, *(100 * point.high / chart.limit for point in points))
     figure.update_yaxes(title="chart (% of its limit)", range=[0, 1.25 * tallest], row=2, col=1)
-    figure.update_xaxes(range=_span(when), nticks=5)
-    people, flagged = sum(point.people for point in points), sum(point.flagged for point in points)
-    alt = (
-        f"Control chart: {percent(flagged / people, people)} of {count(people)} people flagged, "
-        f"{percent(chart.rate, 1000)} count as in control; the chart stands at "
-        f"{100 * points[-1].value / chart.limit:.0f} "
-        f"% of its limit; {len(shown)} alarms."
-    )
-    return finish(figure, height=420, alt=alt)
 
 
 def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:

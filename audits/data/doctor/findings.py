@@ -1,0 +1,70 @@
+"""A finding of the doctor, what would mend it, and the words that both are said in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Finding", "Mend", "be", "cell_count", "leave_out", "listed", "named"]
+
+
+@dataclass(frozen=True)
+class Mend:
+    """What would mend a finding.
+
+    Attributes
+    ----------
+    button : str
+        In words, as a command.
+    put : mapping
+        Keys of the ``data`` section and their new values; None takes a key away.
+    leave_out : tuple of str
+        Columns that are no features any more.
+    unprotect : tuple of str
+        Columns that are no protected attributes any more.
+    recode : mapping
+        Recodes to add.
+    """
+
+    button: str
+    put: Mapping[str, Any] = field(default_factory=dict)
+    leave_out: tuple[str, ...] = ()
+    unprotect: tuple[str, ...] = ()
+    recode: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found, in a sentence or two, and the ways to mend it; none where only the user can tell."""
+
+    kind: str
+    said: str
+    mends: tuple[Mend, ...] = ()
+
+
+def leave_out(names: Sequence[str]) -> str:
+    """Return the button that leaves columns out."""
+    return f"Leave out {listed(names, most=3)}"
+
+
+def named(names: Sequence[str]) -> str:
+    """Return columns in quotes, in words."""
+    return repr(names[0]) if len(names) == 1 else listed([repr(name) for name in names], quoted=False)
+
+
+def cell_count(n: int) -> str:
+    """Return how many cells, in words."""
+    return "1 cell" if n == 1 else f"{n:,} cells"
+
+
+def be(several: Any) -> str:
+    """Return the verb for one or several."""
+    return "is" if len(several) == 1 else "are"
+
+
+def listed(names: Sequence[str], *, most: int = 5, quoted: bool = False) -> str:
+    """Return names in words, the first few of many."""
+    shown = [repr(name) if quoted else str(name) for name in names]
+    shown = shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

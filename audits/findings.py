@@ -1,0 +1,154 @@
+"""What a call from Python found: a run with its reports, figures and tables at hand."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from audits.checks import one_of
+from audits.errors import InputError
+from audits.models import Subject
+from audits.report_kinds import TEMPLATES, Template
+from audits.runs.registry import AUDITS
+from audits.runs.result import RunResult
+
+__all__ = ["Findings"]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings(RunResult):
+    """What `audit` found: a `RunResult` with reports, figures and tables at hand.
+
+    Attributes
+    ----------
+    subject : Subject
+        Data, model and decisions that every audit took.
+    not_run : mapping of str to str
+        Audits that nobody asked for by name and that these people do not allow: why not.
+
+    ``findings["groups"]`` is that audit's own result; ``save`` and ``write_tables`` write files.
+    """
+
+    subject: Subject = field(kw_only=True)
+    not_run: Mapping[str, str] = field(kw_only=True, default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the result of an audit by its name, the first if it ran twice."""
+        names = [each.name for each in self.audits]
+        return self.audits[names.index(one_of("audit", name, names, what="an audit that ran"))].result
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row an audit: verdict, finding and the number of its warnings."""
+        return pd.DataFrame(
+            {
+                "audit": [each.name for each in self.audits],
+                "verdict": [each.result.verdict for each in self.audits],
+                "finding": [each.result.finding for each in self.audits],
+                "warnings": [len(each.result.warnings) for each in self.audits],
+            }
+        )
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every table of every audit, by audit and name."""
+        return self.named_tables()
+
+    @property
+    def figures(self) -> Figures:
+        """Every figure, by audit and name, drawn when looked up."""
+        return Figures(self)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        template: Template = "full",
+        sex: str | None = None,
+        race: str | None = None,
+    ) -> Path:
+        """Write a report and return where it lies: HTML that opens offline, or PDF by the file's ending.
+
+        Parameters
+        ----------
+        template : str
+            Its kind, one of `audits.report_kinds.TEMPLATES`.
+        sex, race : str, optional
+            Protected attributes that hold them, for ``ll144`` and ``four_fifths``; by default those whose
+            names say so.
+
+        Raises
+        ------
+        InputError
+            If the ending is neither, `sex` or `race` is no protected attribute, or the file cannot be
+            written.
+        """
+        place = Path(path)
+        ending = place.suffix.lower()
+        one_of("path", ending, (".html", ".htm", ".pdf"), what="the name of an .html or .pdf file")
+        one_of("template", template, tuple(TEMPLATES))
+        try:
+            if ending == ".pdf":
+                from audits.reports.pdf import render_pdf
+
+                place.write_bytes(render_pdf(self, template=template, sex=sex, race=race))
+            else:
+                from audits.reports.html import render_report
+
+                place.write_text(render_report(self, template=template, sex=sex, race=race), encoding="utf-8")
+        except OSError as error:
+            raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
+        return place
+
+    def __repr__(self) -> str:
+        lines = [f"{each.name}: {each.result.verdict}. {each.result.finding}" for each in self.audits]
+        lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return verdicts and findings for a notebook."""
+        rows = "".join(
+            f"<tr><td>{html.escape(each.name)}</td><td><b>{html.escape(each.result.verdict)}</b></td>"
+            f"<td style='text-align:left'>{html.escape(each.result.finding)}</td></tr>"
+            for each in self.audits
+        )
+        rows += "".join(
+            f"<tr><td>{html.escape(name)}</td><td>not run</td>"
+            f"<td style='text-align:left'>{html.escape(why)}</td></tr>"
+            for name, why in self.not_run.items()
+        )
+        data, model = self.data, self.model
+        about = f"{model['name']}, {model['rule']}. {data['rows_used']:,} of {data['rows_read']:,} rows used."
+        notes = "".join(f"<br>{html.escape(note)}" for note in [*data["notes"], *model["notes"]])
+        return (
+            "<div><table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table><p><small>{html.escape(about)}{notes}</small></p></div>"
+        )
+
+
+class Figures(Mapping[str, Any]):
+    """Figures by ``audit/name``, each drawn when it is looked up."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._made = {
+            f"{each.name}/{exhibit.key}": exhibit.figure
+            for each in findings.audits
+            for exhibit in AUDITS[each.name].section(each.result).exhibits
+        }
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made[one_of("figure", name, self._made, what="one of the figures")]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __repr__(self) -> str:
+        return f"<figures: {', '.join(self._made)}>"

@@ -1,0 +1,118 @@
+"""A monitor of an audit whose data were recoded, or whose values have names, reads what the table holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audits.cli import monitor as commands
+from audits.runs.documents import dump_yaml
+from audits.runs.execute import execute
+from audits.runs.monitoring.arrivals import read_json
+from audits.runs.monitoring.written import (
+    as_audited,
+    frame_as_audited,
+    meanings,
+    with_values,
+    written_words,
+)
+from audits.runs.spec import parse_spec
+from audits.sensitivity import MonitorBundle
+from tests.sensitivity.conftest import people
+
+DATA = {
+    "path": "people.csv",
+    "label": "hired",
+    "favorable": 1,
+    "protected": ["group", "tall"],
+    "features": ["skill", "height", "town", "area"],
+    "recode": {
+        "height": {"map": {-1: None}},
+        "area": {"from": "place", "map": {"n": "up", "s": "down", "w": "down"}},
+        "tall": {"where": [{"column": "height", "at_least": 175}]},
+        "unread": {"from": "town", "map": {1: "x"}},
+    },
+    "labels": {"town": {1: "north", 2: "south", 3: "west"}, "group": {0: "first", 1: "second"}},
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written")
+    frame = people(600)
+    frame["town"] = frame["town"].map({"north": 1, "south": 2, "west": 3})
+    frame["group"] = (frame["group"] == "b").astype(int)
+    frame["place"] = frame["town"].map({1: "n", 2: "s", 3: "w"})
+    frame.loc[frame.index[::20], "height"] = -1
+    frame.to_csv(folder / "people.csv", index=False)
+    audits = [{"sensitivity": {"bootstrap": 100, "match_set": "off", "protected": "group"}}]
+    spec = parse_spec({"data": DATA, "model": {"train": "logistic"}, "audits": audits}, folder)
+    run = execute(spec)
+    (folder / "out").mkdir()
+    run.save(folder / "out")
+    bundle = with_values(MonitorBundle.of(run.audits[0].result), run.spec["data"])
+    return bundle, run, frame, folder
+
+
+def body(bundle, frame, n, **more):
+    rows = frame.head(n)[list(bundle.reads)].astype(object).to_dict("records")
+    return json.dumps({"rows": rows, **more}).encode()
+
+
+def test_values_of_the_table_are_measured_as_in_the_audit(made):
+    bundle, run, frame, _ = made
+    sent = frame.assign(area=frame["place"])
+    came = read_json(body(bundle, sent, 40, protected={"group": ["0"] * 40}), bundle.reads)
+    columns, beside = as_audited(bundle, came.columns, came.sent)
+    scored = bundle.score_columns(columns, came.people)
+    found = run.audits[0].result.people["sensitivity"]
+    rows = found.index[found.index <= 40]
+    np.testing.assert_allclose(scored.sensitivity[np.asarray(rows) - 1], found.loc[rows], rtol=1e-9)
+    assert not scored.unseen
+    assert set(beside.protected["group"]) == {"first"}
+    again = as_audited(bundle, columns, beside)
+    assert again == (columns, beside), "values as the audit had them are understood too"
+
+
+def test_without_it_the_same_values_were_never_seen(made):
+    _, run, frame, _ = made
+    bundle = MonitorBundle.of(run.audits[0].result)
+    plain = read_json(body(bundle, frame.assign(area=frame["place"]), 10), bundle.reads)
+    assert "town" in bundle.score_columns(plain.columns, 10).unseen[0]
+    assert as_audited(bundle, plain.columns, plain.sent) == (plain.columns, plain.sent)
+    assert written_words(bundle) == []
+
+
+def test_a_table_is_read_as_the_audited_one_was(made):
+    bundle, _, frame, _ = made
+    made_so = frame_as_audited(bundle, frame)
+    assert set(made_so["area"]) == {"up", "down"}
+    assert set(made_so["town"]) == {"north", "south", "west"}
+    assert made_so["height"].isna().sum() == (frame["height"] == -1).sum()
+
+
+def test_it_is_told_and_kept(made):
+    bundle, *_ = made
+    text, weights = bundle.dump()
+    kept = MonitorBundle.parse(text, weights)
+    assert meanings(kept) == meanings(bundle)
+    assert meanings(bundle)["area"] == {"n": "up", "s": "down", "w": "down"}
+    assert "unread" not in meanings(bundle)
+    said = " ".join(written_words(bundle))
+    for words in ("area was made from place (n: up, s: down, w: down)", "height was recoded (-1: missing)"):
+        assert words in said
+    assert "town has names for values (1: north, 2: south, 3: west)" in said
+
+
+def test_the_command_line_measures_the_table_itself(made, tmp_path: Path):
+    _, run, _, folder = made
+    said = commands.export(folder / "out", tmp_path / "bundle", "")
+    assert "area was made from place" in said
+    lines = commands.score(tmp_path / "bundle", folder / "people.csv", None).splitlines()
+    told = {row["row"]: row["sensitivity"] for row in map(json.loads, lines)}
+    found = run.audits[0].result.people["sensitivity"]
+    np.testing.assert_allclose([told[row] for row in found.index], found, rtol=1e-9)
+    assert dump_yaml(run.spec["data"]["recode"])
