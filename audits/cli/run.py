@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -219,23 +219,27 @@ def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
 
 
 def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    # a home of its own: what the run caches goes with it
-    with (
-        tempfile.TemporaryDirectory(prefix="evenhand-") as home,
-        ProcessExecutor(1, base=Path(home), warm=False) as executor,
-    ):
-        return _watched(executor.submit(document, base_dir), meter)
+    home = tempfile.TemporaryDirectory(prefix="evenhand-")  # of its own: what the run caches goes with it
+    with ProcessExecutor(1, base=Path(home.name), warm=False) as executor:
+        return _with_home(_watched(executor.submit(document, base_dir), meter), home)
+
+
+def _with_home(result: RunResult, home: tempfile.TemporaryDirectory[str]) -> RunResult:
+    """Return a result that keeps the home that its files lie in; without files the home goes."""
+    if all(audit.everybody is None for audit in result.audits):
+        home.cleanup()
+        return result
+    audits = tuple(replace(audit, folder=home) for audit in result.audits)
+    return replace(result, audits=audits)
 
 
 def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
     from audits.runs.executing.cluster import DaskExecutor  # late: few runs leave the machine
 
     try:
-        with (
-            tempfile.TemporaryDirectory(prefix="evenhand-") as home,
-            DaskExecutor(base=Path(home)) as executor,
-        ):
-            return _watched(executor.submit(document, base_dir), meter)
+        home = tempfile.TemporaryDirectory(prefix="evenhand-")
+        with DaskExecutor(base=Path(home.name)) as executor:
+            return _with_home(_watched(executor.submit(document, base_dir), meter), home)
     except ModuleNotFoundError as error:
         raise InputError(
             "--executor", "cannot be 'dask' here", advice=how_to_install(str(error.name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from audits.cli.main import main
 from audits.data.files import batches as reading
 from audits.runs.execute import execute
 from audits.runs.result import RunResult
@@ -141,3 +143,12 @@ def test_what_cannot_be_done_to_a_batch_is_named(spec):
     found = execute(dataclasses.replace(spec, data=data)).audits[0]
     assert found.everybody is None
     assert "data.missing is not done batch by batch" in found.result.warnings[0]
+
+
+def test_the_command_writes_everybody_from_a_process_of_its_own(spec, everybody, tmp_path):
+    path = spec.base_dir / "spec.json"
+    path.write_text(json.dumps(spec.to_dict()), encoding="utf-8")
+    out = tmp_path / "out"
+    assert main(["run", str(path), "--no-save", "--executor", "process", "--out", str(out)]) == 0
+    written = pd.read_parquet(out / "people" / "0-sensitivity-everybody.parquet")
+    pd.testing.assert_frame_equal(written, everybody)
