@@ -117,6 +117,8 @@ CHANGED: dict[str, str] = {
         f"{spec}/results/audits/1/marginals/*": _NUMERIC
         for spec in ("loans-onnx", "people-classes", "people-risk", "people-weights")
     },
+    "loans-barycentre/results/audits/*/groups/*/everybody": "every group is held against everybody, too",
+    "loans-barycentre/results/audits/*/transparency": "features of those who flip beside their counterparts",
     "*/options/misspecified": _TURNED,
     "*/results/audits/*/misspecified": _TURNED,
     "shared-compas/results/audits/3/*": _CONTEXT,
