@@ -35,7 +35,7 @@ def estimated(path: Path) -> str:
     how = _HOW[found.how].format(rows=found.rows, drawn=spec.drawn or 0)
     lines = [
         wrapped(
-            f"No more than about {_time(found.seconds)} of one core and {found.memory / 1e9:.1f} GB of "
+            f"Roughly {_time(found.seconds)} of one core and {found.memory / 1e9:.1f} GB of "
             f"memory: {how}, audits are of {found.people:,} people. This machine takes {found.speed:.1f} "
             "times as long as the one that was measured."
         )

@@ -1,4 +1,4 @@
-"""About how long a spec will take and how much memory, told before it is run.
+"""Roughly how long a spec will take and how much memory, told before it is run.
 
 From the first rows of the table: how many are left, how wide the encoded features are, which groups there
 are. Audits' records say what they take of so many people; reading and writing go by what a cell cost when
@@ -72,7 +72,10 @@ class Expected:
 
 
 def estimate(spec: Spec) -> Expected:
-    """Return what a run of `spec` takes, within a factor of two or so; of a second model as well.
+    """Return what a run of `spec` takes, of a second model as well.
+
+    A rough guess, and often several times too high: docs/scale.md has what it told of runs beside what they
+    took.
 
     Raises
     ------

@@ -13,6 +13,7 @@ import pytest
 
 from audits.cli.main import main
 from audits.data.files import batches as reading
+from audits.everybody.sensitivity import _ratio_p_value
 from audits.runs.execute import execute
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
@@ -152,3 +153,16 @@ def test_the_command_writes_everybody_from_a_process_of_its_own(spec, everybody,
     assert main(["run", str(path), "--no-save", "--executor", "process", "--out", str(out)]) == 0
     written = pd.read_parquet(out / "people" / "0-sensitivity-everybody.parquet")
     pd.testing.assert_frame_equal(written, everybody)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.05])
+def test_a_p_value_of_lines_is_that_of_the_people_up_to_its_draws(share):
+    """Both are of 999 draws: they differ by less than four standard errors of that."""
+    told = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        x, inside = rng.lognormal(0, 0.8, 25_000), rng.random(25_000) < share
+        ones = np.ones(len(x))
+        told.append((_ratio_p_value(x, ones, inside, rng, 999), ratio_p_value(x, ones, inside, rng)))
+    of_lines, of_people = np.array(told).T
+    np.testing.assert_allclose(of_lines, of_people, atol=4 * np.sqrt(2 * 0.25 / 999) * 2)  # two-sided: twice
