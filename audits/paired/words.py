@@ -46,7 +46,7 @@ def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Ju
 
 
 _NOTHING = "The second model changes nothing that matters:"
-_UNTOLD = "These people cannot tell whether the second model changes"
+_UNTOLD = "These data cannot tell whether the second model changes"
 
 
 def stated_words(estimate: Estimate, kind: Kind) -> str:

@@ -408,7 +408,7 @@ def _told_first(known: Sequence[tuple[Row, Judged]]) -> Judged:
 _NOT_PAIRED = "the audit does not say how its numbers are made of people"
 _BESIDE = "Both models' results stand side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
-_UNTOLD = "These people cannot tell what the second model changes."
+_UNTOLD = "These data cannot tell what the second model changes."
 
 
 def refused(name: str, why: str, level: float) -> AuditChange:

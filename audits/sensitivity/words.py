@@ -10,13 +10,13 @@ from audits.sensitivity.judging import Compared
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.protected import StatusQuality
 from audits.sensitivity.result import Baseline, SensitivityResult
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.means import FEWEST
 from audits.stats.words import count, named_group, number, people, percent
 
 __all__ = ["finding", "headline", "person_sentence", "too_few", "warnings_for"]
 
-_PERFECT, _WEAK, _MISCALIBRATED = 0.995, 0.6, 0.1
+_PERFECT, _WEAK, _CHANCE, _MISCALIBRATED = 0.995, 0.6, 0.5, 0.1
 
 
 def headline(result: SensitivityResult) -> str:
@@ -27,6 +27,8 @@ def headline(result: SensitivityResult) -> str:
     if group is None or ratio.value is None:
         return f"These data cannot tell whose predictions lean most on what gives {about} away."
     who = brief(named_group(group_name({group.attribute: group.group})), 8)
+    if all(each.auc.low is not None and each.auc.low <= _CHANCE for each in result.status):
+        return _of_chance(judged, who, about, number(ratio.value))
     times = f"{number(ratio.value)} times as much"
     if judged.verdict == EVIDENCE:
         small = "" if judged.material else " (less than matters)"
@@ -37,6 +39,18 @@ def headline(result: SensitivityResult) -> str:
         f"These data cannot tell whether predictions about {who} lean more than others' on what gives "
         f"{about} away."
     )
+
+
+def _of_chance(judged: Judged, who: str, about: str, times: str) -> str:
+    """Say what was found where no feature gives protected status away, and slopes follow noise."""
+    if judged.verdict == EVIDENCE:
+        return (
+            f"Predictions about {who} move {times} times as much as others' with features that do not give "
+            f"{about} away."
+        )
+    if judged.verdict == NO_MATERIAL:
+        return f"Nothing here gives {about} away beyond chance, so predictions about no group can lean on it."
+    return f"Nothing here gives {about} away beyond chance: whose predictions lean on it cannot be told."
 
 
 def person_sentence(result: SensitivityResult, row: Hashable) -> str:
