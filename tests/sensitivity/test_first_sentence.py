@@ -26,7 +26,7 @@ def of_chance():
 @pytest.mark.parametrize(
     ("verdict", "begins"),
     [
-        (EVIDENCE, "Predictions about group "),
+        (EVIDENCE, "Predictions about “b” move"),
         (NO_MATERIAL, "Nothing here gives group away beyond chance"),
         (INSUFFICIENT, "Nothing here gives group away beyond chance"),
     ],
