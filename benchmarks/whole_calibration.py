@@ -114,6 +114,9 @@ NOT_MEANS: dict[str, dict[str, str]] = {
         "positive.expected_by_chance": "the range that chance gives, which its method says",
         "negative.expected_by_chance": "the range that chance gives, which its method says",
     },
+    "barycentre": dict.fromkeys(
+        ("transparency.mean_difference", "transparency.mean_sign"), "no interval is stated, and it says why"
+    ),
     "outcome_transport": {
         "wasserstein": "“Wasserstein distance”: where distributions are equal, the mean is above the truth",
         "wasserstein_orders": "“Wasserstein distance”",

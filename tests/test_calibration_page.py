@@ -86,6 +86,7 @@ ELSEWHERE = {
         "differ_p": BY_VERDICT,
         "groups.excess": "flips above chance, all groups together",
         "groups.net": "net flips, all groups together",
+        "groups.everybody.net": "net flips, all groups together",  # a part of them, the ends too
         "groups.rate": "favorable share of a group",
     },
     "outcome_transport": {

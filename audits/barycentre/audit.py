@@ -98,7 +98,7 @@ def barycentre(
         marginals=marginals(compared, people),
         people=people,
         counterparts=counterparts,
-        transparency=transparency(compared, groups, met, decided, rng.spawn(1)[0]),
+        transparency=transparency(compared, groups, met, decided),
     )
 
 

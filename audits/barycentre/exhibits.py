@@ -90,7 +90,8 @@ def transparency_exhibit(result: BarycentreResult, group: str, way: str, *, by_s
         "transparency",
         f"How {people_in(group)} who flip differ from their counterparts",
         f"Of those favored only as {what}: person minus counterpart, feature by feature, and how "
-        "consistently it has that sign (1: always more than the counterpart).",
+        "consistently it has that sign (1: always more than the counterpart). Without intervals: "
+        "among other people, others would meet.",
         partial(figures.transparency, result, group, way, by_sign=by_sign),
         partial(result.transparency_frame, group, way, by_sign=by_sign),
     )

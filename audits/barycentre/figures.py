@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.barycentre.result import AgainstEverybody, BarycentreResult, FeatureDifference, GroupFlips
+from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips
 from audits.barycentre.words import points
 from audits.drawing.selected import of_run, of_value, people_id
 from audits.drawing.style import (
@@ -293,7 +293,6 @@ def transparency(
             y=places,
             orientation="h",
             marker={"color": ACCENT if way == "only_self" else CONTRAST},
-            error_x=_whiskers(lengths, [_in_deviations(row) for row in shown]),
             customdata=[
                 [name, number(row.mean_difference.value)] for name, row in zip(names, shown, strict=True)
             ],
@@ -309,7 +308,6 @@ def transparency(
             y=places,
             mode="markers",
             marker={"color": INK, "size": 8},
-            error_x=_whiskers(signs, [(row.mean_sign.low, row.mean_sign.high) for row in shown]),
             customdata=names,
             hovertemplate="%{customdata}: %{x:.2f}<extra></extra>",
             showlegend=False,
@@ -327,23 +325,3 @@ def transparency(
         f"by {number(first.mean_difference.value)} on average, mean sign {number(first.mean_sign.value)}."
     )
     return finish(figure, height=106 + 30 * len(shown), alt=alt).update_layout(margin={"t": 52})
-
-
-def _in_deviations(row: FeatureDifference) -> tuple[float | None, float | None]:
-    low, high = row.mean_difference.low, row.mean_difference.high
-    if low is None or high is None or row.deviation == 0:
-        return None, None
-    return low / row.deviation, high / row.deviation
-
-
-def _whiskers(values: list[float], ends: list[tuple[float | None, float | None]]) -> dict[str, object]:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [0 if high is None else high - value for value, (_, high) in zip(values, ends, strict=True)],
-        "arrayminus": [
-            0 if low is None else value - low for value, (low, _) in zip(values, ends, strict=True)
-        ],
-        "color": INK,
-        "thickness": 1.4,
-    }

@@ -55,7 +55,8 @@ class FeatureDifference:
     mean_difference : Estimate
         In the feature's own unit; of a value, as a share of people.
     mean_sign : Estimate
-        Share of flips towards counterparts with less of it minus the share towards more.
+        Share of flips towards counterparts with less of it minus the share towards more. Neither has an
+        interval.
     standardized_difference, deviation : float
         The former in standard deviations, and what one of them is.
     """
@@ -287,17 +288,11 @@ class BarycentreResult:
 
     def transparency_frame(self, group: str, way: str, *, by_sign: bool = False) -> pd.DataFrame:
         """Return a group's transparency report as a table, in either of its rankings."""
-        columns = [
-            "feature", "mean difference", "low", "high", "in standard deviations", "mean sign", "sign low",
-            "sign high",
-        ]  # fmt: skip
+        columns = ["feature", "mean difference", "in standard deviations", "mean sign"]
         rows = [
-            (
-                row.feature, row.mean_difference.value, row.mean_difference.low, row.mean_difference.high,
-                row.standardized_difference, row.mean_sign.value, row.mean_sign.low, row.mean_sign.high,
-            )
+            (row.feature, row.mean_difference.value, row.standardized_difference, row.mean_sign.value)
             for row in self.report(group, way, by_sign=by_sign)
-        ]  # fmt: skip
+        ]
         return pd.DataFrame(rows, columns=columns)
 
     def marginals_frame(self, group: str) -> pd.DataFrame:

@@ -236,7 +236,7 @@ def test_its_page_has_a_control_for_every_option(space: Workspace):
 
 def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspace, monkeypatch):
     # a link to another page needs the navigation, which this script is outside of; Chromium has it
-    monkeypatch.setattr(audit_page, "next_look", lambda *_: None)
+    monkeypatch.setattr(audit_page, "_next_look", lambda *_: None)
     at = page(space)
     at.number_input(key="with-best").set_value(0.3).run()
     at.text_area(key="with-names").set_value("{north: Norð}").run()
