@@ -40,6 +40,10 @@ PAGES = ("", "groups", "flipset", "rule_sets", "recourse", "saved")
 PATIENCE = 60.0
 THINKING = (1.0, 4.0)  # seconds between two acts of one person
 LIMIT_SECONDS = 1.5
+_FINISHED = {
+    ForwardMsg.FINISHED_SUCCESSFULLY,
+    ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
+}  # a run that ended early for another one is not what somebody sees
 
 
 @dataclass
@@ -105,7 +109,7 @@ class Visitor:
                 if element.WhichOneof("type") == "button":
                     self.buttons[element.button.label] = element.button.id
                 parts.append(str(told.delta))
-            elif kind == "script_finished" and told.script_finished in {0, 2}:
+            elif kind == "script_finished" and told.script_finished in _FINISHED:
                 self.words = "\n".join(parts)
                 return time.monotonic() - began
 
