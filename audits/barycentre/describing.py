@@ -109,4 +109,4 @@ def _told(
         value, sign = (float(weight @ each) / mass for each in (gap * line.unit, np.sign(gap)))
         deviations = value / line.deviation if line.deviation > 0 else 0.0
         told = (Estimate(each, None, None, mass, _NO_INTERVAL) for each in (value, sign))
-        yield line.name, line.column, *told, deviations, line.deviation
+        yield line.name, line.column, *told, deviations, line.deviation  # type: ignore[misc]  # two estimates
