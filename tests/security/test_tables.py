@@ -6,6 +6,8 @@ import contextlib
 import os
 import re
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -131,3 +133,22 @@ def test_a_sentence_names_the_limit_and_its_amount(readers, tmp_path):
     with pytest.raises(InputError) as found:
         ask(readers, path)
     assert re.search(rf"takes more memory than one user's data may \({_MEMORY_MB} MB\)", str(found.value))
+
+
+def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready():
+    """A socket of datagrams tells no end: who is gone is seen by whose child it is."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    with ours, theirs:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "audits.runs.executing.nursery", "app.holding:answer"),
+                *(str(theirs.fileno()), gone.stdout.decode().strip()),
+            ],
+            pass_fds=[theirs.fileno()],
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 0

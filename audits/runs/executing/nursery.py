@@ -250,7 +250,10 @@ class Nursery:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audits.runs.executing.nursery", self._function, str(theirs.fileno())],
+                [
+                    *(sys.executable, "-m", "audits.runs.executing.nursery", self._function),
+                    *(str(theirs.fileno()), str(os.getpid())),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 cwd=_ROOT,
@@ -302,16 +305,15 @@ class Nursery:
 class _Forker:
     """The process that forks: takes orders, reaps, and ends children that grow beyond their memory."""
 
-    def __init__(self, orders: socket.socket, answer: Answering) -> None:
-        self._orders, self._answer = orders, answer
+    def __init__(self, orders: socket.socket, answer: Answering, server: int) -> None:
+        self._orders, self._answer, self._server = orders, answer, server
         self._pids: dict[str, int] = {}
         self._bounds: dict[int, tuple[str, int, str]] = {}  # id, memory, folder
         self._why: dict[int, str] = {}
 
     def run(self) -> None:
-        parent = os.getppid()
         self._tell({"warm": True})
-        while os.getppid() == parent:
+        while os.getppid() == self._server:  # it may have gone while libraries were loaded
             ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._bounds else 1.0)
             if ready:
                 text, handed, _, _ = socket.recv_fds(self._orders, _MOST_MESSAGE, 1)
@@ -412,12 +414,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("function")
     parser.add_argument("orders", type=int)
+    parser.add_argument("server", type=int)
     chosen = parser.parse_args()
     module, function = chosen.function.split(":")
     answer = getattr(importlib.import_module(module), function)
     gc.collect()
     gc.freeze()  # what is loaded stays shared with the children
-    _Forker(socket.socket(fileno=chosen.orders), answer).run()
+    _Forker(socket.socket(fileno=chosen.orders), answer, chosen.server).run()
 
 
 if __name__ == "__main__":
