@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from audits.data.files.larger import format_of, parquet_files
 from audits.data.files.tables import FileReport
@@ -54,6 +55,23 @@ class Batches:
     files: tuple[FileReport, ...]
     read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     known_ends: Callable[[str], tuple[float, float] | None] = lambda _: None
+    heads: Callable[[int], Iterator[tuple[int, pa.Table]]] | None = None
+    nulls: Callable[[str], int | None] = lambda _: None
+
+    def some(self, rows: int) -> Iterator[tuple[int, pa.Table]]:
+        """Yield about so many rows, from all over the table where the format lets one jump.
+
+        Each part comes with the number of its first row.
+        """
+        if self.heads is not None:
+            yield from self.heads(rows)
+            return
+        done = 0
+        for batch in self.read(self.schema.names):
+            yield done + 1, pa.Table.from_batches([batch.slice(0, rows - done)])
+            done += batch.num_rows
+            if done >= rows:
+                return
 
     def ends(self, column: str) -> tuple[float, float] | None:
         """Return the smallest and the largest finite number of a column; None where it holds none."""
@@ -135,8 +153,12 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
             reason = str(error).strip().splitlines()[0][:160]
             raise InputError("data.path", f"cannot be read to the end ({reason.rstrip('.')})") from None
 
-    ends = _stated_ends(pieces) if parquet else (lambda _: None)
-    return Batches(data.schema, sum(file.rows for file in files), files, read, ends)
+    rows = sum(file.rows for file in files)
+    if not parquet:
+        return Batches(data.schema, rows, files, read)
+    return Batches(
+        data.schema, rows, files, read, _stated_ends(pieces), _heads(pieces, data.schema), _nulls(pieces)
+    )
 
 
 def _most_cells() -> int:
@@ -161,6 +183,51 @@ def _check_same(file: ds.Fragment, first: ds.Fragment) -> None:
             Path(file.path).name,
             f"must have the same columns as the first file, but {absent[0]!r} is not there",
         )
+
+
+_PLACES = 16
+
+
+def _heads(
+    pieces: Sequence[ds.ParquetFileFragment], schema: pa.Schema
+) -> Callable[[int], Iterator[tuple[int, pa.Table]]]:
+    def heads(rows: int) -> Iterator[tuple[int, pa.Table]]:
+        parts, done = [], 0
+        for piece in pieces:
+            for group in piece.row_groups:
+                parts.append((done + 1, piece, group.id))
+                done += group.num_rows
+        step = max(len(parts) / _PLACES, 1.0)
+        chosen = [parts[int(k * step)] for k in range(min(len(parts), _PLACES))]
+        few = -(-rows // max(len(chosen), 1))
+        for first, piece, group in chosen:
+            with pq.ParquetFile(piece.path) as file:  # a dataset would decode the whole group of rows
+                batch = next(file.iter_batches(few, row_groups=[group]), None)
+            if batch is None:
+                continue
+            part, keys = pa.Table.from_batches([batch]), ds.get_partition_keys(piece.partition_expression)
+            for name, value in keys.items():
+                part = part.append_column(name, pa.repeat(pa.scalar(value), part.num_rows))
+            yield first, part.select(schema.names)
+
+    return heads
+
+
+def _nulls(pieces: Sequence[ds.ParquetFileFragment]) -> Callable[[str], int | None]:
+    def nulls(column: str) -> int | None:
+        total = 0
+        for piece in pieces:
+            leaves = [each.path for each in piece.metadata.schema]
+            if column not in leaves:
+                return None
+            for group in range(piece.metadata.num_row_groups):
+                stated = piece.metadata.row_group(group).column(leaves.index(column)).statistics
+                if stated is None or not stated.has_null_count:
+                    return None
+                total += stated.null_count
+        return total
+
+    return nulls
 
 
 def _stated_ends(pieces: Sequence[ds.ParquetFileFragment]) -> Callable[[str], tuple[float, float] | None]:
