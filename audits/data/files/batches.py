@@ -22,13 +22,30 @@ from audits.data.files.tables import FileReport
 from audits.data.files.typed_tables import coded_columns
 from audits.errors import InputError
 
-__all__ = ["BATCH_ROWS", "Batches", "held_batches", "open_batches"]
+__all__ = ["BATCH_ROWS", "Batches", "Piece", "held_batches", "open_batches"]
 
 BATCH_ROWS = 2**18
 _BATCH_CELLS = 2**23
 _CELL_BYTES = 500  # of a batch: read ahead, as a frame, as points, in each of two threads
 _BROKEN = (pa.ArrowException, OSError)
 _READ_AHEAD = 2  # batches: more of them only wait in memory
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows that follow each other: groups of rows of some files.
+
+    Attributes
+    ----------
+    first, rows : int
+        Number of the first row, from 1, and rows.
+    groups : tuple of (int, tuple of int)
+        A file's place, and its groups of rows.
+    """
+
+    first: int
+    rows: int
+    groups: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +74,18 @@ class Batches:
     known_ends: Callable[[str], tuple[float, float] | None] = lambda _: None
     heads: Callable[[int], Iterator[tuple[int, pa.Table]]] | None = None
     nulls: Callable[[str], int | None] = lambda _: None
+    paths: tuple[Path, ...] = ()
+    parts: tuple[Piece, ...] = ()
+    read_part: Callable[[Piece, Sequence[str]], Iterator[pa.RecordBatch]] | None = None
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Pieces that can be read by themselves, the same whoever reads them; one where there are no more."""
+        return self.parts or (Piece(1, self.rows),)
+
+    def read_piece(self, piece: Piece, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of a piece, in order."""
+        return self.read(columns) if self.read_part is None else self.read_part(piece, columns)
 
     def some(self, rows: int) -> Iterator[tuple[int, pa.Table]]:
         """Yield about so many rows, from all over the table where the format lets one jump.
@@ -141,9 +170,9 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
 
     cells = _most_cells()
 
-    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(table: ds.Dataset, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         try:
-            yield from data.to_batches(
+            yield from table.to_batches(
                 columns=list(columns),
                 batch_size=min(BATCH_ROWS, max(1024, cells // max(len(columns), 1))),
                 fragment_readahead=1,
@@ -153,11 +182,21 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
             reason = str(error).strip().splitlines()[0][:160]
             raise InputError("data.path", f"cannot be read to the end ({reason.rstrip('.')})") from None
 
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return batches(data, columns)
+
+    def read_part(piece: Piece, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        some = [pieces[place].subset(row_group_ids=list(groups)) for place, groups in piece.groups]
+        return batches(
+            ds.FileSystemDataset(some, data.schema, pieces[0].format, pieces[0].filesystem), columns
+        )
+
     rows = sum(file.rows for file in files)
     if not parquet:
         return Batches(data.schema, rows, files, read)
+    ends, heads, nulls = _stated_ends(pieces), _heads(pieces, data.schema), _nulls(pieces)
     return Batches(
-        data.schema, rows, files, read, _stated_ends(pieces), _heads(pieces, data.schema), _nulls(pieces)
+        data.schema, rows, files, read, ends, heads, nulls, tuple(paths), _pieces(pieces), read_part
     )
 
 
@@ -186,6 +225,25 @@ def _check_same(file: ds.Fragment, first: ds.Fragment) -> None:
 
 
 _PLACES = 16
+_PIECE_ROWS = 2**19  # at least, of every piece but the last
+
+
+def _pieces(files: Sequence[ds.ParquetFileFragment]) -> tuple[Piece, ...]:
+    """Return groups of rows that follow each other, joined until they have rows enough for a task."""
+    found: list[Piece] = []
+    groups: dict[int, list[int]] = {}
+    first, rows = 1, 0
+    last = len(files) - 1
+    for place, file in enumerate(files):
+        for group in file.row_groups:
+            groups.setdefault(place, []).append(group.id)
+            rows += group.num_rows
+            if rows >= _PIECE_ROWS:
+                found.append(Piece(first, rows, tuple((k, tuple(each)) for k, each in groups.items())))
+                first, rows, groups = first + rows, 0, {}
+        if place == last and groups:
+            found.append(Piece(first, rows, tuple((k, tuple(each)) for k, each in groups.items())))
+    return tuple(found)
 
 
 def _heads(
