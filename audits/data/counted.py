@@ -25,12 +25,30 @@ from audits.dividing import others
 from audits.errors import InputError
 from audits.progress import Progress, silent
 
-__all__ = ["MOST_VALUES", "Asked", "Counts", "TooMany", "count_rows", "finish", "merge", "partial"]
+__all__ = [
+    "MOST_VALUES",
+    "Asked",
+    "Counts",
+    "Quantiles",
+    "TooMany",
+    "count_rows",
+    "finish",
+    "merge",
+    "partial",
+]
 
 MOST_VALUES = 2_000
 """Different values that a column is counted by."""
 
-Asked = tuple[float, ...] | int | str | None
+
+@dataclass(frozen=True)
+class Quantiles:
+    """So many bins of about as many people."""
+
+    bins: int
+
+
+Asked = tuple[float, ...] | int | Quantiles | None
 """How an audit cuts a column of numbers: at edges, into so many bins of a width, at quantiles, not at all."""
 
 _MOST_LINES = 2_000_000
