@@ -39,7 +39,7 @@ _FIRST_ROUND = 100  # worlds
 _POINT = 0.01
 _DOUBT = 0.01
 # what says, draws or tabulates what the audit found, or tries thresholds: no simulation goes through it
-_SAYS_ONLY = {"exhibits", "exploring", "figures", "heat_map", "ll144", "record", "words"}
+_SAYS_ONLY = {"exhibits", "figures", "heat_map", "ll144", "record", "words"}
 # what is simulated beside audits, and where its code begins
 _NO_AUDITS = {
     "all": ("benchmarks/shared_calibration.py",),
