@@ -16,7 +16,7 @@ from app.widgets.figure_card import figure_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
-from audits.groups.exploring import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
+from audits.groups.changing import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
 from audits.groups.figures import curves
 from audits.runs.result import RunResult
 
