@@ -33,6 +33,7 @@ _HEADS = {
     "fewest": "fewest columns",
     "fewest_columns": "which",
     "fewest_proved": "all smaller sets tried",
+    "by_any_accepted": "accepted with somebody else's values",
 }
 
 _WAY = {

@@ -139,7 +139,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
                 mode="markers+text",
                 marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
                 text=["you are here"],
-                textposition="middle right",
+                textposition="top center",
                 cliponaxis=False,
                 hovertemplate="shown: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
                 showlegend=False,
