@@ -99,7 +99,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
                 name=f"{label} ({count(row.n)})",
             )
         )
-    figure.update_xaxes(title="mean favorable score in the bin", range=[0, 1])
+    figure.update_xaxes(title="mean favorable score of a bin", range=[0, 1])
     figure.update_yaxes(title="share with a favorable label", range=[0, 1])
     alt = f"Calibration of {len(rows)} groups of {attribute}; on the dotted line scores mean what they say."
     return finish(figure, height=360, alt=alt)
