@@ -40,6 +40,7 @@ _START_SECONDS = 60.0
 _OVER_MEMORY = 86  # exit status of a child that got no memory
 _SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
 _MOST_MESSAGE = 60_000
+_GIVES_WAY = 2  # to the pages; runs give way further
 
 Answering = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -370,6 +371,7 @@ def _live(line: int, order: dict[str, Any], folder: str, answer: Answering) -> i
     """Be a child: give up all that is not needed, then answer until nobody asks any more."""
     sandbox.die_with_parent()
     sandbox.fresh_score()
+    sandbox.give_way(_GIVES_WAY)
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder)
     tempfile.tempdir = folder
