@@ -29,6 +29,7 @@ from typing import Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import sandbox
+from audits.runs.executing.scratch import scratch
 
 __all__ = ["Child", "LimitReached", "Nursery", "serve_questions"]
 
@@ -184,7 +185,7 @@ class Nursery:
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
         self._children: dict[str, Child] = {}
-        self._shared = 0
+        self._shared, self._folder = 0, ""
         self._warm = threading.Event()
 
     def child(self, *, memory: int, reads: Sequence[Path] = ()) -> Child:
@@ -247,7 +248,7 @@ class Nursery:
                 "Files of strangers are read only where processes can be limited: on Linux or macOS."
             )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        folder = tempfile.gettempdir()
+        folder = self._folder = tempfile.mkdtemp(prefix="nursery-", dir=scratch())
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with theirs:
             self._process = subprocess.Popen(
@@ -275,6 +276,7 @@ class Nursery:
                 self._orders.shutdown(socket.SHUT_RDWR)
             self._orders.close()
         self._process, self._orders = None, None
+        shutil.rmtree(self._folder, ignore_errors=True)  # what forks is killed, and tidies nothing up
         self._warm.clear()
         for child in self._children.values():
             child.ended({})
@@ -335,7 +337,7 @@ class _Forker:
             if pid is not None:
                 os.kill(pid, signal.SIGKILL)
             return
-        folder = tempfile.mkdtemp(prefix="evenhand-read-")
+        folder = tempfile.mkdtemp(prefix="read-")
         pid = os.fork()
         if pid == 0:
             status = 1
