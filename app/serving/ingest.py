@@ -209,7 +209,8 @@ class Ingest:
         scored = self._scorer.score(monitor.id, bundle, columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
         look = bundle.look(scored)
-        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, look=look, sent=sent)
+        more: dict[str, Any] = {"look": look, "sent": sent, "columns": columns}
+        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, **more)
         values, flagged, scores = (
             each.tolist() for each in (scored.sensitivity, scored.flagged, scored.score)
         )

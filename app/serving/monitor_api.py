@@ -133,7 +133,7 @@ async def _told(ask: Callable[[], Awaitable[dict[str, Any]]], form: str = "json"
     except _Refused as refused:
         return _error(refused.status, str(refused), refused.headers)
     except InputError as error:
-        missing = error.where in {"monitor", "alarm", "message", "token"}
+        missing = error.where in {"monitor", "alarm", "message", "token", "audit"}
         return _error(404 if missing else 422, str(error))
     except RunFailed as error:
         return _unstored(error)
