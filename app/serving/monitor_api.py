@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from app.serving.ingest import Busy, Ingest
+from app.serving.ingest import INGEST, Busy
 from app.serving.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
 from app.serving.openapi import document
 from audits.errors import InputError, RunFailed
@@ -25,7 +25,6 @@ from audits.runs.monitoring.monitors import Monitor
 
 __all__ = ["INGEST", "ROUTES"]
 
-INGEST = Ingest()
 MAX_BODY_MB = int(os.environ.get("EVENHAND_MAX_BATCH_MB", "8"))
 _KINDS = {
     "application/json": "json",
