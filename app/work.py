@@ -374,7 +374,7 @@ def _files_of(spec: Mapping[str, Any]) -> set[str]:
 
 def erase(space: Workspace) -> None:
     """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
-    from app.serving.monitor_api import INGEST
+    from app.serving.ingest import INGEST
 
     space.check_writable()
     note("erased", space)
