@@ -124,6 +124,7 @@ class _Reporter:
 
 
 def _carry_out(job: dict[str, Any], progress: Progress) -> None:
+    from audits.runs.digests import know_files
     from audits.runs.execute import execute
     from audits.runs.executing.threads import thread_count
     from audits.runs.keeping.store import commit
@@ -131,6 +132,7 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
 
     if job.get("seconds"):
         allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    know_files(job.get("known") or {})
     spec = parse_spec(job["spec"], Path(job["base_dir"]))
     result = execute(spec, digests=job["digests"], progress=progress)
     partial = Path(job["partial"])
