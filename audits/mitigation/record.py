@@ -29,6 +29,7 @@ AUDIT = Audit(
     result="audits.mitigation.result:MitigationResult",
     runs="audits.runs.mitigating:mitigation_with_others",
     says="audits.mitigation.words:headline",
+    needs=("sklearn", "ot", "torch"),
     presents="audits.mitigation.exhibits:section",
     paired="audits.paired.mitigation:paired",
     unplanned=(
