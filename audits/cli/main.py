@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audits.cli.words import one_line, printable
-from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
+from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
 from audits.report_kinds import BY_CATEGORY, TEMPLATES
 from audits.runs.version import VERSION
 
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _without(package: str) -> str:
     own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
     advice = f"use {own}" if own.exists() else how_to_install(package)
-    return f"This Python ({sys.executable}) lacks the package {package!r}; {advice}."
+    return f"This Python ({sys.executable}) lacks {called(package)}; {advice}."
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -50,6 +50,7 @@ AUDIT = Audit(
     paired="audits.paired.loss_ratio:paired",
     keys="audits.loss_ratio:keys.json",
     says="audits.loss_ratio.words:headline",
+    needs=("torch",),
     presents="audits.loss_ratio.exhibits:section",
     usual="audits.loss_ratio.metrics.choosing:usual_options",
     seconds=_seconds,
