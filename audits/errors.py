@@ -5,7 +5,15 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-__all__ = ["InputError", "RunCancelled", "RunFailed", "called", "how_to_install", "installed", "not_installed"]
+__all__ = [
+    "InputError",
+    "RunCancelled",
+    "RunFailed",
+    "called",
+    "how_to_install",
+    "installed",
+    "not_installed",
+]
 
 _NOT_GIVEN = object()
 _LONGEST_VALUE = 80

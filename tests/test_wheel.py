@@ -24,7 +24,17 @@ from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-EXTRAS = {"torch", "streamlit", "fairlearn", "psycopg", "reportlab", "starlette", "uvicorn", "safetensors", "duckdb"}
+EXTRAS = {
+    "torch",
+    "streamlit",
+    "fairlearn",
+    "psycopg",
+    "reportlab",
+    "starlette",
+    "uvicorn",
+    "safetensors",
+    "duckdb",
+}
 STANDARD = {"ot", "onnx", "onnxruntime", "sklearn"}
 ABSENT = f"""
 import os, sys
@@ -83,7 +93,11 @@ def env(wheel: Path, tmp_path_factory) -> Path:
 def evenhand(
     env: Path, folder: Path, *arguments: object, **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    variables = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVENHAND_HOME": str(folder / "home")} | settings
+    variables = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(folder),
+        "EVENHAND_HOME": str(folder / "home"),
+    } | settings
     return subprocess.run(
         [env / "bin" / "evenhand", *map(str, arguments)],
         cwd=folder,

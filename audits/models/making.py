@@ -137,7 +137,9 @@ class _ComeBy:
 def _trained(
     data: AuditData, kind: Train, learns: str, test_size: float, seed: int, progress: Progress
 ) -> _ComeBy:
-    missing = next((package for package in _LEARNS_WITH.get(kind, ("sklearn",)) if not installed(package)), None)
+    missing = next(
+        (package for package in _LEARNS_WITH.get(kind, ("sklearn",)) if not installed(package)), None
+    )
     if missing is not None:
         raise not_installed("model.train", missing)
     check_trainable(data, text=kind == "text")
