@@ -26,16 +26,16 @@ from audits.everybody.adding import (
     moments_of,
     taught,
 )
-from audits.loss_ratio.choosing import choose_metric
-from audits.loss_ratio.flow import LEAST_LOSS, Flow, gradient_flow, loss_ratios
 from audits.loss_ratio.judging import stand
-from audits.loss_ratio.metrics import Metrics
-from audits.loss_ratio.moving import AUTOGRAD, Moved, _answers_at, _joined, _Regression, curve_steps
+from audits.loss_ratio.metrics.choosing import choose_metric
+from audits.loss_ratio.metrics.distances import Metrics
+from audits.loss_ratio.moving.flow import LEAST_LOSS, Flow, gradient_flow, loss_ratios
+from audits.loss_ratio.moving.people import AUTOGRAD, Moved, _answers_at, _joined, _Regression, curve_steps
+from audits.loss_ratio.moving.targets import Target, target_of
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import histogram_of, people_table
 from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, LossRatioResult, PaperBounds
-from audits.loss_ratio.targets import Target, target_of
-from audits.loss_ratio.testing import _ROBUST_FLOOR
+from audits.loss_ratio.testing.moved import _ROBUST_FLOOR
 from audits.models import Subject
 from audits.models.labels import NumberModel, class_codes, label_numbers
 from audits.models.networks.gradients import logits_over

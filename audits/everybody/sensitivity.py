@@ -26,12 +26,12 @@ from audits.sensitivity.judging import (
     histogram_of,
     threshold_of,
 )
-from audits.sensitivity.measuring import Audited, Status, exceeds, measure, smoothing_noise
+from audits.sensitivity.measuring.gradients import Audited, Status, exceeds, measure, smoothing_noise
+from audits.sensitivity.measuring.scene import Models, _numbers
 from audits.sensitivity.monitor.encoding import network_of, tables_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.packing import _withheld
 from audits.sensitivity.result import FeatureShare, GroupSensitivity, SensitivityResult
-from audits.sensitivity.scene import Models, _numbers
 from audits.sensitivity.words import finding, too_few
 from audits.stats import Estimate, wilson, worst_of
 from audits.stats.intervals import percent_level

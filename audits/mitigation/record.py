@@ -30,6 +30,7 @@ AUDIT = Audit(
     runs="audits.runs.mitigating:mitigation_with_others",
     folds="audits.everybody.mitigation:fold_of",
     says="audits.mitigation.words:headline",
+    needs=("sklearn", "ot", "torch"),
     presents="audits.mitigation.exhibits:section",
     paired="audits.paired.mitigation:paired",
     unplanned=(
