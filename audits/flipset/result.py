@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.results import Optimum, head, plain, shown
+from audits.results import Optimum, frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [
@@ -383,7 +383,7 @@ class FlipsetResult:
         Features of the invented counterpart of each source atom; empty where counterparts are real people.
     arrows, boundary : DataFrame
         With two numeric features: some people and their main counterparts, and the decisions on a grid;
-        empty else. See `audits.flipset.scene`.
+        empty else. See `audits.flipset.packing`.
     features : tuple of str
         The features matched on.
     same_values : tuple of SameValue
@@ -488,19 +488,17 @@ class FlipsetResult:
 
     def strata_frame(self) -> pd.DataFrame:
         """Return the flipsets within each value of the conditioning column, the largest difference first."""
-        shown = sorted(self.strata, key=lambda item: -abs(item.net.value or 0.0))
-        return pd.DataFrame(
+        return frame_of(
+            sorted(self.strata, key=lambda item: -abs(item.net.value or 0.0)),
             {
-                "within": [item.value for item in shown],
-                "source people": [item.n_source for item in shown],
-                "target people": [item.n_target for item in shown],
-                "positive flipset": [item.positive_size / item.n_source for item in shown],
-                "negative flipset": [item.negative_size / item.n_source for item in shown],
-                "difference of rates": [item.net.value for item in shown],
-                "low": [item.net.low for item in shown],
-                "high": [item.net.high for item in shown],
-                "adjusted p": [item.adjusted_p for item in shown],
-            }
+                "within": "value",
+                "source people": "n_source",
+                "target people": "n_target",
+                "positive flipset": lambda item: item.positive_size / item.n_source,
+                "negative flipset": lambda item: item.negative_size / item.n_source,
+                ("difference of rates", "low", "high"): "net",
+                "adjusted p": "adjusted_p",
+            },
         )
 
     @property
@@ -529,31 +527,14 @@ class FlipsetResult:
         self, part: str = "negative", within: str | None = None, *, by_sign: bool = False
     ) -> pd.DataFrame:
         """Return the transparency report of ``"positive"`` or ``"negative"``, in either of its rankings."""
-        report = ranked(self.flipset(part, within)[0].transparency, by_sign=by_sign)
-        return pd.DataFrame(
-            [
-                {
-                    "feature": item.feature,
-                    "mean difference": item.mean_difference.value,
-                    "low": item.mean_difference.low,
-                    "high": item.mean_difference.high,
-                    "in standard deviations": item.standardized_difference,
-                    "mean sign": item.mean_sign.value,
-                    "sign low": item.mean_sign.low,
-                    "sign high": item.mean_sign.high,
-                }
-                for item in report
-            ],
-            columns=[
-                "feature",
-                "mean difference",
-                "low",
-                "high",
-                "in standard deviations",
-                "mean sign",
-                "sign low",
-                "sign high",
-            ],
+        return frame_of(
+            ranked(self.flipset(part, within)[0].transparency, by_sign=by_sign),
+            {
+                "feature": "feature",
+                ("mean difference", "low", "high"): "mean_difference",
+                "in standard deviations": "standardized_difference",
+                ("mean sign", "sign low", "sign high"): "mean_sign",
+            },
         )
 
     def marginals_frame(self, part: str = "negative", within: str | None = None) -> pd.DataFrame:
@@ -577,33 +558,25 @@ class FlipsetResult:
 
     def validation_frame(self) -> pd.DataFrame:
         """Return the checks of the counterparts as a table, one row a check; empty for exact transport."""
-        return pd.DataFrame(
-            [
-                {
-                    "check": item.check,
-                    "value": item.value,
-                    "at most": item.limit,
-                    "passed": "yes" if item.passed else "no",
-                }
-                for item in self.validation.checks
-            ],
-            columns=["check", "value", "at most", "passed"],
+        return frame_of(
+            self.validation.checks,
+            {
+                "check": "check",
+                "value": "value",
+                "at most": "limit",
+                "passed": lambda item: "yes" if item.passed else "no",
+            },
         )
 
     def same_values_frame(self) -> pd.DataFrame:
         """Return the comparison at equal values as a table, one row a feature."""
-        return pd.DataFrame(
-            [
-                {
-                    "agreeing in": item.feature,
-                    "difference": item.difference.value,
-                    "low": item.difference.low,
-                    "high": item.difference.high,
-                    "people covered": item.coverage,
-                }
-                for item in self.same_values
-            ],
-            columns=["agreeing in", "difference", "low", "high", "people covered"],
+        return frame_of(
+            self.same_values,
+            {
+                "agreeing in": "feature",
+                ("difference", "low", "high"): "difference",
+                "people covered": "coverage",
+            },
         )
 
     def causal_frame(self) -> pd.DataFrame:
@@ -659,18 +632,14 @@ class FlipsetResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return both flipsets' sizes and shares as a table."""
-        rows = []
-        for name, part in (("positive", self.positive), ("negative", self.negative)):
-            chance = part.expected_by_chance
-            rows.append(
-                {
-                    "flipset": name,
-                    "people": part.size,
-                    "of": self.n_source,
-                    "share": part.share.value,
-                    "low": part.share.low,
-                    "high": part.share.high,
-                    "expected by chance": None if chance is None else chance.value,
-                }
-            )
-        return pd.DataFrame(rows)
+        table = frame_of(
+            (self.positive, self.negative),
+            {
+                "people": "size",
+                ("share", "low", "high"): "share",
+                "expected by chance": "expected_by_chance.value",
+            },
+        )
+        table.insert(0, "flipset", ["positive", "negative"])
+        table.insert(2, "of", self.n_source)
+        return table
