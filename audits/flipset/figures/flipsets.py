@@ -26,7 +26,7 @@ from audits.drawing.style import (
 )
 from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
 from audits.flipset.figures.bars import bar_rules
-from audits.flipset.result import ranked
+from audits.flipset.parts import ranked
 from audits.flipset.words import interval_words
 from audits.stats.words import count, number, people, percent
 
