@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from audits.data import AuditData
 from audits.models import Subject
 from audits.sensitivity.judging import (
     Compared,
@@ -77,7 +78,11 @@ class Part:
 
 
 def fold_of(
-    subject: Subject, options: SensitivityOptions, result: SensitivityResult, rng: np.random.Generator
+    subject: Subject,
+    options: SensitivityOptions,
+    result: SensitivityResult,
+    rng: np.random.Generator,
+    again: np.random.Generator,  # noqa: ARG001  (all that was drawn stands in the result)
 ) -> Fold | None:
     """Return the fold over everybody; None where a person takes many scorings, or a sample is asked for.
 
@@ -127,10 +132,10 @@ class Fold:
         """Columns that it reads besides those of groups."""
         return self.subject.space.columns
 
-    def partial(self, frame: pd.DataFrame, groups: pd.DataFrame) -> tuple[Part, pd.DataFrame]:
+    def partial(self, data: AuditData) -> tuple[Part, pd.DataFrame]:
         """Measure people; return their part, and one row a person."""
-        inside = ~frame.index.isin(self.taught)
-        frame, groups = frame[inside], groups[inside]
+        inside = ~data.frame.index.isin(self.taught)
+        frame, groups = data.frame[inside], data.groups[inside]
         space, options = self.subject.space, self.options
         noise = smoothing_noise(_numbers(space), options.smooth, options.smooth_noise, seed=0)
         found = measure(

@@ -188,7 +188,7 @@ def _moving(subject: Subject, moved: Moved, tests: Tests, options: LossRatioOpti
     if outside > 0.05:
         found.append(
             f"{percent(outside, len(moved.used))} of the people end outside the observed range of some "
-            "number: the flow knows no bounds. The option within_range keeps them inside."
+            "number: the flow knows no bounds, unless people are kept within observed ranges."
         )
     if flow.fell:
         found.append(

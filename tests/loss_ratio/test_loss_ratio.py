@@ -271,7 +271,7 @@ def test_a_metric_that_is_off_against_the_linear_case_by_hand(make, make_people,
 
 
 def test_any_model_and_any_directions_can_be_turned(make, make_people):
-    subject = make(make_people(200), {"train": "forest"}, features=("hair", "skill", "job"))
+    subject = make(make_people(200), {"train": "boosting"}, features=("hair", "skill", "job"))
     asked = {"towards": {"skill": 1.0, "job=cook": -1.0}, "angles": [0, 15]}
     options = build(LossRatioOptions, {"steps": 5, "misspecified": asked}, "loss_ratio")
     rows = loss_ratio(subject, options).misspecified

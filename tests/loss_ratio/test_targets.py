@@ -247,7 +247,7 @@ def test_results_of_classes_survive_their_file_and_are_reported(tmp_path):
     assert loss_ratio_section(result).exhibits
 
 
-@pytest.mark.parametrize("kind", ["logistic", "forest"])
+@pytest.mark.parametrize("kind", ["logistic", "boosting"])
 def test_squared_errors_have_fewer_steps_unless_told(kind):
     subject = subject_of(kind, PAY)
     result = loss_ratio(subject, LossRatioOptions(**HAIR))
