@@ -5,7 +5,15 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-__all__ = ["InputError", "RunCancelled", "RunFailed", "called", "how_to_install", "installed", "not_installed"]
+__all__ = [
+    "InputError",
+    "RunCancelled",
+    "RunFailed",
+    "called",
+    "how_to_install",
+    "installed",
+    "not_installed",
+]
 
 _NOT_GIVEN = object()
 _LONGEST_VALUE = 80
@@ -110,8 +118,8 @@ def not_installed(where: str, package: str) -> InputError:
 
     Examples
     --------
-    >>> print(not_installed("audits[0].flipset", "ot"))
-    audits[0].flipset needs POT, which is not installed here; install it with: pip install 'evenhand[transport]'.
+    >>> print(not_installed("model.path", "onnx"))
+    model.path needs onnx, which is not installed here; install it with: pip install 'evenhand[onnx]'.
     """
     return InputError(
         where, f"needs {called(package)}, which is not installed here", advice=how_to_install(package)
