@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _without(package: str) -> str:
     own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
     advice = f"use {own}" if own.exists() else how_to_install(package)
-    return f"This Python ({sys.executable}) lacks {called(package)}; {advice}."
+    return f"This Python ({sys.executable}) lacks the package {called(package)!r}; {advice}."
 
 
 def _parser() -> argparse.ArgumentParser:
