@@ -44,14 +44,14 @@ fuzz: setup-tests
 
 # what runs without torch and Streamlit, which have one version and no lower one that was tried
 LOWEST := .venv-lowest
+NEED_MORE := loss_ratio or mitigation or sensitivity or too_large or toxicity or pdf or fixture or cannot_be_saved
 lowest:
 	python3 -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check $$($(LOWEST)/bin/python tests/lowest.py)
 	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider --ignore-glob='*/test_page.py' \
 		--ignore=tests/cli/test_monitor.py --ignore=tests/cli/test_serve.py \
-		-k 'not loss_ratio and not mitigation and not sensitivity and not too_large and not toxicity and not pdf \
-		and not fixture' \
+		-k 'not ($(NEED_MORE))' \
 		tests/groups tests/rule_sets tests/transport/test_exact.py tests/runs/test_spec.py tests/data/test_kinds.py \
 		tests/reports/test_html.py tests/cli
 

@@ -128,7 +128,8 @@ class Audit:
         for an option that needs every person.
     folds : str or callable, optional
         For an audit that can state of everybody in a table what it learned of people drawn from it:
-        ``folds(subject, options, result, rng)`` returns what `audits.runs.folding` takes, or None.
+        ``folds(subject, options, result, rng, again)`` returns what `audits.runs.folding` takes, or None;
+        `again` draws what the audit drew.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.
     memory : callable, optional

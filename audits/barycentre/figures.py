@@ -195,9 +195,15 @@ def _cell(value: str) -> str:
     Examples
     --------
     >>> _cell("22,700 to under 28,533"), _cell("28.0 to under 34.0"), _cell("late payments")
-    ('22,700–28,533', '28–34', 'late payments')
+    ('22,700–28,532', '28–33', 'late payments')
     """
-    return _WHOLE.sub("", value.replace(" to under ", "–")) if _RANGE.fullmatch(value) else value
+    if not _RANGE.fullmatch(value):
+        return value
+    low, between, high = _WHOLE.sub("", value).partition(" to under ")
+    if between and "." not in low + high:  # of whole numbers the last is one below
+        last = int(high.replace(",", "")) - 1
+        return low if int(low.replace(",", "")) == last else f"{low}–{last:,}"
+    return f"{low}–{high}" if between else low
 
 
 _RANGE = re.compile(r"(?:below )?-?[\d.,]+(?: to under -?[\d.,]+| or more)?")
@@ -316,12 +322,10 @@ def transparency(
         col=2,
     )
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
-    figure.update_yaxes(
-        tickmode="array", tickvals=places, ticktext=distinct([row.feature for row in shown], longest=24)
-    )
+    row = rows_named(figure, distinct([row.feature for row in shown], longest=46))
     first = shown[-1]
     alt = (
         f"Features by how far those of {group} who flip lie from their counterparts; first {first.feature}, "
         f"by {number(first.mean_difference.value)} on average, mean sign {number(first.mean_sign.value)}."
     )
-    return finish(figure, height=106 + 30 * len(shown), alt=alt).update_layout(margin={"t": 52})
+    return finish(figure, height=106 + row * len(shown), alt=alt).update_layout(margin={"t": 52})

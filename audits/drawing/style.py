@@ -52,6 +52,7 @@ _AXIS = {
     "gridcolor": "#ECEEF1",
     "linecolor": "#EBF0F8",
     "ticks": "",
+    "ticklabelstandoff": 3,  # a mark at the end of an axis is not read as part of its label
     "title": {"standoff": 15, "font": {"size": 12}},
     "zerolinecolor": GREY,
     "zerolinewidth": 2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
@@ -15,6 +16,7 @@ from audits.explain.words import points
 __all__ = ["left", "values"]
 
 _MOST = 15
+_MANY = 1000  # numbers above it are rounded as they are written
 _RANGE = re.compile(r"(-?\d[\d.e+-]*) to (-?\d[\d.e+-]*)")
 
 
@@ -69,10 +71,28 @@ def _reach(item: Explained, end: str) -> float:
     return 0.0 if value is None or found is None else 100 * abs(found - value)
 
 
-def _cell(value: str) -> str:
-    """Word a value, or a range of numbers as people write them: ``8,475 to 32,500``."""
-    ends = _RANGE.fullmatch(value)
-    return describe(value if ends is None else f"{float(ends[1]):,.6g} to {float(ends[2]):,.6g}")
+def _cells(values: Sequence[str]) -> list[str]:
+    """Word values, or ranges of numbers as people write them; a range holds its upper end alone, as cut.
+
+    Examples
+    --------
+    >>> _cells(["17 to 21", "21 to 26"]), _cells(["8475 to 32500"]), _cells(["clerk", "(missing)"])
+    (['17–21', '22–26'], ['8,475 to 32,500'], ['clerk', '(missing)'])
+    """
+    found = [_RANGE.fullmatch(value) for value in values]
+    ranges = [(float(ends[1]), float(ends[2])) for ends in found if ends is not None]
+    whole = all(end.is_integer() and abs(end) < _MANY for ends in ranges for end in ends)
+    least = min((low for low, _ in ranges), default=0.0)
+    told = []
+    for value, ends in zip(values, found, strict=True):
+        if ends is None:
+            told.append(describe(value))
+            continue
+        low, high = float(ends[1]), float(ends[2])
+        first = low if low == least else low + 1
+        between = f"{first:.0f}–{high:.0f}" if first < high else f"{high:.0f}"
+        told.append(between if whole else f"{low:,.6g} to {high:,.6g}")
+    return told
 
 
 def _people(result: ExplainResult, side: str, values: list[str]) -> list[str]:
@@ -109,7 +129,7 @@ def values(result: ExplainResult) -> go.Figure:
             )
         )
     figure.update_yaxes(
-        zeroline=False, tickvals=list(range(len(shown))), ticktext=[_cell(row.value) for row in shown]
+        zeroline=False, tickvals=list(range(len(shown))), ticktext=_cells([row.value for row in shown])
     )
     figure.update_xaxes(title="favorable (%)", range=[-3, 103])
     first = result.each[0]

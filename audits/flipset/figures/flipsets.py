@@ -177,7 +177,7 @@ def marginals(
         rows=rows,
         cols=columns,
         subplot_titles=distinct([item.feature for item in shown], longest=_LONGEST_TITLE),
-        vertical_spacing=(0.44 if deep else 0.32) / rows if rows > 1 else 0,
+        vertical_spacing=(0.52 if deep else 0.32) / rows if rows > 1 else 0,
         horizontal_spacing=0.06,
     )
     for k, item in enumerate(shown):
@@ -194,7 +194,7 @@ def marginals(
         f"Distribution of {len(shown)} features in the {part} flipset beside all {result.source} people"
         f"{_where(within)}; {first.feature} differs most (distance {number(first.distance)})."
     )
-    height = 110 + (290 if deep else 230) * rows
+    height = 110 + (310 if deep else 230) * rows
     figure = finish(figure, height=height, alt=alt)
     # fonts are measured before they are loaded: without a width the last letters of a name are cut off
     return figure.update_layout(legend={"y": 1.0 + 44 / height, "entrywidth": 220}, margin={"t": 76})

@@ -99,7 +99,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
                 name=f"{label} ({count(row.n)})",
             )
         )
-    figure.update_xaxes(title="mean favorable score in the bin", range=[0, 1])
+    figure.update_xaxes(title="mean favorable score of a bin", range=[0, 1])
     figure.update_yaxes(title="share with a favorable label", range=[0, 1])
     alt = f"Calibration of {len(rows)} groups of {attribute}; on the dotted line scores mean what they say."
     return finish(figure, height=360, alt=alt)
@@ -113,7 +113,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
     Parameters
     ----------
     table : DataFrame
-        Of `audits.groups.exploring.trade_off`.
+        Of `audits.groups.changing.trade_off`.
     here : (float, float or None)
         Gap in points, and accuracy (or share decided favorably), of the decisions shown.
     """
@@ -139,7 +139,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
                 mode="markers+text",
                 marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
                 text=["you are here"],
-                textposition="middle right",
+                textposition="top center",
                 cliponaxis=False,
                 hovertemplate="shown: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
                 showlegend=False,

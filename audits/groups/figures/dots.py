@@ -38,7 +38,8 @@ _BESIDE = 24  # letters of a name that stands beside its row, not above
 _HOVERED = 60  # and where it is pointed at
 LEGEND = 46  # letters of a name in a legend
 _NOT_JUDGED = "without a verdict of its own"
-_TITLE = 14  # letters in a line of a panel's title
+_TITLE, _NARROWEST = 14, 9  # letters in a line of a panel's title
+_PHONE, _LETTER = 356, 7  # pixels: of a figure on a phone, of a letter
 MOST_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
 _Dot = tuple[Estimate, int, str, str]
@@ -80,7 +81,7 @@ def rates(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
+        subplot_titles=_panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     looks: set[str] = set()
@@ -200,7 +201,7 @@ def differences(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
+        subplot_titles=_panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     labels = [describe(row.group, longest=_HOVERED) for row in rows]
@@ -244,7 +245,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
         cols=len(panels),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(name, _TITLE) for name in panels],
+        subplot_titles=_panel_titles(panels, groups),
     )
     for panel, name in enumerate(panels, start=1):
         part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
@@ -359,7 +360,7 @@ def beside(
         cols=len(panels),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(name, _TITLE) for name in panels],
+        subplot_titles=_panel_titles(panels, groups),
     )
     for panel, name in enumerate(panels, start=1):
         part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
@@ -441,6 +442,8 @@ def _named_rows(
 ) -> int:
     """Name the rows by group: beside the panels where names are short, else above the marks in columns."""
     labels = [f"{describe(group)}{' (reference)' if group == reference else ''}" for group, _ in groups]
+    if max(map(len, labels)) > _BESIDE:  # its diamond tells the reference, too
+        labels = [describe(group) for group, _ in groups]
     if max(map(len, labels)) <= _BESIDE:
         return rows_named(figure, labels, beside=_BESIDE)
     split = [group_parts(attribute, group) for group, _ in groups]
@@ -454,13 +457,25 @@ def _named_rows(
     return rows_in_columns(figure, rows, [*heads, "people"])
 
 
+def _panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
+    """Break the panels' titles into lines that fit above them on a narrow screen, beside the rows' names."""
+    longest = max((len(describe(group)) for group in groups), default=0)
+    room = _PHONE - (14 + _LETTER * longest if longest <= _BESIDE else 8)
+    letters = int(room / max(len(panels), 1) / _LETTER)
+    return [wrapped(words, min(max(letters, _NARROWEST), _TITLE)) for words in panels]
+
+
 def _laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
     """Finish a figure of one row a group: its legend above the titles of the panels."""
     height = 170 + pitch * (rows + (pitch > 30))  # names above the marks have a head
     labels = [text for text in figure.layout.yaxis.ticktext or () if text]
-    left = 14 + 7 * max(map(len, labels)) if labels else 8  # before their font has come
-    return finish(figure, height=height, alt=alt).update_layout(
-        margin={"l": left, "r": 12, "t": 84, "b": 8}, legend={"y": 1.0 + 46 / (height - 140)}
+    left = 14 + _LETTER * max(map(len, labels)) if labels else 8  # before their font has come
+    lines = max(
+        (note.text.count("<br>") + 1 for note in figure.layout.annotations if note.y == 1.0), default=1
+    )
+    above = 12 + 17 * lines
+    return finish(figure, height=height + above - 46, alt=alt).update_layout(
+        margin={"l": left, "r": 12, "t": 38 + above, "b": 8}, legend={"y": 1.0 + above / (height - 140)}
     )
 
 

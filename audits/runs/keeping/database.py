@@ -222,6 +222,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             expires DOUBLE PRECISION
         )""",
     ),
+    ("ALTER TABLE monitor_predictions ADD COLUMN features TEXT NOT NULL DEFAULT ''",),
 )
 """Statements of each version of the schema, oldest first."""
 
@@ -253,6 +254,8 @@ class Database:
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
+            if isinstance(error, ModuleNotFoundError) and error.name:
+                raise not_installed(_URL, error.name) from None
             raise InputError(
                 _URL, "must be a database address", advice="such as postgresql://user@host/name"
             ) from None

@@ -152,7 +152,8 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
 
 def groups(result: SensitivityResult) -> go.Figure:
     """Draw each group's mean sensitivity as times everyone else's, with corrected intervals."""
-    shown = [item for item in result.groups if item.ratio.value is not None][::-1]
+    known = [item for item in result.groups if item.ratio.value is not None]
+    shown = sorted(known, key=lambda item: item.ratio.value or 0.0)  # the largest on top
     if not shown:
         return empty("No two groups could be compared.")
     names = distinct([f"{item.attribute}: {item.group}" for item in shown], longest=_LONGEST)
@@ -385,4 +386,5 @@ def calibration(result: SensitivityResult) -> go.Figure:
     figure.update_yaxes(title="observed share", range=[-0.02, 1.02], col=1)
     listed = "; ".join(f"{each.attribute} AUC {number(each.auc.value)}" for each in result.status)
     alt = f"Calibration of the protected-status models on people not seen: {listed}."
-    return finish(figure, height=320, alt=alt)
+    figure = finish(figure, height=340, alt=alt)
+    return figure.update_layout(margin={"t": 60}, legend={"y": 1.0 + 24 / 240})  # above the panels' titles
