@@ -24,7 +24,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, RunFailed, not_installed
 from audits.runs.keeping.store import home
 
 __all__ = ["MIGRATIONS", "Database", "database", "database_url", "is_full", "is_unreachable"]
