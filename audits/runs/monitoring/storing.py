@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -168,9 +168,7 @@ class State:
         self._connection.execute(sa.insert(BATCHES), [row])
         self._buckets.add(row)
         if len(flagged):
-            self._connection.execute(
-                sa.insert(FLAGS), [self._flag(batch, int(k), first, now) for k in flagged]
-            )
+            self._connection.execute(sa.insert(FLAGS), self._flags(batch, flagged, first, now))
         if batch.ids or self._keeps_rows:
             self._remember(batch, decisions, counts, now)
         found = [(int(np.flatnonzero(counts)[place]), None) for place in followed.alarms]
@@ -408,19 +406,23 @@ class State:
         changed = {name: case[name] for name in ("last_person", "times", "latest")}
         self._connection.execute(sa.update(CASES).where(place).values(ended=now, **changed))
 
-    def _flag(self, batch: Batch, place: int, first: int, now: float) -> dict[str, Any]:
+    def _flags(self, batch: Batch, places: np.ndarray, first: int, now: float) -> list[dict[str, Any]]:
         scored = batch.scored
-        parts = dict(scored.top(place, most=len(scored.columns)))
-        return {
-            "monitor": batch.monitor,
-            "person": first + place,
-            "batch": self._batches,
-            "received": now,
-            "client_id": batch.ids[place] if batch.ids else "",
-            "sensitivity": float(scored.sensitivity[place]),
-            "score": float(scored.score[place]),
-            "contributions": json.dumps(parts, ensure_ascii=False),
-        }
+        parts = replace(scored, contributions=scored.contributions[places]).tops(most=len(scored.columns))
+        values, scores = scored.sensitivity[places].tolist(), scored.score[places].tolist()
+        return [
+            {
+                "monitor": batch.monitor,
+                "person": first + place,
+                "batch": self._batches,
+                "received": now,
+                "client_id": batch.ids[place] if batch.ids else "",
+                "sensitivity": value,
+                "score": score,
+                "contributions": json.dumps(dict(own), ensure_ascii=False),
+            }
+            for place, value, score, own in zip(places.tolist(), values, scores, parts, strict=True)
+        ]
 
 
 def _number_of(identity: str, person: str) -> int:
