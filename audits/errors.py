@@ -15,6 +15,7 @@ _EXTRAS = {
     "dask": {"dask", "distributed"},
     "query": {"duckdb"},
     "remote": {"fsspec"},
+    "telemetry": {"opentelemetry"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 
