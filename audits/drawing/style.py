@@ -178,6 +178,7 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
             xref="paper",
             x=0,
             xanchor="left",
+            align="left",
             y=place,
             yanchor="bottom",
             yshift=5,
