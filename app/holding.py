@@ -191,7 +191,7 @@ def _candidates(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _differences(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.rule_sets.browsing import profile as differences
+    from audits.rule_sets.ranking.browsing import profile as differences
 
     rows = _data(question).frame.loc[unpack_array(question["rows"])]
     found = differences(rows, unpack_array(question["inside"]), question["columns"])
@@ -218,7 +218,7 @@ def _check_labels(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sensitive_columns(question: Mapping[str, Any]) -> dict[str, Any]:
-    from audits.loss_ratio.choosing import sensitive_columns
+    from audits.loss_ratio.metrics.choosing import sensitive_columns
 
     return {"columns": list(sensitive_columns(_data(question)))}
 

@@ -59,6 +59,7 @@ __all__ = [
     "model",
     "plan",
     "result",
+    "saved_result",
     "standing",
     "start_again",
     "submit",
@@ -373,7 +374,7 @@ def _files_of(spec: Mapping[str, Any]) -> set[str]:
 
 def erase(space: Workspace) -> None:
     """Remove every byte of a workspace: uploads, runs, saved audits, monitors, what is remembered."""
-    from app.serving.monitor_api import INGEST
+    from app.serving.ingest import INGEST
 
     space.check_writable()
     note("erased", space)
@@ -424,6 +425,23 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
         return RunResult.load(store.folder(key, space.token)).with_spec(parsed)
 
     return _results.get(f"{space.token} {key}", load, space.token)
+
+
+def saved_result(space: Workspace, identity: str) -> RunResult:
+    """Return what a saved audit found; its files are laid out once, not at every view.
+
+    Raises
+    ------
+    InputError
+        If there is no such audit, or it is not done.
+    RunFailed
+        If its files are damaged, or were deleted while they were read.
+    """
+
+    def load() -> RunResult:
+        return SavedRuns().load(identity, space.token)
+
+    return _results.get(f"{space.token} saved {identity}", load, space.token)
 
 
 def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:

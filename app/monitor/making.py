@@ -57,6 +57,11 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
                 help="What is older, or of people before these, is removed every ten minutes: sensitivities, "
                 "flagged people, and the keys by which a batch sent again is known. Counts and alarms stay.",
             )
+        keep_rows = st.checkbox(
+            "Keep rows",
+            help="Without it nothing of a row is kept but what is found about it; with it, what comes in can "
+            "be audited for flipsets as well, until retention removes it.",
+        )
         hosts = webhook_hosts()
         webhook = st.text_input(
             "Webhook told of alarms",
@@ -79,6 +84,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
             keep_people=int(most),
             people_between=float(between),
             times=float(times),
+            keep_rows=keep_rows,
             webhook=webhook or "",
             webhook_hosts=hosts,
         )

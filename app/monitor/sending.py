@@ -84,7 +84,8 @@ def _taken_words(taken: Taken) -> str:
 def send(monitor: Monitor) -> None:
     """Say how a service sends predictions, and where files may be dropped."""
     bundle = monitor.bundle
-    st.text(f"Rows have exactly these columns: {', '.join(bundle.reads)}. Nothing of a row is kept.")
+    kept = "Rows are kept" if monitor.keeps_rows else "Nothing of a row is kept"
+    st.text(f"Rows have exactly these columns: {', '.join(bundle.reads)}. {kept}.")
     notices.bullets(written_words(bundle))
     row = {entry["column"]: _example(entry) for entry in bundle.encoding if entry["column"] in bundle.reads}
     body = json.dumps({"rows": [row], "ids": ["your id"]}, ensure_ascii=False).replace("'", "'\\''")

@@ -10,6 +10,7 @@ import streamlit as st
 from app import state
 from app.monitor.alarms import alarms_card, flags_card
 from app.monitor.sending import give_file, remove_or_export, send
+from app.monitor.windows import audit_window
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.widgets.figure_card import figure_card
@@ -64,6 +65,7 @@ def watch(monitor: Monitor, space: Workspace) -> None:
     if space.read_only:
         return
     give_file(monitor)
+    audit_window(monitor, space)
     with st.expander("Send predictions", expanded=not monitor.people):
         send(monitor)
     with st.expander("Export or remove"):

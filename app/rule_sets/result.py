@@ -35,9 +35,9 @@ from audits.rule_sets import (
     row_of,
     words,
 )
-from audits.rule_sets.exchanging import exchanged_frame
 from audits.rule_sets.exhibits import SAID
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.perturbed.exchanging import exchanged_frame
 from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, percent

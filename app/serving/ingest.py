@@ -33,7 +33,7 @@ from audits.runs.monitoring.monitors import Batch, Known, Monitor, Monitors, Sto
 from audits.runs.monitoring.scoring import Scorer
 from audits.runs.monitoring.written import as_audited
 
-__all__ = ["Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhook_hosts"]
+__all__ = ["INGEST", "Answer", "Busy", "Ingest", "Taken", "drop_folder", "webhook_hosts"]
 
 _SMALL = 16_384  # bytes measured on the spot; larger bodies would hold up the pages
 _MOST_WAITING = 200
@@ -209,7 +209,8 @@ class Ingest:
         scored = self._scorer.score(monitor.id, bundle, columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
         look = bundle.look(scored)
-        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, look=look, sent=sent)
+        more: dict[str, Any] = {"look": look, "sent": sent, "columns": columns}
+        batch = Batch(monitor.id, scored, digest, key, arrival.ids, arrival.at, kind, **more)
         values, flagged, scores = (
             each.tolist() for each in (scored.sensitivity, scored.flagged, scored.score)
         )
@@ -359,6 +360,10 @@ class Ingest:
                     self._read.add(identity)
         except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
             _log.exception("The monitor %s could not be looked after", identity)
+
+
+INGEST = Ingest()
+"""The server's one, started and ended with it."""
 
 
 def drop_folder(monitor: Monitor) -> Path:

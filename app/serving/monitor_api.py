@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from app.serving.ingest import Busy, Ingest
+from app.serving.ingest import INGEST, Busy
 from app.serving.monitor_reading import QUESTIONS, Asked, Question, as_csv, described
 from app.serving.openapi import document
 from audits.errors import InputError, RunFailed
@@ -25,7 +25,6 @@ from audits.runs.monitoring.monitors import Monitor
 
 __all__ = ["INGEST", "ROUTES"]
 
-INGEST = Ingest()
 MAX_BODY_MB = int(os.environ.get("EVENHAND_MAX_BATCH_MB", "8"))
 _KINDS = {
     "application/json": "json",
@@ -133,7 +132,7 @@ async def _told(ask: Callable[[], Awaitable[dict[str, Any]]], form: str = "json"
     except _Refused as refused:
         return _error(refused.status, str(refused), refused.headers)
     except InputError as error:
-        missing = error.where in {"monitor", "alarm", "message", "token"}
+        missing = error.where in {"monitor", "alarm", "message", "token", "audit"}
         return _error(404 if missing else 422, str(error))
     except RunFailed as error:
         return _unstored(error)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.serving.monitor_windows import WINDOW, audit_of, audits_told, submit_window
 from app.serving.webhooks import webhook_hosts
 from audits.errors import InputError
 from audits.runs.monitoring.arrivals import read_object
@@ -97,6 +98,7 @@ def described(monitor: Monitor) -> dict[str, Any]:
         "window_days": monitor.settings.get("window_days", 30),
         "keep_days": monitor.keep_days,
         "keep_people": monitor.keep_people,
+        "keep_rows": monitor.keeps_rows,
         "webhook": bool(monitor.webhook),
         "hook": monitor.settings.get("hook", "plain"),
         "email": len(monitor.settings.get("email", ())),
@@ -109,7 +111,7 @@ def _about(asked: Asked) -> dict[str, Any]:
 
 
 def _change(asked: Asked) -> dict[str, Any]:
-    changed = read_object(asked.body, ("name", "note", "webhook", "hook", "email"))
+    changed = read_object(asked.body, ("name", "note", "webhook", "hook", "email", "keep_rows"))
     asked.monitors.change(asked.monitor.id, webhook_hosts(), **changed)
     return _about(asked)
 
@@ -201,9 +203,24 @@ def _drop_token(asked: Asked) -> dict[str, Any]:
     return {"removed": asked.path["token"]}
 
 
+def _submit_window(asked: Asked) -> dict[str, Any]:
+    given = read_object(asked.body, WINDOW)
+    return submit_window(asked.monitors, asked.monitors.get(asked.monitor.id), given).told
+
+
+def _audits(asked: Asked) -> dict[str, Any]:
+    return {"audits": audits_told(asked.monitor)}
+
+
+def _audit(asked: Asked) -> dict[str, Any]:
+    return audit_of(asked.monitor, asked.path["audit"])
+
+
 QUESTIONS = (
     Question("GET", "", "read", "What a monitor reads, promises, and where it stands", _about),
-    Question("PATCH", "", "manage", "Change its name, note, webhook, hook or e-mail addresses", _change),
+    Question(
+        "PATCH", "", "manage", "Change its name, note, webhook, hook, e-mail addresses or keep_rows", _change
+    ),
     Question("GET", "/history", "read", "Its history in stretches, at most 512", _history, ("most",)),
     Question("GET", "/alarms", "read", "Its alarms, latest first", _alarms, ("state", "most", "format")),
     Question(
@@ -212,6 +229,11 @@ QUESTIONS = (
     Question("GET", "/people", "read", "Flagged people, latest first", _people, ("alarm", "most", "format")),
     Question("GET", "/groups", "read", "Rates of groups, with intervals that hold at all times", _groups),
     Question("GET", "/inputs", "read", "Missing, unseen and impossible values by column so far", _inputs),
+    Question("GET", "/audits", "read", "Audits of windows of what it received, latest first", _audits),
+    Question(
+        "POST", "/audits", "manage", "Audit a window: the last so many people, or dates", _submit_window
+    ),
+    Question("GET", "/audits/{audit}", "read", "How such an audit stands; its results once done", _audit),
     Question(
         "GET", "/messages", "read", "Messages of alarms: waiting, told, dead", _messages, ("state", "most")
     ),

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.serving.monitor_reading import QUESTIONS
 from audits.runs.monitoring.monitors import MOST_PEOPLE
+from audits.runs.monitoring.windows import MOST
 from audits.runs.version import VERSION
 
 __all__ = ["document"]
@@ -13,7 +14,7 @@ __all__ = ["document"]
 _FAULTS = {
     "401": "The token is missing or wrong.",
     "403": "The token may do other things, not this one.",
-    "404": "No such monitor, alarm, message or token.",
+    "404": "No such monitor, alarm, message, token or audit.",
     "405": "The address has another method: `Allow` names it.",
     "409": "The idempotency key was used for another content. Nothing was stored.",
     "413": "The body is too large. Nothing was stored.",
@@ -126,7 +127,8 @@ def _asked(path: str) -> dict[str, Any]:
     for each in QUESTIONS:
         if each.path != path:
             continue
-        takes = {"requestBody": {"content": _json({"type": "object"})}}
+        schema = _WINDOW if each.path == "/audits" else {"type": "object"}
+        takes = {"requestBody": {"content": _json(schema)}}
         body: dict[str, Any] = takes if each.method in _BODIES else {}
         query = [{"name": name, "in": "query", "schema": _TEXT} for name in each.query]
         operations[each.method.lower()] = {
@@ -210,6 +212,25 @@ _OUTCOMES = {
     "required": ["outcomes"],
     "additionalProperties": False,
     "properties": {"outcomes": {"type": "object", "additionalProperties": {"type": "boolean"}}},
+}
+_WINDOW = {
+    "type": "object",
+    "additionalProperties": False,
+    "description": "Either `last`, or `since` and `until` or one of them.",
+    "properties": {
+        "last": {"type": "integer", "minimum": 1, "maximum": MOST, "description": "The last so many people."},
+        "since": {**_TEXT, "description": "A date or time, of UTC unless it says otherwise."},
+        "until": {**_TEXT, "description": "A date or time; not included."},
+        "outcomes": {"type": "boolean", "description": "Only people whose outcome is known, with it."},
+        "audits": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 20,
+            "items": {"type": ["string", "object"]},
+            "description": "As in a spec; by default groups, rule_sets, and where rows are kept flipset.",
+        },
+        "title": {**_TEXT, "maxLength": 200},
+    },
 }
 _ROW = {
     "type": "object",

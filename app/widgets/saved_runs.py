@@ -53,7 +53,8 @@ _LONGEST_STEM = 60
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     """Draw the list with its filters; return the run whose id is in the address, or chosen, or the latest."""
-    if not saved.list(owner=space.token):
+    kept = saved.list(owner=space.token)
+    if not kept:
         st.text("Nothing has been run yet.")
         return None
     text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
@@ -66,14 +67,11 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
             format_func=lambda name: name if name == _ANY else title_of(name),
             **state.choice("of-audit"),
         )
-    wanted = {"status": status, "verdict": verdict, "audit": audit}
-    found = saved.list(
-        owner=space.token,
-        text=text,
-        **{name: value for name, value in wanted.items() if value != _ANY},
-    )
+    asked_for = {"status": status, "verdict": verdict, "audit": audit}
+    wanted = {name: value for name, value in asked_for.items() if value != _ANY}
+    found = saved.list(owner=space.token, text=text, **wanted) if wanted or text else kept
     if not found:
-        filtered = text or any(value != _ANY for value in wanted.values())
+        filtered = text or wanted
         st.text("No saved audit matches." if filtered else "Nothing has been run yet.")
         return None
     table = pd.DataFrame(
@@ -212,7 +210,7 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     if key not in others:
         return
     try:
-        other = saved.load(others[key].id, space.token)
+        other = work.saved_result(space, others[key].id)
         changes = compare_runs(other, result)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))

@@ -112,6 +112,7 @@ def _commented(proposal: Proposal, path: str) -> str:
     lines += _entry({"threshold": spec["threshold"], "seed": spec["seed"]}, 0)
     lines += [
         "# each audit that needs no further choice on these data",
+        *_comment(guesses.get("audits"), 0),
         *_entry({"audits": spec["audits"]}, 0),
     ]
     lines += ["# gate: {material: 0}        for --fail-on gate: what passes; explain gate"]

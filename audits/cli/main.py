@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audits.cli.words import one_line, printable
-from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
+from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
 from audits.report_kinds import BY_CATEGORY, TEMPLATES
 from audits.runs.version import VERSION
 
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _without(package: str) -> str:
     own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
     advice = f"use {own}" if own.exists() else how_to_install(package)
-    return f"This Python ({sys.executable}) lacks the package {package!r}; {advice}."
+    return f"This Python ({sys.executable}) lacks {called(package)}; {advice}."
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -410,6 +410,29 @@ def _monitors(parser: argparse.ArgumentParser) -> None:
     send.add_argument("--id", metavar="COLUMN", help="column with your own ids")
     send.add_argument("--score", metavar="COLUMN", help="column with the deployed model's scores")
     send.set_defaults(command=_monitor_send)
+
+    window = commands.add_parser(
+        "window", help="audit what a monitor of this machine received: the last so many people, or dates"
+    )
+    window.add_argument("monitor", metavar="ID", help="as its page and address name it; its first digits do")
+    window.add_argument("--last", metavar="N", type=int, help="the last so many people")
+    window.add_argument("--since", metavar="DATE", help="from then on, of UTC unless it says otherwise")
+    window.add_argument("--until", metavar="DATE", help="up to then")
+    window.add_argument("--audit", metavar="NAME", action="append", default=[], help="groups, rule_sets …")
+    window.add_argument("--outcomes", action="store_true", help="only people whose outcome is known, with it")
+    window.add_argument("--out", metavar="DIR", type=Path, required=True, help="for table, spec and results")
+    _running(window)
+    window.set_defaults(command=_monitor_window)
+
+
+def _monitor_window(chosen: argparse.Namespace) -> tuple[int, str]:
+    from audits.cli import monitor
+    from audits.cli.run import run
+
+    asked = {name: getattr(chosen, name) for name in ("last", "since", "until", "outcomes")}
+    spec, said = monitor.window(chosen.monitor, chosen.out, chosen.audit, **asked)
+    status, told = run(spec, chosen.out / "results", _wishes(chosen))
+    return status, f"{said}\n\n{told}"
 
 
 def _monitor_replay(chosen: argparse.Namespace) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""``monitor``: bundles of finished runs, rows measured or replayed by them, and tables sent to a server."""
+"""``monitor``: bundles of runs, rows measured or replayed by them, tables sent, and windows audited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SEND_SECONDS = 300.0
 
-__all__ = ["export", "replayed", "score", "send"]
+__all__ = ["export", "replayed", "score", "send", "window"]
 
 
 def export(folder: Path, out: Path, note: str) -> str:
@@ -171,3 +171,49 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
     if client.refused:
         raise InputError(rows.name, f"was not stored whole: {client.problem}")
     return f"{counted(client.sent, 'row')} sent."
+
+
+def window(
+    identity: str,
+    out: Path,
+    audits: list[str],
+    *,
+    last: int | None,
+    since: str | None,
+    until: str | None,
+    outcomes: bool,
+) -> tuple[Path, str]:
+    """Write what a monitor of this home folder received as a table, and the spec that audits it, into `out`.
+
+    Returns the spec's path, and in words which people are looked at.
+
+    Raises
+    ------
+    InputError
+        If there is no such monitor, or the window or an audit cannot be.
+    """
+    from audits.runs.documents import dump_yaml
+    from audits.runs.keeping.database import database
+    from audits.runs.monitoring.monitors import Monitors
+    from audits.runs.monitoring.windows import file_name, moment, needs_rows, take_window, window_spec
+
+    monitors = Monitors(database())
+    known = monitors.identities()
+    found = [each for each in known if each == identity] or [e for e in known if e.startswith(identity)]
+    if len(found) != 1 or not identity:
+        there = ", ".join(each[:12] for each in known[:20]) or "none"
+        raise InputError("ID", "must name one monitor", identity, f"there are: {there}")
+    monitor = monitors.get(found[0])
+    rows = needs_rows(audits) if audits else monitor.keeps_rows
+    times = {"since": moment("--since", since), "until": moment("--until", until)}
+    taken = take_window(monitors, monitor.id, last=last, outcomes=outcomes, rows=rows, **times)
+    name = file_name(monitor)
+    spec, notes = window_spec(monitor, taken, name, audits, outcomes=outcomes)
+    path = out / "window.yaml"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        taken.frame.to_parquet(out / name, index=False)
+        path.write_text(dump_yaml(spec), encoding="utf-8")
+    except OSError as error:
+        raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
+    return path, " ".join([taken.sentence, *notes])

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import kstwobign, norm
 
 from audits.flipset.chance import Chance
-from audits.flipset.matching import Flips, Matched
-from audits.flipset.people import Compared
+from audits.flipset.counterparts.matching import Flips, Matched
+from audits.flipset.counterparts.people import Compared
 from audits.flipset.result import AboveChance, Conditional, Noise, Stratum, Validation
 from audits.stats import (
     EVIDENCE,

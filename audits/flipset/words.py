@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from audits.brief import brief, named_apart, shortest
+from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.people import Compared
 from audits.flipset.result import Again, FlipsetPart, FlipsetResult, Validation
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audits.loss_ratio.judging import Grounds, Standing, Tested, stand
-from audits.loss_ratio.metrics import Told
+from audits.loss_ratio.metrics.distances import Told
 from audits.results import head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 from audits.stats.means import MeanTest

@@ -51,6 +51,7 @@ AUDIT = Audit(
     paired="audits.paired.outcome_transport:paired",
     keys="audits.outcome_transport:keys.json",
     says="audits.outcome_transport.words:headline",
+    needs=("ot",),
     presents="audits.outcome_transport.exhibits:section",
     seconds=_seconds,
     memory=_memory,

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from audits.results import head, plain, shown
-from audits.rule_sets.comparisons import Comparison
-from audits.rule_sets.exchanging import Exchanged
+from audits.rule_sets.judging.comparisons import Comparison
+from audits.rule_sets.perturbed.exchanging import Exchanged
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [

@@ -17,7 +17,7 @@ from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.data.files.drawing_rows import Drawn
 from audits.data.heavy import check_spread
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
@@ -29,7 +29,7 @@ from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
-from audits.runs.registry import AUDITS
+from audits.runs.registry import AUDITS, lacking
 from audits.runs.result import AuditResult, Compared, RunResult
 from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
@@ -81,6 +81,8 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
     RunFailed
         If a result breaks the rules that every result keeps.
     """
+    for place, request in enumerate(spec.audits):
+        _check_installed(request, place)
     with fixed_threads():
         expected = spec.digests() if digests is None else digests
         counted = spec.streamed
@@ -298,6 +300,7 @@ def carry_out(
     request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress = silent
 ) -> AuditResult:
     """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
+    _check_installed(request, place)
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
@@ -326,6 +329,12 @@ def carry_out(
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
     return AuditResult(request.name, request.all_options(), result)
+
+
+def _check_installed(request: AuditRequest, place: int) -> None:
+    package = lacking(request.name)
+    if package is not None:
+        raise not_installed(f"audits[{place}].{request.name}", package)
 
 
 _PERSONS = 1 << 31  # no audit's place

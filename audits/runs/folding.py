@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from audits.data import AuditData
 from audits.data.building.more_rows import columns_of_more, more_rows, why_no_more
 from audits.data.files.batches import open_batches
 from audits.models import Subject
@@ -44,7 +45,7 @@ class Fold(Protocol):
     def columns(self) -> tuple[str, ...]:
         """Columns that it reads besides those of groups, label and filters."""
 
-    def partial(self, frame: pd.DataFrame, groups: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
+    def partial(self, data: AuditData) -> tuple[Any, pd.DataFrame]:
         """Return what some people say, and one row for each of them."""
 
     def merge(self, first: Any, second: Any) -> Any:
@@ -69,9 +70,9 @@ def of_everybody(
         why = f"Everybody could not be measured, as {cannot} is not done batch by batch"
         warnings = (f"{why}: numbers are of those drawn.", *found.result.warnings)
         return dataclasses.replace(found, result=dataclasses.replace(found.result, warnings=warnings))
-    rng = np.random.default_rng(np.random.SeedSequence([spec.seed, place, _LOT]))
+    rng, again = (np.random.default_rng(each) for each in ([spec.seed, place, _LOT], [spec.seed, place]))
     audit = AUDITS[found.name]
-    fold: Fold | None = audit.fold(subject, spec.audits[place].options, found.result, rng)
+    fold: Fold | None = audit.fold(subject, spec.audits[place].options, found.result, rng, again)
     if fold is None:
         return found
     folder = tempfile.TemporaryDirectory(prefix="evenhand-")
@@ -111,8 +112,7 @@ def _parts(spec: Spec, subject: Subject, fold: Fold) -> Iterator[tuple[float, tu
     threads, done = os.cpu_count() or 1, 0
 
     def work(batch: pa.RecordBatch, first: int) -> tuple[Any, pd.DataFrame]:
-        rows = more_rows(batch, first, spec.data, subject.data)
-        return fold.partial(rows.frame, rows.groups)
+        return fold.partial(more_rows(batch, first, spec.data, subject.data))
 
     waiting: deque[tuple[int, Future[tuple[Any, pd.DataFrame]]]] = deque()
     with one_thread(), ThreadPoolExecutor(threads) as pool:

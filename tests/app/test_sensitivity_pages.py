@@ -15,6 +15,8 @@ from app.serving import monitor_api
 from app.serving.ingest import Ingest
 from app.workspace import Workspace
 from audits.runs.monitoring.monitors import Batch
+from audits.sensitivity import MonitorBundle
+from audits.sensitivity.monitor.profile import Sent
 from tests.sensitivity.conftest import people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,6 +107,36 @@ def test_a_monitor_is_made_watched_and_its_alarm_acknowledged(space: Workspace) 
     button.click().run()
     after = sum(alarm.acknowledged is None for alarm in monitor_api.INGEST.monitors.alarms(monitor.id))
     assert after == waiting - 1
+
+
+def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
+    audit(space)
+    bundle = MonitorBundle.of(work.result(space, space.runs()[0]["spec"]).audits[0].result)
+    monitor, _ = monitor_api.INGEST.monitors.create(bundle, name="desk", owner=space.token)
+    at = visit(space, MONITOR)
+    asked = next(button for button in at.button if button.label == "Audit the window")
+    asked.click().run()
+    assert "holds nobody who can be audited" in texts(at)
+    assert "flipsets cannot" in texts(at)
+    at.toggle(key=f"keep-rows-{monitor.id}").set_value(True).run()
+    assert not at.exception, at.exception
+    assert monitor_api.INGEST.monitors.get(monitor.id).keeps_rows
+    frame = people(200)
+    columns = {name: frame[name].tolist() for name in bundle.reads}
+    sent = Sent(protected={"group": tuple(frame["group"])})
+    scored = bundle.score_columns(columns, len(frame))
+    monitor_api.INGEST.monitors.store([Batch(monitor.id, scored, "x", sent=sent, columns=columns)])
+    at = visit(space, MONITOR)
+    at.multiselect[0].set_value(["groups"])
+    next(button for button in at.button if button.label == "Audit the window").click().run()
+    assert not at.exception, at.exception
+    assert "It is being audited." in texts(at)
+    assert "200 people are looked at, as the deployed model decided them" in texts(at)
+    run = work.executor().run(space.runs()[0]["id"])
+    run.wait(60)
+    assert [each.name for each in run.result().audits] == ["groups"]
+    at = visit(space, MONITOR)
+    assert "The table is a window of the monitor" in " ".join(run.result().data["notes"])
 
 
 def test_the_service_ends_with_what_waits_stored(space: Workspace) -> None:

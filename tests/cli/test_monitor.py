@@ -10,6 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from audits.runs.keeping.database import database
+from audits.runs.monitoring.monitors import Batch, Monitors
+from audits.sensitivity import MonitorBundle
+from audits.sensitivity.monitor.profile import Sent
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +62,27 @@ def test_a_past_table_is_replayed_and_two_bundles_compared(cli, project, exporte
     assert all(row["first"] == row["second"] for row in told["compared"])
     words = cli("monitor", "replay", exported, project / "past.csv").out
     assert f"Person {first['person'] + 1:,}: " in words
+
+
+def test_what_a_monitor_received_is_audited(cli, project, exported):
+    bundle, frame = MonitorBundle.load(exported), pd.read_csv(project / "people.csv")
+    monitors = Monitors(database())
+    monitor, _ = monitors.create(bundle, name="desk", keep_rows=True)
+    columns = {name: frame[name].tolist() for name in bundle.reads}
+    sent = Sent(protected={"group": tuple(frame["group"])})
+    monitors.store([Batch(monitor.id, bundle.score(frame), "x", sent=sent, columns=columns)])
+    out = project / "window"
+    asked = ("monitor", "window", monitor.id[:8], "--last", 200, "--audit", "groups", "--out", out)
+    answer = cli(*asked, "--executor", "inline")
+    assert answer.status == 0, answer.err
+    assert "200 people are looked at, as the deployed model decided them" in answer.out
+    told = json.loads((out / "results" / "results.json").read_text(encoding="utf-8"))
+    rates = {row["group"]: row["selection_rate"]["value"] for row in told["audits"][0]["table"]}
+    late = frame.tail(200)
+    decided = bundle.score(late).score >= 0.5
+    assert rates == {name: decided[late["group"] == name].mean() for name in rates}
+    answer = cli("monitor", "window", "nobody", "--last", 5, "--out", out)
+    assert (answer.status, "must name one monitor" in answer.err) == (2, True)
 
 
 def test_what_cannot_be_sent_is_said(cli, project, monkeypatch):

@@ -161,7 +161,7 @@ def test_counts_are_cut_into_parts_as_their_people_are():
 
 
 def test_ties_that_could_not_be_worked_out_are_said(monkeypatch):
-    from audits.flipset import checking as ties
+    from audits.flipset.counterparts import checking as ties
 
     monkeypatch.setattr(ties, "_MOST_PAIRS", 10)
     result = audited(draw_crowd(20, 20), source=A, target=B, permutations=0)

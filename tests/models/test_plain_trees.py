@@ -15,6 +15,7 @@ from safetensors.numpy import load, save
 from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
+from audits.models.trees.arrays import Trees
 from audits.models.trees.plain import PlainTrees, plain_trees
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,6 +139,70 @@ def test_many_people_are_taken_in_parts(subject: Subject, monkeypatch: pytest.Mo
     monkeypatch.setattr(trees, "_CELLS", 1700)
     np.testing.assert_array_equal(plain.score(frame), whole)
     np.testing.assert_array_equal(plain.score_moved(frame, raw), moved)
+
+
+def test_leaves_found_by_bits_are_those_at_which_rows_arrive(subject: Subject):
+    trees = plain_of(subject).trees
+    rng, n, d = np.random.default_rng(2), 150, int(trees.feature.max()) + 1
+    cuts = trees.threshold[(trees.feature >= 0) & (trees.level_set < 0)]
+    x = rng.choice([*cuts, -np.inf, np.inf, np.nan, 0.0, 1.0], (7, n, d))
+    for place in np.unique(trees.feature[trees.level_set >= 0]):
+        x[:, :, place] = rng.choice([*range(255), np.nan], (7, n))
+    x[5:, :, 2] = x[5, 0, 2]  # a value that all have
+    moved = [(slice(1, 4), [0]), (slice(4, 5), [1, 3]), (slice(5, 7), [2])]
+    for which, places in moved:
+        for place in set(range(d)) - set(places):
+            x[which, :, place] = x[0, :, place]
+    found = np.empty((len(trees.roots), 7, n), dtype=int)
+    for copy, rows, leaves in trees.masks.walk(x, moved):
+        found[:, copy, rows] = leaves
+    np.testing.assert_array_equal(found, np.moveaxis(trees._copied_leaves(x, moved), -1, 0))
+
+
+@pytest.mark.parametrize("leaves", [2, 20, 60, 300, 1400])
+def test_trees_of_any_size_are_found_by_bits(leaves: int):
+    trees, rng = chains(leaves, 3), np.random.default_rng(0)
+    x = rng.normal(size=(2, 500, 2))
+    x[1, :, 0] = x[0, :, 0]
+    moved = [(slice(1, 2), [1])]
+    expected = np.moveaxis(trees._copied_leaves(x, moved), -1, 0)
+    for copy, rows, found in trees.masks.walk(x, moved):
+        np.testing.assert_array_equal(found, expected[:, copy, rows])
+    assert len(np.unique(expected)) > min(leaves, 40) / 2
+    assert chains(1600, 1).masks is None  # taken down the trees instead
+
+
+def test_nodes_shared_between_trees_are_not_taken_for_trees():
+    trees = chains(20, 2)
+    twice = Trees.of({**trees.arrays(), "left": np.maximum(trees.left, 0) * 0 + trees.right}, 2)
+    assert twice.masks is None
+
+
+def chains(leaves: int, number: int) -> Trees:
+    """Return trees of so many leaves that cut at random, first to one side and then to the other."""
+    rng, m = np.random.default_rng(leaves), 2 * leaves - 1
+    parts: dict[str, list[np.ndarray]] = {"feature": [], "threshold": [], "left": [], "right": []}
+    for tree in range(number):
+        left, right, feature = np.zeros(m, dtype=int), np.zeros(m, dtype=int), np.full(m, -1)
+        open_ends = [0]
+        for node in range(1, m, 2):
+            own = open_ends.pop(rng.integers(len(open_ends)))
+            feature[own], left[own], right[own] = rng.integers(2), node + tree * m, node + 1 + tree * m
+            open_ends += [node, node + 1]
+        made = {"feature": feature, "threshold": rng.normal(size=m), "left": left, "right": right}
+        for name, array in made.items():
+            parts[name].append(array)
+    arrays = {name: np.concatenate(found) for name, found in parts.items()}
+    m = len(arrays["left"])
+    return Trees(
+        roots=np.arange(number) * (m // number),
+        **arrays,
+        missing_left=np.zeros(m, dtype=np.uint8),
+        level_set=np.full(m, -1),
+        level_sets=np.zeros((0, 256), dtype=np.uint8),
+        value=np.ones((m, 1)),
+        start=np.empty(0),
+    )
 
 
 @pytest.mark.parametrize(

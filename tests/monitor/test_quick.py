@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from audits.models.trees import arrays
 from audits.runs.monitoring import quick
@@ -33,30 +34,40 @@ def columns_of(frame, bundle, n):
 @pytest.mark.parametrize("n", [1, 2, 60])
 def test_people_get_the_same_numbers(both, n, monkeypatch):
     bundle, made, frame = both
+    made = quicker(bundle)
     columns = columns_of(frame, bundle, n)
     columns["town"][0] = "a town that nobody has seen"
     columns["skill"][-1] = 1e6
     found = made.score_columns(columns, n)
-    monkeypatch.setattr(arrays, "_FEW", -1)
+    vars(bundle.audited.model.trees).pop("masks", None)  # the leaves, too, are found another way then
+    monkeypatch.setattr(arrays, "_MANY", 10**9)
     before = bundle.score_columns(columns, n)
+    assert "masks" not in vars(bundle.audited.model.trees)
     for name in ("score", "sensitivity", "contributions", "flagged"):
         np.testing.assert_array_equal(getattr(found, name), getattr(before, name))
     assert found.unseen == before.unseen
 
 
-def test_more_people_and_stranger_values_take_the_usual_way(both, monkeypatch):
+def test_many_people_are_measured_in_parts(both, monkeypatch):
+    _, made, frame = both
+    columns = columns_of(frame, made, 60)
+    whole = made.score_columns(columns, 60)
+    monkeypatch.setattr(quick, "_FEW", 25)
+    parts = made.score_columns(columns, 60)
+    for name in ("score", "sensitivity", "contributions"):  # networks round otherwise in other sizes
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9)
+
+
+def test_stranger_values_take_the_usual_way(both):
     bundle, made, frame = both
     columns = columns_of(frame, bundle, 3)
     columns["town"][1] = float("nan")
     np.testing.assert_array_equal(
         made.score_columns(columns, 3).sensitivity, bundle.score_columns(columns, 3).sensitivity
     )
-    monkeypatch.setattr(quick, "_FEW", 2)
-    monkeypatch.setattr(quick._Plan, "measure", None)  # would fail if it were asked
-    assert len(made.score_columns(columns_of(frame, bundle, 3), 3).score) == 3
 
 
-def test_sums_over_trees_are_the_same_however_many_there_are(monkeypatch):
+def test_sums_over_trees_are_the_same_however_many_there_are():
     rng = np.random.default_rng(0)
     nodes = 40
     shared = {
@@ -69,10 +80,20 @@ def test_sums_over_trees_are_the_same_however_many_there_are(monkeypatch):
         "level_set": np.full(nodes, -1),
         "level_sets": np.zeros((0, 256), dtype=np.uint8),
     }
-    leaves = rng.integers(0, nodes, (5, 7, 12))
+    leaves = rng.integers(0, nodes, (12, 5, 7))
     for width, start in ((1, []), (3, []), (1, [0.3]), (1, [0.1, -0.2, 0.5])):
         made = arrays.Trees(**shared, value=rng.normal(size=(nodes, width)) / 3, start=np.array(start))
-        few = made._outputs(leaves)
-        monkeypatch.setattr(arrays, "_FEW", -1)
-        np.testing.assert_array_equal(few, made._outputs(leaves))
-        monkeypatch.setattr(arrays, "_FEW", 2_000)
+        many = made._outputs(leaves)
+        for place in np.ndindex(5, 7):
+            np.testing.assert_array_equal(many[place], made._outputs(leaves[:, *place][:, None])[0])
+        one_by_one = np.zeros(many.shape) + (made.start if len(start) else 0)
+        for turn, leaf in enumerate(leaves):
+            if len(start):
+                one_by_one[..., turn % len(start)] += made.value[leaf, 0]
+            else:
+                one_by_one += made.value[leaf]
+        expected = one_by_one / 12 if not len(start) else None
+        if expected is not None:
+            np.testing.assert_array_equal(many, expected)
+        elif len(start) == 1:
+            np.testing.assert_array_equal(many, expit(one_by_one))

@@ -19,7 +19,7 @@ from audits.mining.search import Search
 from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.inference import (
+from audits.rule_sets.judging.inference import (
     adjusted,
     confirm,
     critical,

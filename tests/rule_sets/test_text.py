@@ -16,8 +16,8 @@ from audits.mining.texts import TERMS, Vocabulary
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, refine, rule_sets
-from audits.rule_sets.exchanging import _adjusted, _Pattern, exchanged_frame
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.perturbed.exchanging import _adjusted, _Pattern, exchanged_frame
 
 FAST = {"permutations": 99}
 

@@ -57,7 +57,7 @@ def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Part) -> 
     Parameters
     ----------
     table : DataFrame
-        Of `audits.flipset.bars.crossed`.
+        Of `audits.flipset.comparing.flipped.crossed`.
     one, other : Marginal
         The two features, with the bars that were crossed.
     """

@@ -113,7 +113,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
     Parameters
     ----------
     table : DataFrame
-        Of `audits.groups.exploring.trade_off`.
+        Of `audits.groups.changing.trade_off`.
     here : (float, float or None)
         Gap in points, and accuracy (or share decided favorably), of the decisions shown.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -41,6 +42,8 @@ _TITLE, _NARROWEST = 14, 9  # letters in a line of a panel's title
 _PHONE, _LETTER = 356, 7  # pixels: of a figure on a phone, of a letter
 MOST_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
+_Dot = tuple[Estimate, int, str, str]
+"""A rate, the place of its row, the group's label, and by which terms its people are selected."""
 
 
 def rates(
@@ -83,15 +86,15 @@ def rates(
     inside = people_of(result, attribute)
     looks: set[str] = set()
     for panel, name in enumerate(names, start=1):
+        of_look: dict[tuple[str, str], list[_Dot]] = defaultdict(list)
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             estimate = row.metric(name)
             if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
                 continue
-            colour, symbol = _mark(row, name)
             looks.add(_said(row, name))
-            figure.add_trace(
-                _rate(estimate, place, label, (colour, symbol), inside.get(row.group, "")), row=1, col=panel
-            )
+            of_look[_mark(row, name)].append((estimate, place, label, inside.get(row.group, "")))
+        for look, dots in of_look.items():
+            figure.add_trace(_rates(dots, look), row=1, col=panel)
         if name == "selection_rate":
             best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
             figure.add_vline(
@@ -110,26 +113,24 @@ def rates(
     return _laid_out(figure, len(rows), pitch, alt)
 
 
-def _rate(estimate: Estimate, place: int, label: str, look: tuple[str, str], people: str) -> go.Scatter:
-    """A dot with its interval, in per cent; `people` says whom a click on it selects."""
+def _rates(dots: Sequence[_Dot], look: tuple[str, str]) -> go.Scatter:
+    """Dots of one look with their intervals, in per cent; a click on one selects its people."""
     colour, symbol = look
-    value, low, high = (100 * (end or 0.0) for end in (estimate.value, estimate.low, estimate.high))
+    estimates, places, labels, people = zip(*dots, strict=True)
+    frame = pd.DataFrame([(each.value, each.low, each.high) for each in estimates], columns=[*"vlh"])
     return go.Scatter(
-        x=[value],
-        y=[place],
+        x=(100 * frame["v"]).tolist(),
+        y=list(places),
         mode="markers",
         marker={"color": colour, "size": 9, "symbol": symbol, "line": {"color": colour, "width": 1.5}},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [high - value],
-            "arrayminus": [value - low],
-            "thickness": 1.8,
-            "width": 0,
-        },
-        meta=[people],
-        hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
-        f"<br>{estimate.method}<extra>{label}</extra>",
+        error_x=_reach(frame["v"], frame["l"], frame["h"], 1.8),
+        meta=list(people),
+        customdata=[
+            [percent(each.value, each.n), count(each.n), each.method, label]
+            for each, label in zip(estimates, labels, strict=True)
+        ],
+        hovertemplate="%{customdata[0]} of %{customdata[1]}<br>%{customdata[2]}"
+        "<extra>%{customdata[3]}</extra>",
         showlegend=False,
     )
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from audits.errors import InputError
+from audits.models.trees.masks import LeafMasks
 
 __all__ = ["MOST_LEVELS", "Trees"]
 
@@ -24,8 +26,11 @@ _CELLS = 1_000_000
 """Pairs of a row and a tree looked at together: what is held of them stays below some 100 MB."""
 
 
-_FEW = 2_000
-"""Outputs for which the sums over trees are not taken tree by tree."""
+_FEW = 16
+"""Sums taken together from which numpy certainly adds row by row, not in pairs."""
+
+_MANY = 2_000
+"""Rows and copies of which the leaves are worth being found by bits: that has to be made ready."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +120,16 @@ class Trees:
         if not good:
             raise InputError("bundle", "must hold trees whose nodes lead to later nodes and known columns")
 
+    @cached_property
+    def masks(self) -> LeafMasks | None:
+        """What finds the leaves of many rows sooner, made when first needed; None where there is none."""
+        return LeafMasks.of(self)
+
     def outputs(self, x: np.ndarray) -> np.ndarray:
         """Return probabilities (n, k) of the rows of a matrix (n, d); k is 1 where there are two classes."""
         d = x.shape[1]
         at_once = max(1, _CELLS // max(len(self.roots), d))
-        found = [self._outputs(self._leaves(part)) for part in _parts(x, at_once)]
+        found = [self._outputs(self._leaves(part).T) for part in _parts(x, at_once)]
         return np.concatenate(found) if found else np.empty((0, self.width))
 
     def outputs_of_copies(self, x: np.ndarray, moved: Sequence[tuple[slice, Sequence[int]]]) -> np.ndarray:
@@ -135,9 +145,16 @@ class Trees:
             all copies but the first.
         """
         copies, n, d = x.shape
+        if (copies * n > _MANY or "masks" in vars(self)) and self.masks is not None and n:
+            made = np.empty((copies, n, self.width))
+            for copy, people, leaves in self.masks.walk(x, moved):
+                made[copy, people] = self._outputs(leaves)
+            return made
         at_once = max(1, _CELLS // (copies * max(len(self.roots), d)))
         found = [
-            self._outputs(self._copied_leaves(np.ascontiguousarray(x[:, at : at + at_once]), moved))
+            self._outputs(
+                np.moveaxis(self._copied_leaves(np.ascontiguousarray(x[:, at : at + at_once]), moved), -1, 0)
+            )
             for at in range(0, n, at_once)
         ]
         return np.concatenate(found, axis=1) if found else np.empty((copies, 0, self.width))
@@ -205,33 +222,26 @@ class Trees:
             left[..., asked] = self.level_sets[sets[asked], codes] > 0
         return left
 
-    def _outputs(self, leaves: np.ndarray) -> np.ndarray:
-        """Return probabilities (…, k) from leaves (…, t), added up in the order of the trees."""
-        trees = np.moveaxis(leaves, -1, 0)
-        if trees[0].size * self.width <= _FEW:
-            return self._outputs_of_few(trees)
+    def _outputs(self, trees: np.ndarray) -> np.ndarray:
+        """Return probabilities (…, k) from leaves (t, …), added up in the order of the trees."""
         if self.kind == "forest":
-            total = np.zeros((*leaves.shape[:-1], self.width))
-            for leaf in trees:
-                total += self.value[leaf]
+            total = np.stack([_in_order(own.take(trees)) for own in self.value.T], axis=-1)
             return total / len(trees)
-        total = np.zeros((*leaves.shape[:-1], self.width)) + self.start
-        for turn, leaf in enumerate(trees):
-            total[..., turn % self.width] += self.value[leaf, 0]
+        rounds = self.value[:, 0].take(trees).reshape(-1, self.width, *trees.shape[1:])  # (rounds, k, …)
+        rounds[0] += self.start.reshape(-1, *[1] * (trees.ndim - 1))
+        total = np.moveaxis(_in_order(rounds), 0, -1)
         return expit(total) if self.width == 1 else softmax(total, axis=-1)
 
-    def _outputs_of_few(self, trees: np.ndarray) -> np.ndarray:
-        """Return what `_outputs` does, of leaves (t, …), without a step of Python for each tree.
 
-        `accumulate` adds one after the other; `sum` would add in pairs, and end in other last digits.
-        """
-        if self.kind == "forest":
-            return np.add.accumulate(self.value[trees], axis=0)[-1] / len(trees)
-        rounds = self.value[trees, 0].reshape(-1, self.width, *trees.shape[1:])  # (rounds, k, …)
-        rounds = np.moveaxis(rounds, 1, -1)
-        begun = np.broadcast_to(np.asarray(self.start, dtype=float), (1, *rounds.shape[1:]))
-        total = np.add.accumulate(np.concatenate([begun, rounds]), axis=0)[-1]
-        return expit(total) if self.width == 1 else softmax(total, axis=-1)
+def _in_order(values: np.ndarray) -> np.ndarray:
+    """Return sums over the first axis, one value after the other.
+
+    numpy adds a lone column up in pairs, which ends in other last digits.
+    """
+    if values[0].size >= _FEW:
+        return np.add.reduce(values, axis=0)
+    found: np.ndarray = np.add.accumulate(values, axis=0)[-1]
+    return found
 
 
 def _within(values: np.ndarray, low: int, high: int) -> bool:

@@ -17,6 +17,7 @@ from audits.drawing.style import (
     GROUPS,
     INK,
     alt_text,
+    annotate,
     describe,
     distinct,
     empty,
@@ -315,18 +316,11 @@ def burden(result: RecourseResult) -> go.Figure:
         named(figure, [("too few people for an interval", dot(ACCENT, "circle-open"))])
     figure.update_xaxes(title="mean burden<br>(below: minus that of the others)", rangemode="tozero")
     each = rows_named(figure, names)
-    for place, row in enumerate(rows if len(rows) > 1 else []):  # from the left: beside a dot it may be cut
-        figure.add_annotation(
-            text=_further(row),
-            showarrow=False,
-            xref="paper",
-            x=0,
-            xanchor="left",
-            xshift=6,
-            y=place,
-            yanchor="top",
-            yshift=-5,
-            font={"size": 12},
+    if len(rows) > 1:  # from the left: beside a dot it may be cut
+        left = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "xshift": 6}
+        below = {"yanchor": "top", "yshift": -5, "font": {"size": 12}}
+        annotate(
+            figure, [{**left, **below, "text": _further(row), "y": place} for place, row in enumerate(rows)]
         )
     alt = (
         f"Mean cost of the smallest change that is accepted, by group; largest for {rows[-1].group}, "
@@ -451,20 +445,17 @@ def group_actions(result: RecourseResult) -> go.Figure:
             hovertemplate="%{customdata}<br>%{x:.0f} % accepted<extra></extra>",
         )
     )
-    for place, row in enumerate(rows):
-        lines = textwrap.wrap(
-            f"{row.group} ({count(row.n)}): {row.action}", 48, max_lines=3, placeholder=" …"
-        )
-        figure.add_annotation(
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=place + 0.12,
-            yanchor="bottom",
-            text="<br>".join(describe(line, longest=56) for line in lines),
-            align="left",
-            showarrow=False,
-        )
+    left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    texts = [f"{row.group} ({count(row.n)}): {row.action}" for row in rows]
+    wrapped = [textwrap.wrap(text, 48, max_lines=3, placeholder=" …") for text in texts]
+    told_above = ["<br>".join(describe(line, longest=56) for line in lines) for lines in wrapped]
+    annotate(
+        figure,
+        [
+            {**left, "showarrow": False, "y": place + 0.12, "text": text}
+            for place, text in enumerate(told_above)
+        ],
+    )
     figure.update_xaxes(title="accepted after the action (%)", range=[-2, 102])
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.3, len(rows)])
     told = "; ".join(f"{row.group}: {row.action}, {percent_interval(row.coverage)}" for row in rows[::-1])

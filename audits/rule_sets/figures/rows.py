@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.selected import people_id
-from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
+from audits.drawing.style import ACCENT, CONTRAST, INK, annotate, describe, empty, finish
 from audits.rule_sets import RuleSetsResult
 from audits.stats.words import count, number, people
 
@@ -28,17 +28,15 @@ def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = 
         else:
             part.append(size)
     pitch = BAR + 12 + 18 * max(map(len, lines))
-    for place, part in enumerate(lines):
-        figure.add_annotation(
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=place + 0.5 * BAR / pitch,
-            yanchor="bottom",
-            text="<br>".join(describe(line, longest=_LINE) for line in part),
-            align="left",
-            showarrow=False,
-        )
+    row = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    texts = ["<br>".join(describe(line, longest=_LINE) for line in part) for part in lines]
+    annotate(
+        figure,
+        [
+            {**row, "showarrow": False, "y": place + 0.5 * BAR / pitch, "text": text}
+            for place, text in enumerate(texts)
+        ],
+    )
     figure.update_traces(width=BAR / pitch, selector={"type": "bar"})
     figure.update_yaxes(
         showticklabels=False, showgrid=False, zeroline=False, range=[-BAR / pitch, len(lines) - 0.2]

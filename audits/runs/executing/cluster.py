@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.executors import ProcessExecutor, RunLimits
 from audits.runs.executing.handle import Run, RunError
+from audits.runs.executing.scratch import scratch
 from audits.runs.keeping.store import RunStore, commit, home
 from audits.runs.version import stamp
 
@@ -218,7 +219,7 @@ def _carry_out(
     from distributed import Event, get_client, get_worker
 
     worker, stop = get_worker(), Event(topic, client=get_client())
-    with tempfile.TemporaryDirectory(prefix="evenhand-dask-") as folder:
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder:
         local = _local(spec, Path(base_dir), shipped, Path(folder))
         with ProcessExecutor(1, base=Path(folder) / "home", warm=False, limits=limits) as executor:
             run = executor.submit(local, Path(folder))

@@ -222,6 +222,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             expires DOUBLE PRECISION
         )""",
     ),
+    ("ALTER TABLE monitor_predictions ADD COLUMN features TEXT NOT NULL DEFAULT ''",),
 )
 """Statements of each version of the schema, oldest first."""
 

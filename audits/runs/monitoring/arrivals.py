@@ -289,9 +289,8 @@ def file_batches(
         key = f"file:{digest}:{place}"
         source = _printable(path.name)
         look, sent = bundle.look(scored), told.part(rows)
-        batches.append(
-            Batch(monitor.id, scored, digest, key, arrival.ids[rows], source=source, look=look, sent=sent)
-        )
+        more: dict[str, Any] = {"source": source, "look": look, "sent": sent, "columns": part}
+        batches.append(Batch(monitor.id, scored, digest, key, arrival.ids[rows], **more))
     return batches
 
 

@@ -16,7 +16,7 @@ from audits.checks import allowed_address, one_of
 from audits.errors import InputError
 from audits.runs.keeping.database import Database
 from audits.runs.monitoring.messages import HOOKS, Message, claim, note
-from audits.runs.monitoring.tables import CASES, MESSAGES, MONITORS, TOKENS
+from audits.runs.monitoring.tables import CASES, MESSAGES, MONITORS, PREDICTIONS, TOKENS
 from audits.sensitivity.monitor.words import SEVERITIES
 
 __all__ = ["SCOPES", "Handling", "Token", "check_webhook", "digest", "tokens_of"]
@@ -107,7 +107,9 @@ class Handling:
                 raise InputError("alarm", "must be one of this monitor", place)
 
     def change(self, identity: str, hosts: Sequence[str] = (), **changed: Any) -> None:
-        """Change a monitor's ``name``, ``note``, ``webhook``, ``hook`` (its form) and ``email`` (addresses).
+        """Change a monitor's ``name``, ``note``, ``webhook``, ``hook`` (its form), ``email``, ``keep_rows``.
+
+        Where rows are no longer to be kept, those that are kept are removed.
 
         Raises
         ------
@@ -123,9 +125,13 @@ class Handling:
         if "webhook" in changed:
             row["webhook"] = _check_text("webhook", changed.pop("webhook"), 2000)
             check_webhook(row["webhook"], hosts)
-        settings = {name: changed.pop(name) for name in ("hook", "email") if name in changed}
+        settings = {name: changed.pop(name) for name in ("hook", "email", "keep_rows") if name in changed}
         if changed or not (row or settings):
-            raise InputError("the change", "must be of name, note, webhook, hook or email", list(changed))
+            raise InputError(
+                "the change", "must be of name, note, webhook, hook, email or keep_rows", list(changed)
+            )
+        if not isinstance(settings.get("keep_rows", False), bool):
+            raise InputError("keep_rows", "must be true or false", settings["keep_rows"])
         if "hook" in settings:
             one_of("hook", settings["hook"], HOOKS)
         if "email" in settings:
@@ -137,6 +143,12 @@ class Handling:
                 raise InputError("monitor", "must be one that exists", identity)
             row["settings"] = json.dumps({**json.loads(found.settings), **settings})
             connection.execute(sa.update(MONITORS).where(mine).values(**row))
+            if settings.get("keep_rows") is False:
+                own = PREDICTIONS.c.monitor == identity
+                connection.execute(sa.delete(PREDICTIONS).where(own, PREDICTIONS.c.client_id == ""))
+                connection.execute(sa.update(PREDICTIONS).where(own).values(features=""))
+        if settings.get("keep_rows") is False:
+            self._database.scrub()
 
     def messages(self, identity: str, state: str | None = None, most: int = 200) -> list[Message]:
         """Return messages of alarms, latest first: all, or those waiting, told or dead."""

@@ -52,6 +52,11 @@ class History:
         self._tests: dict[str, tuple[int, DriftTest]] = {}
         self._reading = threading.Lock()
 
+    @property
+    def database(self) -> Database:
+        """Where it lies."""
+        return self._database
+
     def points(self, identity: str, most: int = 500) -> list[Point]:
         """Return the chart's stretches, oldest first: a batch each, or several joined."""
         asked = sa.select(BUCKETS).where(BUCKETS.c.monitor == identity).order_by(BUCKETS.c.first_person)

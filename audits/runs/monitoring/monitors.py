@@ -1,10 +1,9 @@
 """Deployed monitors in the database: what was measured, who was flagged, and when the chart alarmed.
 
 Everything of a batch is written in one transaction, so a batch is stored whole or not at all, and several
-batches can share one. Nothing of a person's row is kept: of everybody the sensitivity; of the flagged also
-the score, the parts by feature and the sender's own id; of whoever is sent with an id also score, decision
-and
-the protected values sent, until an outcome is no longer awaited (retention).
+batches can share one. Nothing of a person's row is kept unless the monitor keeps rows (``keep_rows``): of
+everybody the sensitivity; of the flagged also the score, the parts by feature and the sender's own id; of
+whoever is sent with an id also score, decision and the protected values sent, until retention removes them.
 """
 
 from __future__ import annotations
@@ -110,6 +109,11 @@ class Monitor:
         """People between false alarms of all kinds, on average at least."""
         return float(self.settings.get("people_between", self.chart.people_between))
 
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows are kept until retention removes them."""
+        return bool(self.settings.get("keep_rows", False))
+
     @cached_property
     def bundle(self) -> MonitorBundle:
         """What measures people."""
@@ -156,6 +160,7 @@ class Monitors(Handling, History):
         people_between: float = 100_000.0,
         times: float = 2.0,
         window_days: float = 30.0,
+        keep_rows: bool = False,
         webhook: str = "",
         webhook_hosts: Sequence[str] = (),
     ) -> tuple[Monitor, str]:
@@ -172,6 +177,8 @@ class Monitors(Handling, History):
         window_days : float
             A person whose id is sent again within so many days (`keep_days` at most) is measured again, but
             not counted again.
+        keep_rows : bool
+            Keep the rows themselves until retention removes them, so that windows of them can be audited.
         webhook : str
             Address told of alarms; its host must be one of `webhook_hosts`.
 
@@ -209,7 +216,11 @@ class Monitors(Handling, History):
             "weights": weights,
             "chart": json.dumps(dataclasses.asdict(chart)),
             "settings": json.dumps(
-                {"people_between": people_between, "window_days": min(window_days, keep_days)}
+                {
+                    "people_between": people_between,
+                    "window_days": min(window_days, keep_days),
+                    "keep_rows": keep_rows,
+                }
             ),
             **dict.fromkeys(("batches", "people", "flagged", "chart_value"), 0),
         }

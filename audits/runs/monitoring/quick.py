@@ -1,8 +1,9 @@
 """Trees that a monitor carries along, asked without a frame of every copy: the same numbers, sooner.
 
-`audits.sensitivity.blackbox` makes a frame of every moved copy of a person. Most of what that takes for one
-person is not the model's: here each column knows beforehand what its values become in the matrix that trees
-read, and copies are made there. Columns of which that cannot be said (dates, ranks) leave all to `blackbox`.
+`audits.sensitivity.measuring.blackbox` makes a frame of every moved copy of a person. Most of what that takes
+for one person is not the model's: here each column knows beforehand what its values become in the matrix that
+trees read, and copies are made there. Columns of which that cannot be said (dates, ranks) leave all to
+`blackbox`.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from audits.data.blocks import Block, NumberBlock
 from audits.data.space import FeatureSpace
 from audits.data.values import MISSING, text_of
 from audits.models.trees.plain import PlainTrees, TreeColumn
-from audits.sensitivity.blackbox import _copies, _gradient, _is_moved, _owners, _Standing
-from audits.sensitivity.measuring import Measured, Status
+from audits.sensitivity.measuring.blackbox import _copies, _gradient, _is_moved, _owners, _Standing
+from audits.sensitivity.measuring.gradients import Measured, Status
 from audits.sensitivity.monitor.bundle import MonitorBundle
 from audits.sensitivity.monitor.models import CarriedTrees
 
 __all__ = ["quicker"]
 
-_FEW = 1000  # people measured without frames; of more, what a frame costs is little beside the trees
+_FEW = 1000  # people whose copies are held together
 
 
 class _Unusual(Exception):
@@ -234,7 +235,7 @@ def _plan(
 
 @dataclass(frozen=True, eq=False)
 class _QuickTrees(CarriedTrees):
-    """Trees carried along that measure a few people by a plan."""
+    """Trees carried along that measure people by a plan."""
 
     plan: _Plan
 
@@ -247,17 +248,31 @@ class _QuickTrees(CarriedTrees):
         literal: bool,
     ) -> Measured:
         """Measure rows given as columns of values, at points `z` (n, d)."""
-        found = None
-        if len(z) <= _FEW:
-            found = self.plan.measure(columns, z, statuses, self._favorable, literal=literal)
-        return super().measure(columns, z, statuses, literal=literal) if found is None else found
+        found: list[Measured] = []
+        for start in range(0, len(z), _FEW):
+            rows = slice(start, start + _FEW)
+            part = {name: values[rows] for name, values in columns.items()}
+            own = self.plan.measure(part, z[rows], statuses, self._favorable, literal=literal)
+            if own is None:
+                break
+            found.append(own)
+        else:
+            if found:
+                parts = zip(*map(_parts_of, found), strict=True)
+                return Measured(*(np.concatenate(each) for each in parts))
+        return super().measure(columns, z, statuses, literal=literal)
+
+
+def _parts_of(measured: Measured) -> list[np.ndarray]:
+    return [getattr(measured, each.name) for each in fields(measured)]
 
 
 def quicker(bundle: MonitorBundle) -> MonitorBundle:
-    """Return a bundle that says the same numbers, of a few people by trees sooner."""
+    """Return a bundle that says the same numbers, by trees sooner."""
     own = bundle.audited
     plan = _plan(own.model, own.space, own.counts, own.step) if isinstance(own, CarriedTrees) else None
     if plan is None:
         return bundle
+    _ = plan.model.trees.masks  # made ready now: the first who is asked about shall not wait for it
     told = {each.name: getattr(own, each.name) for each in fields(own)}
     return replace(bundle, audited=_QuickTrees(**told, plan=plan))

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from audits.data.values import is_missing, text_of
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.process import WorkerProcess
 from audits.runs.monitoring.quick import quicker
+from audits.runs.monitoring.written import plain_values
 from audits.sensitivity import MonitorBundle, Scored
 from audits.sensitivity.monitor.models import Carried
 
@@ -30,7 +30,6 @@ _LONGEST_SECONDS = 60.0
 _MOST_OPEN = 8
 _MOST_MEMORY = 2 << 30
 _MOST_FILES = 64
-_JSON = frozenset({str, int, float, bool})
 
 
 class Scorer:
@@ -107,7 +106,7 @@ class Scorer:
                 coded = base64.b64encode(weights).decode("ascii")
                 worker.send({"open": identity, "text": text, "weights": coded})
                 self._known.add(identity)
-            plain = {name: _plain(values) for name, values in columns.items()}
+            plain = {name: plain_values(values) for name, values in columns.items()}
             worker.send({"score": identity, "columns": plain, "people": people})
             answer = next(self._said, None)
         finally:
@@ -116,19 +115,6 @@ class Scorer:
             self._end()
             raise RunFailed(f"The audited model's process ended ({worker.ending()}).")
         return answer
-
-
-def _plain(values: Sequence[Any]) -> list[Any]:
-    """Return values as JSON has them: dates of tables and of Arrow as text, NumPy's numbers as Python's."""
-    found: list[Any] = []
-    for value in values:
-        if value is None or type(value) in _JSON:
-            found.append(value)
-        elif is_missing(value):
-            found.append(None)
-        else:
-            found.append(value.item() if isinstance(value, (np.number, np.bool_)) else text_of(value))
-    return found
 
 
 def _serve() -> None:

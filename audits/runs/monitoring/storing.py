@@ -15,6 +15,7 @@ from audits.errors import InputError
 from audits.runs.monitoring.buckets import Buckets
 from audits.runs.monitoring.messages import queue, ways_of
 from audits.runs.monitoring.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
+from audits.runs.monitoring.written import plain_values
 from audits.sensitivity import Scored
 from audits.sensitivity.monitor.groups import Tally
 from audits.sensitivity.monitor.profile import Look, Sent
@@ -47,6 +48,8 @@ class Batch:
     look : Look or None
         The batch beside the audited people, where the bundle knows them.
     sent : Sent
+    columns : mapping of str to sequence, optional
+        The rows themselves, for monitors that keep them.
     """
 
     monitor: str
@@ -58,6 +61,7 @@ class Batch:
     source: str = "http"
     look: Look | None = None
     sent: Sent = field(default_factory=Sent)
+    columns: Mapping[str, Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ class State:
         self._chart = Chart(**json.loads(row.chart))
         self._budget = float(settings.get("people_between", self._chart.people_between))
         self._window = _DAY * float(settings.get("window_days", 30))
+        self._keeps_rows = bool(settings.get("keep_rows", False))
         self._batches, self._people, self._flagged = row.batches, row.people, row.flagged
         self._value = row.chart_value
         kept = connection.execute(sa.select(STATES).where(STATES.c.monitor == identity)).first()
@@ -166,7 +171,7 @@ class State:
             self._connection.execute(
                 sa.insert(FLAGS), [self._flag(batch, int(k), first, now) for k in flagged]
             )
-        if batch.ids:
+        if batch.ids or self._keeps_rows:
             self._remember(batch, decisions, counts, now)
         found = [(int(np.flatnonzero(counts)[place]), None) for place in followed.alarms]
         alarms = self._alarms([*found, *watched.crossings], first, scored.flagged, now)
@@ -183,7 +188,7 @@ class State:
         if not self.known:
             return InputError("monitor", "must be one that exists", self._identity)
         found: dict[str, list[Any]] = {}
-        ids = list(outcomes)
+        ids = [identity for identity in outcomes if identity]  # rows kept without an id have an empty one
         for start in range(0, len(ids), _TOGETHER):
             asked = sa.select(PREDICTIONS).where(
                 PREDICTIONS.c.monitor == self._identity,
@@ -204,7 +209,7 @@ class State:
             place = sa.and_(PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.person == row.person)
             self._connection.execute(sa.update(PREDICTIONS).where(place).values(outcome=int(good)))
         alarms = self._learned([(row, good) for row, good in rows if row.counted], now)
-        unknown = tuple(identity for identity in ids if identity not in found)
+        unknown = tuple(identity for identity in outcomes if identity not in found)
         return Known(len(rows), before, unknown, tuple(otherwise), tuple(alarms))
 
     def write(self) -> None:
@@ -279,11 +284,13 @@ class State:
         return counts
 
     def _remember(self, batch: Batch, decisions: np.ndarray, counts: np.ndarray, now: float) -> None:
-        """Keep what outcomes, which come later by id, are held against."""
+        """Keep what outcomes, which come later by id, are held against, and the rows that are to be kept."""
         sent, own = batch.sent, batch.scored.score
+        features = self._features(batch)
         rows = []
-        for place, identity in enumerate(batch.ids):
-            if not identity:
+        for place in range(len(own)):
+            identity = batch.ids[place] if batch.ids else ""
+            if not (identity or features):
                 continue
             score = sent.scores[place] if sent.scores else None
             groups = {name: values[place] for name, values in sent.protected.items() if values[place]}
@@ -298,10 +305,21 @@ class State:
                     "counted": int(counts[place]),
                     "protected": json.dumps(groups, ensure_ascii=False) if groups else "",
                     "outcome": None,
+                    "features": features[place] if features else "",
                 }
             )
         if rows:
             self._connection.execute(sa.insert(PREDICTIONS), rows)
+
+    def _features(self, batch: Batch) -> list[str]:
+        """Return each row as JSON where rows are kept, else nothing."""
+        if not self._keeps_rows or batch.columns is None:
+            return []
+        columns = [plain_values(values) for values in batch.columns.values()]
+        return [
+            json.dumps(dict(zip(batch.columns, row, strict=True)), ensure_ascii=False)
+            for row in zip(*columns, strict=True)
+        ]
 
     def _learned(self, rows: Sequence[tuple[Any, bool]], now: float) -> list[str]:
         if not rows:

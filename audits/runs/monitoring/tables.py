@@ -29,7 +29,8 @@ _COLUMNS = {
     "monitor_buckets": "monitor first_person began received first_batch batches people flagged total "
     "chart_high chart_value",
     "monitor_people": "monitor person received",
-    "monitor_predictions": "monitor person client_id received score decision counted protected outcome",
+    "monitor_predictions": "monitor person client_id received score decision counted protected outcome "
+    "features",
     "monitor_messages": "id monitor place way address body state tries made due outcome",
     "monitor_tokens": "id monitor name sha256 scope created expires",
 }

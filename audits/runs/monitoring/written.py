@@ -10,7 +10,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from audits.data.values import text_of
+import numpy as np
+
+from audits.data.values import is_missing, text_of
 from audits.sensitivity import MonitorBundle
 
 if TYPE_CHECKING:
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
 
     from audits.sensitivity.monitor.profile import Sent
 
-__all__ = ["as_audited", "frame_as_audited", "meanings", "with_values", "written_words"]
+__all__ = ["as_audited", "frame_as_audited", "meanings", "plain_values", "with_values", "written_words"]
 
 _KEPT = "written"  # in `MonitorBundle.about`
 _PLAIN = (str, int, float, bool)
+_JSON = frozenset({str, int, float, bool})
 _MOST_NAMED = 6
 
 
@@ -107,6 +110,19 @@ def written_words(bundle: MonitorBundle) -> list[str]:
     for column, means in names.items():
         said.append(f"{column} has names for values ({_pairs(means)}): both are understood.")
     return said
+
+
+def plain_values(values: Sequence[Any]) -> list[Any]:
+    """Return values as JSON has them: dates of tables and of Arrow as text, NumPy's numbers as Python's."""
+    found: list[Any] = []
+    for value in values:
+        if value is None or type(value) in _JSON:
+            found.append(value)
+        elif is_missing(value):
+            found.append(None)
+        else:
+            found.append(value.item() if isinstance(value, (np.number, np.bool_)) else text_of(value))
+    return found
 
 
 def _kept(bundle: MonitorBundle) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

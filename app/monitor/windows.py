@@ -1,0 +1,119 @@
+"""Auditing what a monitor received, the last so many people or those between two days, by an ordinary run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.serving.monitor_api import INGEST
+from app.serving.monitor_windows import Submitted, audits_of, submit_window
+from app.widgets import notices
+from app.widgets.verdict_cards import title_of
+from app.workspace import Workspace
+from audits.errors import InputError, RunFailed
+from audits.runs.keeping.saved import SavedRun
+from audits.runs.monitoring.monitors import Monitor
+from audits.runs.monitoring.windows import AUDITS_OF_ROWS, MOST
+
+__all__ = ["audit_window", "keep_rows"]
+
+_LAST, _DAYS = "The last people", "Between two days"
+_USUAL = 1000
+_MOST_SHOWN = 5
+
+
+def audit_window(monitor: Monitor, space: Workspace) -> None:
+    """Draw the form that audits a window, what came of it, and the latest audits of windows."""
+    with st.expander("Audit a window of what came in"):
+        st.text(
+            "What came in becomes a table and is audited like any other: people as the deployed model "
+            f"decided them. {_kept_words(monitor)}"
+        )
+        st.toggle(
+            "Keep rows",
+            value=monitor.keeps_rows,
+            key=f"keep-rows-{monitor.id}",
+            on_change=keep_rows,
+            args=(monitor.id,),
+            help="Rows sent from now on are kept as long as the monitor keeps anything, so that flipsets can "
+            "be found among them. Switched off, those kept are removed at once.",
+        )
+        way = st.radio("Which people", [_LAST, _DAYS], horizontal=True, key=f"window-way-{monitor.id}")
+        with st.form(f"window-{monitor.id}", border=False):
+            asked = _asked(way)
+            audits = st.multiselect(
+                "Audits", AUDITS_OF_ROWS, default=_possible(monitor), format_func=title_of
+            )
+            asked["outcomes"] = st.checkbox("Only people whose outcome is known, with their outcomes")
+            if st.form_submit_button("Audit the window", type="primary"):
+                with st.spinner("Putting the table together"):
+                    _submit(monitor, space, {**asked, "audits": audits or None})
+                st.rerun()
+        _told(monitor)
+
+
+def _kept_words(monitor: Monitor) -> str:
+    if monitor.keeps_rows:
+        return f"This monitor keeps rows for {monitor.keep_days} days."
+    return (
+        "This monitor keeps decisions and protected values of people sent with an id, and nothing else of "
+        "a row: groups and rule sets can be audited, flipsets cannot."
+    )
+
+
+def _possible(monitor: Monitor) -> list[str]:
+    return [name for name in AUDITS_OF_ROWS if monitor.keeps_rows or name != "flipset"]
+
+
+def _asked(way: str) -> dict[str, Any]:
+    """Draw what says which people, and return it."""
+    if way == _LAST:
+        return {"last": int(st.number_input("So many people", 1, MOST, _USUAL, step=100))}
+    today = datetime.now(UTC).date()
+    with st.container(horizontal=True):
+        since = st.date_input("From", today - timedelta(days=7))
+        until = st.date_input("To, the day included", today)
+    return {"since": str(since), "until": str(until + timedelta(days=1))}
+
+
+def _submit(monitor: Monitor, space: Workspace, asked: dict[str, Any]) -> None:
+    state.forget("window-problem")
+    state.forget("window-asked")
+    try:
+        space.check_writable()
+        submitted = submit_window(INGEST.monitors, INGEST.monitors.get(monitor.id), asked)
+    except (InputError, RunFailed) as error:
+        state.keep("window-problem", (monitor.id, str(error)))
+    else:
+        state.keep("window-asked", (monitor.id, submitted))
+
+
+def _told(monitor: Monitor) -> None:
+    """Say what came of the window asked for last, and link to the audits of windows."""
+    problem, asked = state.get("window-problem"), state.get("window-asked")
+    if problem is not None and problem[0] == monitor.id:
+        notices.problem(problem[1])
+    if asked is not None and asked[0] == monitor.id:
+        submitted: Submitted = asked[1]
+        notices.note(" ".join(["It is being audited.", submitted.window.sentence, *submitted.notes]))
+    for run in audits_of(monitor)[:_MOST_SHOWN]:
+        st.page_link("views/saved.py", label=_label(run), query_params=state.where() | {"run": [run.id[:12]]})
+
+
+def _label(run: SavedRun) -> str:
+    when = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f"{run.title}, {when}: {run.verdict or run.status}"
+
+
+def keep_rows(identity: str) -> None:
+    """Have a monitor keep rows, or no longer, as its toggle says."""
+    state.forget("window-problem")
+    try:
+        state.workspace().check_writable()
+        INGEST.monitors.change(identity, keep_rows=bool(state.widget(f"keep-rows-{identity}")))
+        INGEST.forget(identity)
+    except (InputError, RunFailed) as error:
+        state.keep("window-problem", (identity, str(error)))

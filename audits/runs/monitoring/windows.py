@@ -1,0 +1,391 @@
+"""What a monitor received in a window as a table, and the spec that audits it like any other.
+
+The people are those whom the deployed model decided: the spec names their decisions as the model's, so that
+audits look at what was done to people, not at what the model would do. Of a row the decision, the score and
+protected values are kept beside an id; all else of it only where the monitor keeps rows (``keep_rows``).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+import sqlalchemy as sa
+
+from audits.checks import choices
+from audits.data.values import text_of
+from audits.errors import InputError
+from audits.runs.monitoring.monitors import Monitor, Monitors
+from audits.runs.monitoring.tables import BATCHES, PREDICTIONS
+from audits.stats.words import count
+
+__all__ = [
+    "AUDITS_OF_ROWS",
+    "MOST",
+    "Window",
+    "file_name",
+    "is_window_of",
+    "moment",
+    "needs_rows",
+    "take_window",
+    "window_spec",
+]
+
+DECISION, OUTCOME, SCORE, ID = "decision", "outcome", "score", "id"
+GOOD, BAD = "favorable", "unfavorable"
+AUDITS_OF_ROWS = ("groups", "rule_sets", "flipset")
+"""Audits made of a window where none is named."""
+
+MOST = 200_000
+"""People in a window at most."""
+
+_FEWEST = 2  # in a group that is compared
+_NO_ROWS = frozenset({"groups", "rule_sets"})  # look at groups and decisions, at no other column
+_NUMBERS = frozenset({"integer", "continuous", "boolean"})
+_KINDS = frozenset({"categorical", "integer", "continuous", "boolean", "datetime"})
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """People received in a window.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        A row each, in the order in which they came.
+    received : int
+        How many came in the window, as far as is still known.
+    left_out : dict of str to int
+        Of these, by reason.
+    features : tuple of str
+        Columns of the rows themselves; empty where they are not kept.
+    groups : dict of str to dict of str to int
+        People by protected attribute and group.
+    sentence : str
+        Which window, how many, how many were left out and why.
+    """
+
+    frame: pd.DataFrame
+    received: int
+    left_out: dict[str, int]
+    features: tuple[str, ...]
+    groups: dict[str, dict[str, int]]
+    sentence: str
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is told of it beside an audit."""
+        return {
+            "received": self.received,
+            "rows": len(self.frame),
+            "left_out": self.left_out,
+            "groups": self.groups,
+            "sentence": self.sentence,
+        }
+
+
+def take_window(
+    monitors: Monitors,
+    identity: str,
+    *,
+    last: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    outcomes: bool = False,
+    rows: bool = False,
+) -> Window:
+    """Return the people received in a window: the `last` so many, or those from `since` until `until`.
+
+    Parameters
+    ----------
+    outcomes : bool
+        Take only people whose outcome is known, with it.
+    rows : bool
+        Take only people whose rows were kept, with their columns.
+
+    Raises
+    ------
+    InputError
+        If the window is none, or nobody in it can be audited: says why.
+    """
+    monitor = monitors.get(identity)
+    if (last is None) == (since is None and until is None):
+        raise InputError("window", "must be the last so many people, or lie between two dates: one of both")
+    if last is not None and not 1 <= last <= MOST:
+        raise InputError("last", f"must lie between 1 and {MOST:,}", last)
+    low, high = _seconds(since, -math.inf), _seconds(until, math.inf)
+    if low >= high:
+        raise InputError("until", "must come after since", text_of(until))
+    first = 0 if last is None else max(0, monitor.people - last)
+    within = _within(PREDICTIONS, monitor.id, PREDICTIONS.c.person >= first, low, high)
+    whole = _within(BATCHES, monitor.id, BATCHES.c.first_person + BATCHES.c.people > first, low, high)
+    with monitors.database.reading() as connection:
+        batches = connection.execute(
+            sa.select(BATCHES.c.first_person, BATCHES.c.people, BATCHES.c.received).where(whole)
+        ).all()
+        asked = sa.select(PREDICTIONS).where(within).order_by(PREDICTIONS.c.person).limit(MOST + 1)
+        kept = connection.execute(asked).all()
+        oldest = connection.execute(
+            sa.select(sa.func.min(BATCHES.c.first_person)).where(BATCHES.c.monitor == monitor.id)
+        ).scalar()
+    removed = monitor.people if oldest is None else int(oldest)  # nobody before these is kept any more
+    there = sum(row.first_person + row.people - max(row.first_person, first) for row in batches)
+    received = there if last is None else monitor.people - first
+    if len(kept) > MOST:
+        raise InputError("window", f"must hold at most {MOST:,} people", advice="choose a shorter one")
+    left_out = {
+        "removed by retention": max(0, received - there),
+        "sent without an id, so that nothing of them is kept": there - len(kept),
+    }
+    used, reasons = _chosen(kept, outcomes=outcomes, rows=rows)
+    left_out = {reason: size for reason, size in (left_out | reasons).items() if size}
+    which = _asked_words(last, low, high, [row.received for row in batches])
+    early = last is None and removed and low < min((row.received for row in batches), default=math.inf)
+    sentence = _sentence(monitor, which, len(used), left_out, removed if early else 0)
+    if not used:
+        advice = "send `ids`, or have the monitor keep rows (`keep_rows`)" if there else "choose another one"
+        raise InputError("window", f"holds nobody who can be audited. {sentence.rstrip('.')}", advice=advice)
+    frame, features = _table(monitor, used, rows=rows, outcomes=outcomes)
+    groups = {
+        name: {str(group): int(size) for group, size in frame[name].value_counts().items()}
+        for name in _attributes(monitor, used, features)
+    }
+    return Window(frame, received, left_out, features, groups, sentence)
+
+
+def _within(table: Any, identity: str, where: Any, low: float, high: float) -> Any:
+    """Return what selects the rows of a monitor in a time."""
+    wanted = [table.c.monitor == identity, where]
+    if low > -math.inf:
+        wanted.append(table.c.received >= low)
+    if high < math.inf:
+        wanted.append(table.c.received < high)
+    return sa.and_(*wanted)
+
+
+def _seconds(moment: datetime | None, default: float) -> float:
+    if moment is None:
+        return default
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _chosen(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[list[Any], dict[str, int]]:
+    """Return those who can be audited, and how many cannot by the first reason that holds."""
+    reasons = {
+        "of people who had been counted before": lambda row: not row.counted,
+        "without a decision": lambda row: row.decision < 0,
+        "whose outcome is not known": lambda row: outcomes and row.outcome is None,
+        "whose rows were not kept": lambda row: rows and not row.features,
+    }
+    used, left_out = [], dict.fromkeys(reasons, 0)
+    for row in kept:
+        reason = next((name for name, holds in reasons.items() if holds(row)), None)
+        if reason is None:
+            used.append(row)
+        else:
+            left_out[reason] += 1
+    return used, left_out
+
+
+def _attributes(monitor: Monitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
+    """Return the protected attributes that anybody of these has a value of."""
+    sent = dict.fromkeys(name for row in used for name in json.loads(row.protected or "{}"))
+    own = (name for name in monitor.bundle.about["protected"] if name in features)
+    return list(dict.fromkeys([*sent, *own]))
+
+
+def _table(
+    monitor: Monitor, used: Sequence[Any], *, rows: bool, outcomes: bool
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the table, and which of its columns are those of the rows sent."""
+    found: dict[str, Any] = {}
+    entries = {str(each["column"]): each for each in monitor.bundle.encoding}
+    features = tuple(monitor.bundle.reads) if rows else ()
+    sent = [json.loads(row.features) for row in used] if rows else []
+    for name in features:
+        values = [own.get(name) for own in sent]
+        if entries[name]["kind"] in _NUMBERS and not entries[name]["levels"]:
+            found[name] = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+        else:
+            found[name] = [None if value is None else text_of(value) for value in values]
+    groups = [json.loads(row.protected or "{}") for row in used]
+    for name in _attributes(monitor, used, features):
+        own = found.get(name, [None] * len(used))
+        told = [each.get(name) for each in groups]
+        found[name] = [
+            (None if mine is None or mine != mine else text_of(mine)) if each is None else each
+            for each, mine in zip(told, own, strict=True)
+        ]
+    beside: dict[str, Any] = {
+        DECISION: [GOOD if row.decision else BAD for row in used],
+        SCORE: [row.score for row in used],
+        ID: [row.client_id for row in used],
+    }
+    if outcomes:
+        beside[OUTCOME] = [GOOD if row.outcome else BAD for row in used]
+    taken = set(found)
+    frame = pd.DataFrame(found | {_free(name, taken): values for name, values in beside.items()})
+    return frame, features
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name of ours that no column of the sender's has."""
+    while name in taken:
+        name = f"monitor {name}"
+    return name
+
+
+def window_spec(
+    monitor: Monitor, window: Window, path: str, audits: Sequence[Any] = (), *, outcomes: bool = False
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the spec that audits a window kept in the file `path`, and what could not be asked, in words.
+
+    Parameters
+    ----------
+    audits : sequence of str or dict
+        As in a spec; by default groups, rule sets, and the flipset of the two largest groups, as far as
+        what was received allows. A flipset named without groups is of these two.
+
+    Raises
+    ------
+    InputError
+        If no protected value was sent, or an audit that was named cannot be made of this window.
+    """
+    named = window.groups
+    if not named:
+        raise InputError(
+            "window",
+            "holds no protected value of anybody, so that no groups can be told apart",
+            advice="send `protected` beside the rows",
+        )
+    compared = {
+        name: groups for name, groups in named.items() if sum(n >= _FEWEST for n in groups.values()) >= 2
+    }
+    wanted, notes = [], list[str]()
+    for each in audits or AUDITS_OF_ROWS:
+        name, options = _request(each)
+        try:
+            wanted.append({name: _options(name, options, window, compared)})
+        except InputError as error:
+            if audits:
+                raise
+            notes.append(f"{name} was left out: {error}")
+    if not wanted:
+        raise InputError("window", "can be audited in no way", advice=" ".join(notes))
+    taken = {*window.features, *named}
+    data: dict[str, Any] = {
+        "path": path,
+        "protected": list(named),
+        "features": list(window.features),
+        "favorable": GOOD,
+        "kinds": _kinds(monitor, window),
+        "mended": [window.sentence],
+    }
+    if outcomes:
+        data["label"] = _free(OUTCOME, taken)
+    model = {"predictions": {"label": _free(DECISION, taken)}}
+    return {"data": data, "model": model, "seed": 0, "audits": wanted}, notes
+
+
+def _request(each: Any) -> tuple[str, dict[str, Any]]:
+    if isinstance(each, str):
+        return each, {}
+    if isinstance(each, Mapping) and len(each) == 1:
+        [(name, options)] = each.items()
+        if isinstance(options, Mapping | None):
+            return str(name), dict(options or {})
+    raise InputError("audits", "must be names of audits, or objects such as {'flipset': {…}}", each)
+
+
+def needs_rows(audits: Sequence[Any]) -> bool:
+    """Tell whether one of these audits looks at more of people than groups and decisions."""
+    return any(_request(each)[0] not in _NO_ROWS for each in audits)
+
+
+def _options(
+    name: str, options: dict[str, Any], window: Window, compared: Mapping[str, Mapping[str, int]]
+) -> dict[str, Any]:
+    """Return the options of an audit, or say why it cannot be made."""
+    if not compared:
+        only = ", ".join(f"{each}: {choices(list(groups))}" for each, groups in window.groups.items())
+        raise InputError("window", f"must hold two groups of {_FEWEST} people at least to compare", only)
+    if name in _NO_ROWS:
+        return options
+    if not window.features:
+        raise InputError(
+            name,
+            "needs the rows themselves, of which this monitor keeps nothing",
+            advice="have it keep rows (`keep_rows`), and audit what comes in from then on",
+        )
+    if name == "flipset" and not {"source", "target"} & options.keys():
+        attribute, groups = next(iter(compared.items()))
+        target, source = sorted(groups, key=lambda group: (-groups[group], group))[:2]
+        options |= {"source": {attribute: source}, "target": {attribute: target}}
+    return options
+
+
+def _kinds(monitor: Monitor, window: Window) -> dict[str, str]:
+    kinds = {
+        str(each["column"]): str(each["kind"])
+        for each in monitor.bundle.encoding
+        if each["column"] in window.features and each["kind"] in _KINDS
+    }
+    return kinds | dict.fromkeys(window.groups, "categorical")
+
+
+def _sentence(monitor: Monitor, asked: str, used: int, left_out: Mapping[str, int], early: int) -> str:
+    said = f"The table is a window of the monitor “{monitor.name}”: {asked}. "
+    said += f"{count(used)} people are looked at, as the deployed model decided them"
+    if left_out:
+        said += f"; left out: {', '.join(f'{count(size)} {reason}' for reason, size in left_out.items())}"
+    if early:
+        said += f"; of the first {count(early)} people ever received retention has removed all"
+    return f"{said}."
+
+
+def _asked_words(last: int | None, low: float, high: float, received: Sequence[float]) -> str:
+    if last is not None:
+        spread = f" ({_day(min(received))} to {_day(max(received))})" if received else ""
+        return f"the last {count(last)} people received{spread}"
+    begin = "" if low == -math.inf else f" from {_day(low)}"
+    return f"people received{begin}{'' if high == math.inf else f' until {_day(high)}'}"
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def file_name(monitor: Monitor) -> str:
+    """Return what the file of a window is called: whose it is can be told from it."""
+    words = re.sub(r"[^\w-]+", "-", monitor.name)[:40].strip("-")
+    return f"window-{monitor.id}-{words or 'monitor'}.parquet"
+
+
+def is_window_of(identity: str, spec: Mapping[str, Any]) -> bool:
+    """Tell whether a spec audits a window of a monitor."""
+    path = spec.get("data", {}).get("path")
+    return isinstance(path, str) and path.rpartition("/")[2].startswith(f"window-{identity}-")
+
+
+def moment(where: str, text: Any) -> datetime | None:
+    """Read a date or time, of UTC unless it says otherwise; None stays.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text if isinstance(text, str) else "")
+        found.timestamp()
+    except (ValueError, OverflowError):
+        raise InputError(where, "must be a date such as 2026-05-31, or a time", text) from None
+    return found

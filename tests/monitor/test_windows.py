@@ -1,0 +1,226 @@
+"""Windows of what a monitor received, audited like any other table: what is in them, left out, and found."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audits.errors import InputError
+from audits.runs.execute import execute
+from audits.runs.monitoring.monitors import Batch, Monitor, Monitors
+from audits.runs.monitoring.windows import file_name, is_window_of, take_window, window_spec
+from audits.runs.spec import parse_spec
+from audits.sensitivity.monitor.profile import Sent
+from tests.monitor.conftest import ROW, Server, start, store_of
+from tests.sensitivity.conftest import people
+
+SPACE = "0123456789abcdef" * 2
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def kept(bundle, tmp_path) -> tuple[Monitors, Monitor, Clock]:
+    clock = Clock()
+    monitors = Monitors(store_of(tmp_path), clock)
+    return monitors, monitors.create(bundle, name="hiring", keep_rows=True)[0], clock
+
+
+def send(monitors: Monitors, monitor: Monitor, n: int, seed: int = 0, **more: Any) -> None:
+    """Store n people as a service would send them, their rows as they came."""
+    frame = people(n, seed)
+    columns = {name: frame[name].tolist() for name in monitor.bundle.reads}
+    scored = monitor.bundle.score_columns(columns, n)
+    said = {"protected": {"group": tuple(frame["group"])}, **more}
+    ids = said.pop("ids", tuple(f"{seed}-{place}" for place in range(n)))
+    [stored] = monitors.store(
+        [Batch(monitor.id, scored, f"{seed}", ids=ids, sent=Sent(**said), columns=columns)]
+    )
+    assert not isinstance(stored, InputError), stored
+
+
+def test_the_last_people_are_those_that_came_last_with_their_own_rows(kept):
+    monitors, monitor, _ = kept
+    send(monitors, monitor, 300, 1)
+    send(monitors, monitor, 200, 2)
+    window = take_window(monitors, monitor.id, last=250, rows=True)
+    there = people(300, 1).tail(50), people(200, 2)
+    assert window.frame["skill"].tolist() == [*there[0]["skill"], *there[1]["skill"]]
+    assert window.frame["group"].tolist() == [*there[0]["group"], *there[1]["group"]]
+    assert (window.received, window.left_out) == (250, {})
+    assert window.sentence.startswith("The table is a window of the monitor “hiring”: the last 250 people")
+    assert "250 people are looked at, as the deployed model decided them." in window.sentence
+
+
+def test_an_ordinary_audit_says_which_window_and_finds_what_the_people_show(kept, tmp_path):
+    monitors, monitor, _ = kept
+    decided = tuple(bool(each) for each in (people(400, 3)["group"] == "a"))
+    send(monitors, monitor, 400, 3, decisions=decided)
+    window = take_window(monitors, monitor.id, last=400, rows=True)
+    window.frame.to_parquet(tmp_path / file_name(monitor))
+    flipset = {"flipset": {"permutations": 19, "noise_people": 60}}
+    spec, notes = window_spec(monitor, window, file_name(monitor), ["groups", "rule_sets", flipset])
+    run = execute(parse_spec(spec, tmp_path))
+    assert window.sentence in run.data["notes"]
+    assert notes == []
+    found = {each.name: each.result for each in run.audits}
+    rates = {row.group: row.selection_rate.value for row in found["groups"].table}
+    assert rates == {"a": 1.0, "b": 0.0}
+    assert {found["flipset"].n_source, found["flipset"].n_target} == set(window.groups["group"].values())
+    assert is_window_of(monitor.id, spec)
+    assert not is_window_of("0" * 32, spec)
+
+
+def test_rows_that_cannot_be_looked_at_are_left_out_by_reason(kept):
+    monitors, monitor, clock = kept
+    send(monitors, monitor, 100, 1, persons=("the same",) * 40 + ("",) * 60)
+    monitors.learn(monitor.id, {f"1-{place}": place % 2 == 0 for place in range(60, 80)})
+    window = take_window(monitors, monitor.id, last=100, outcomes=True, rows=True)
+    assert window.left_out == {"of people who had been counted before": 39, "whose outcome is not known": 41}
+    assert window.frame["outcome"].value_counts().to_dict() == {"favorable": 10, "unfavorable": 10}
+    clock.now += 3600
+    send(monitors, monitor, 50, 2)
+    first = datetime.fromtimestamp(clock.now - 60, UTC)
+    assert len(take_window(monitors, monitor.id, since=first, rows=True).frame) == 50
+    assert len(take_window(monitors, monitor.id, until=first, rows=True).frame) == 61
+
+
+def test_retention_is_told(kept):
+    monitors, monitor, clock = kept
+    send(monitors, monitor, 100, 1)
+    clock.now += 100 * 86_400
+    send(monitors, monitor, 50, 2)
+    monitors.prune(monitor.id)
+    window = take_window(monitors, monitor.id, last=150, rows=True)
+    assert (len(window.frame), window.left_out) == (50, {"removed by retention": 100})
+    assert "100 removed by retention" in window.sentence
+    early = take_window(monitors, monitor.id, since=datetime(2020, 1, 1, tzinfo=UTC), rows=True)
+    assert "of the first 100 people ever received retention has removed all" in early.sentence
+
+
+def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):
+    monitors, monitor, _ = kept
+    with pytest.raises(InputError, match="holds nobody who can be audited"):
+        take_window(monitors, monitor.id, last=10)
+    for wrong in ({}, {"last": 5, "since": datetime(2026, 1, 1)}, {"last": 0}):
+        with pytest.raises(InputError, match=r"window must|last must"):
+            take_window(monitors, monitor.id, **wrong)
+    with pytest.raises(InputError, match="must come after since"):
+        take_window(monitors, monitor.id, since=datetime(2026, 1, 2), until=datetime(2026, 1, 1))
+    send(monitors, monitor, 20, 1, protected={})
+    window = take_window(monitors, monitor.id, last=20, rows=True)
+    with pytest.raises(InputError, match="no protected value of anybody"):
+        window_spec(monitor, window, "w.parquet")
+    send(monitors, monitor, 20, 2, protected={"group": ("a",) * 20})
+    window = take_window(monitors, monitor.id, last=20, rows=True)
+    with pytest.raises(InputError, match="two groups of 2 people at least"):
+        window_spec(monitor, window, "w.parquet")
+    plain, _ = monitors.create(bundle, name="keeps nothing")
+    send(monitors, plain, 30, 3)
+    window = take_window(monitors, plain.id, last=30)
+    spec, notes = window_spec(plain, window, "w.parquet")
+    assert [name for each in spec["audits"] for name in each] == ["groups", "rule_sets"]
+    assert "flipset was left out: flipset needs the rows themselves" in notes[0]
+    with pytest.raises(InputError, match="needs the rows themselves"):
+        window_spec(plain, window, "w.parquet", ["flipset"])
+    send(monitors, plain, 30, 4, ids=())
+    assert take_window(monitors, plain.id, last=60).left_out == {
+        "sent without an id, so that nothing of them is kept": 30
+    }
+
+
+def test_rows_are_gone_once_they_are_not_to_be_kept(kept):
+    monitors, monitor, _ = kept
+    send(monitors, monitor, 30, 1)
+    send(monitors, monitor, 30, 2, ids=())
+    assert monitors.learn(monitor.id, {"": True}).unknown == ("",)
+    assert len(take_window(monitors, monitor.id, last=60, rows=True).frame) == 60
+    monitors.change(monitor.id, keep_rows=False)
+    window = take_window(monitors, monitor.id, last=60)
+    assert window.left_out == {"sent without an id, so that nothing of them is kept": 30}
+    with pytest.raises(InputError, match="30 whose rows were not kept"):
+        take_window(monitors, monitor.id, last=60, rows=True)
+    with pytest.raises(InputError, match="keep_rows must be true or false"):
+        monitors.change(monitor.id, keep_rows="yes")
+
+
+def test_columns_of_the_senders_own_names_are_kept_apart(kept):
+    monitors, monitor, _ = kept
+    send(monitors, monitor, 40, 1, protected={"decision": ("a", "b") * 20, "outcome": ("x", "y") * 20})
+    window = take_window(monitors, monitor.id, last=40)
+    spec, _ = window_spec(monitor, window, "w.parquet", ["groups"])
+    assert spec["model"] == {"predictions": {"label": "monitor decision"}}
+    assert set(window.frame["decision"]) == {"a", "b"}
+
+
+@pytest.fixture(scope="module")
+def server(bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("windows")
+    monitor, token = Monitors(store_of(home)).create(bundle, name="m", owner=SPACE, keep_rows=True)
+    running = start(home, monitor, token, EVENHAND_WORKERS="1")
+    yield running
+    running.kill()
+
+
+def ask(server: Server, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    head = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    return server.ask(method, f"/api/v1/monitors/{server.monitor.id}{path}", data, head)
+
+
+def test_a_service_has_a_window_audited_by_http(server: Server):
+    frame = people(200, 5)
+    rows = json.loads(frame[list(server.monitor.bundle.reads)].to_json(orient="records"))
+    favored = (frame["group"] == "a").tolist()
+    status, answer = server.post(
+        {"rows": rows, "decisions": favored, "protected": {"group": frame["group"].tolist()}}
+    )
+    assert status == 200, answer
+    for wrong, words in (
+        ({"last": "many"}, "last must be a whole number"),
+        ({"last": 10, "audits": ["nothing"]}, "must be the name of an audit"),
+        ({"last": 10, "audits": [{"groups": {"level": 7}}]}, "level"),
+        ({"since": "yesterday"}, "since must be a date"),
+        ({"last": 10, "people": 3}, "unknown keys"),
+        ({"last": 10, "outcomes": True}, "whose outcome is not known"),
+        ({}, "one of both"),
+    ):
+        status, answer = ask(server, "POST", "/audits", wrong)
+        assert (status, words in answer["error"]) == (422, True), answer
+    assert ask(server, "GET", "/audits")[1] == {"audits": []}
+    status, answer = ask(server, "POST", "/audits", {"last": 200, "audits": ["groups"]})
+    assert status == 200, answer
+    assert answer["window"]["rows"] == 200
+    for _ in range(600):
+        told = ask(server, "GET", f"/audits/{answer['audit']}")[1]
+        if told["status"] != "running":
+            break
+        time.sleep(0.1)
+    assert told["status"] == "done", told
+    assert "the last 200 people" in told["window"]
+    rates = {row["group"]: row["selection_rate"]["value"] for row in told["results"]["audits"][0]["table"]}
+    assert rates == {"a": 1.0, "b": 0.0}
+    assert [each["audit"] for each in ask(server, "GET", "/audits")[1]["audits"]] == [answer["audit"]]
+    assert ask(server, "GET", "/audits/other")[0] == 404
+
+
+def test_what_was_sent_beside_kept_rows_is_all_there(kept):
+    monitors, monitor, _ = kept
+    columns = {name: [value, None] if name == "skill" else [value] * 2 for name, value in ROW.items()}
+    scored = monitor.bundle.score_columns(columns, 2)
+    monitors.store([Batch(monitor.id, scored, "x", columns={**columns, "height": np.array([1, 2])})])
+    window = take_window(monitors, monitor.id, last=2, rows=True)
+    assert window.frame["height"].tolist() == [1, 2]
+    assert window.frame["skill"].isna().tolist() == [False, True]
