@@ -57,7 +57,7 @@ def changes_figure(change: AuditChange) -> go.Figure:
         if part:
             figure.add_trace(_dots(part, unit, colour, hollow=sure == INSUFFICIENT))
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    names = [wrapped(name, _LONGEST) for name in distinct([row.name for row in rows], longest=2 * _LONGEST)]
+    names = [wrapped(name, _LONGEST) for name in distinct([row.name for row in rows], longest=3 * _LONGEST)]
     each = rows_named(figure, names) + 17 * max(name.count("<br>") for name in names)
     what = "change (percentage points)" if points else "change"
     figure.update_xaxes(title=what)
