@@ -173,6 +173,7 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
     figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
     figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
     row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom"}
+    row |= {"bgcolor": "rgba(255,255,255,0.85)", "borderpad": 0}  # lines of the first panel run behind it
     annotate(
         figure,
         [
