@@ -118,8 +118,8 @@ def not_installed(where: str, package: str) -> InputError:
 
     Examples
     --------
-    >>> print(not_installed("audits[0].flipset", "ot"))
-    audits[0].flipset needs POT, which is not installed here; install it with: pip install 'evenhand[transport]'.
+    >>> print(not_installed("flipset", "ot"))
+    flipset needs POT, which is not installed here; install it with: pip install 'evenhand[transport]'.
     """
     return InputError(
         where, f"needs {called(package)}, which is not installed here", advice=how_to_install(package)
