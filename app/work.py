@@ -23,6 +23,7 @@ from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
 from app.readers import READERS
+from app.serving import tracing
 from app.shares import Shares
 from app.state import note
 from app.summary import Summary
@@ -301,6 +302,9 @@ def submit(
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
     record["address"] = dict(address or {})
+    tracing.follow(
+        run, [name for each in spec["audits"] for name in ([each] if isinstance(each, str) else each)]
+    )
     if run.key and not any(other["id"] == run.id for other in space.runs()):
         space.note_run(record)
         _keep(space, spec, title, run)
