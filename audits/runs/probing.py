@@ -101,7 +101,7 @@ def _measured(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _probing(spec: Spec, rows: int) -> Probing:
     from audits.errors import InputError
-    from audits.runs.estimating import first_rows
+    from audits.runs.first_rows import first_rows
 
     table, _, _ = first_rows(spec)
     most = min(len(table.frame), rows)
