@@ -17,6 +17,7 @@ LAYERS = (
     (
         "errors",
         "brief",
+        "dividing",
         "foreign",
         "checks",
         "progress",
@@ -58,6 +59,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 BASE = {
     "errors": 0,
     "brief": 0,
+    "dividing": 0,
     "foreign": 0,
     "mapped": 0,
     "progress": 0,
