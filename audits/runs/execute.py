@@ -271,7 +271,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
 def _read(spec: Spec, progress: Progress) -> Table:
     wanted = spec.drawn
     if wanted is not None:
-        return draw_table(spec, wanted, progress)
+        return draw_table(spec.data, spec.data_paths(), spec.seed, wanted, progress)
     return read_table(spec.data_paths(), format=spec.data.format, options=spec.data.read)
 
 
