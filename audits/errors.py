@@ -30,6 +30,7 @@ _EXTRAS = {
     "query": {"duckdb"},
     "remote": {"fsspec"},
     "boosters": {"xgboost", "lightgbm", "catboost", "skops"},
+    "telemetry": {"opentelemetry"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 
