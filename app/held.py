@@ -6,6 +6,9 @@ The table itself lies in a process of its own (see `app.readers`); what is here 
 
 from __future__ import annotations
 
+import copy
+import json
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -122,7 +125,7 @@ class DataHeld:
     """
 
     def __init__(self, facts: Mapping[str, Any], ask: Ask) -> None:
-        self._ask = ask
+        self._ask, self._told = ask, OrderedDict[str, dict[str, Any]]()
         self.kinds: dict[str, Any] = dict(facts["kinds"])
         self.features: tuple[str, ...] = tuple(facts["features"])
         self.protected: tuple[str, ...] = tuple(facts["protected"])
@@ -143,7 +146,19 @@ class DataHeld:
         self.size: float = facts["size"]
         self.labelled: bool = facts["labelled"]
         self._weighted: bool = facts["weighted"]
-        self.frame = FrameHeld(facts["columns"], facts["types"], self.n, ask)
+        self.frame = FrameHeld(facts["columns"], facts["types"], self.n, self._values)
+
+    def _once(self, what: str, **more: Any) -> dict[str, Any]:
+        """Ask what a page asks at each of its views, and what has a short answer, only the first time."""
+        key = json.dumps([what, more], sort_keys=True)
+        if (told := self._told.get(key)) is None:
+            told = self._told[key] = self._ask(what, **more)
+            while len(self._told) > _REMEMBERED_ANSWERS:
+                self._told.popitem(last=False)
+        return told
+
+    def _values(self, what: str, **more: Any) -> dict[str, Any]:
+        return (self._once if what == "distinct" else self._ask)(what, **more)
 
     @property
     def y(self) -> np.ndarray | None:
@@ -178,19 +193,19 @@ class DataHeld:
 
     def check_labels(self) -> None:
         """Raise `InputError` unless both outcomes are known to have happened."""
-        self._ask("check labels")
+        self._once("check labels")
 
     def count_candidates(self, options: Mapping[str, Any]) -> int:
         """Return how many rule sets these options make of the data."""
-        return int(self._ask("candidates", options=dict(options))["number"])
+        return int(self._once("candidates", options=dict(options))["number"])
 
     def sensitive_columns(self) -> tuple[str, ...]:
         """Return what the loss ratio's `sensitive` may name."""
-        return tuple(self._ask("sensitive columns")["columns"])
+        return tuple(self._once("sensitive columns")["columns"])
 
     def usual_audits(self, trained: str | None) -> dict[str, dict[str, Any]]:
         """Return every audit that needs no choice on these data, with its options."""
-        return dict(self._ask("usual audits", trained=trained)["audits"])
+        return copy.deepcopy(dict(self._once("usual audits", trained=trained)["audits"]))
 
     def differences(self, rows: Any, inside: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
         """Return how those of `rows` that are `inside` differ from the others, column by column."""
@@ -200,6 +215,7 @@ class DataHeld:
         return unpack_frame(told["frame"])
 
 
+_REMEMBERED_ANSWERS = 50
 _TYPES = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool", "M": "datetime64[us]", "O": "object"}
 
 

@@ -10,7 +10,8 @@ import base64
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ _HELD_SECONDS = 900.0
 _SMALLEST_NEED = 64 << 20
 _TIMES_FILE = 6  # about what a table takes while it is read, in sizes of its file
 _MOST_ALONE = 16  # processes for one question that may be at work at once
-_LIGHT = frozenset({"rows", "distinct", "members", "selected", "labels", "weights", "groups"})
+# what reads, prepares or looks through a table; everything else is asked of one that is there already
+_HEAVY = frozenset({"table", "data", "examine", "model"})
+_LONG_SECONDS = 5.0  # after which a question that is at work keeps nobody else waiting
 
 
 @dataclass
@@ -54,7 +57,7 @@ class Readers:
         self._nursery = Nursery("app.holding:answer")
         self._lock = threading.Lock()
         self._holders: dict[str, _Holder] = {}
-        self._working = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+        self._working = _Places(max(2, os.cpu_count() or 1))
         self._alone = threading.BoundedSemaphore(_MOST_ALONE)
 
     def start(self) -> None:
@@ -94,9 +97,9 @@ class Readers:
         RunFailed
             If no process can be made.
         """
-        if question["ask"] in _LIGHT:
+        if question["ask"] not in _HEAVY:
             return self._answered(owner, question, reads, what, size)
-        with self._working:
+        with self._working.place(owner):
             return self._answered(owner, question, reads, what, size)
 
     def body(self, monitor: str, body: bytes, kind: str, reads: Sequence[str]) -> Arrival:
@@ -124,7 +127,7 @@ class Readers:
             If no process can be made.
         """
         question = {"ask": "file", "path": str(path), "reads": list(reads), "numbers": sorted(numbers)}
-        with self._alone, self._working:
+        with self._alone, self._working.place(str(path)):
             self._make_room(path.stat().st_size, path.name)
             child = self._nursery.child(memory=self.memory, reads=(path,))
             try:
@@ -214,6 +217,31 @@ class Readers:
                 f"{total / 1e6:,.0f} of the {self._total / 1e6:,.0f} MB that the server has for tables",
                 advice="try again in a few minutes",
             )
+
+
+class _Places:
+    """How many owners' questions are at work: one of each, and those that take long are not counted."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._since = most, dict[str, float]()
+        self._free = threading.Condition()
+
+    @contextmanager
+    def place(self, owner: str) -> Iterator[None]:
+        with self._free:
+            while not self._may_begin(owner):
+                self._free.wait(_LONG_SECONDS / 10)  # nobody tells that a question has become long
+            self._since[owner] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._free:
+                del self._since[owner]
+                self._free.notify_all()
+
+    def _may_begin(self, owner: str) -> bool:
+        young = time.monotonic() - _LONG_SECONDS
+        return owner not in self._since and sum(since > young for since in self._since.values()) < self._most
 
 
 class _Gone(RunFailed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -45,6 +46,8 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     READERS().start()
     TENDING.start()
     monitor_api.INGEST.start()
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: no collection looks at it again
     yield {}
     TENDING.close()
     monitor_api.INGEST.close()

@@ -6,9 +6,11 @@ page, and the page's choices, so that a refresh, the back button and a colleague
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
@@ -34,6 +36,7 @@ __all__ = [
     "keep",
     "keep_address",
     "note",
+    "one_page",
     "put_in_address",
     "remember",
     "select",
@@ -49,7 +52,20 @@ __all__ = [
 P = ParamSpec("P")
 T = TypeVar("T")
 _SELECTED = "people"
+_page = threading.local()  # what `one_page` has looked up: a page is drawn by one thread
 _EVERYWHERE = {"w", "share", _SELECTED}  # what every page's address says
+
+
+@contextlib.contextmanager
+def one_page() -> Iterator[None]:
+    """While a page is drawn from top to bottom, look up once which workspace and which people it shows."""
+    _page.workspace = _page.where = None
+    _page.drawn = True
+    try:
+        yield
+    finally:
+        _page.drawn = False
+        _page.workspace = _page.where = None
 
 
 def workspace() -> Workspace:
@@ -63,6 +79,14 @@ def workspace() -> Workspace:
     InputError
         If the link holds no more.
     """
+    if not getattr(_page, "drawn", False):  # a callback, or a part of a page
+        return _looked_up()
+    if _page.workspace is None:
+        _page.workspace = _looked_up()
+    return _page.workspace
+
+
+def _looked_up() -> Workspace:
     secret = st.query_params.get("share")
     found = _own_workspace() if secret is None else _shown_by(secret)
     shown = f"{found.token} {secret or ''}"
@@ -134,6 +158,14 @@ def exporting(make: Callable[[], T], what: str) -> Callable[[], T]:
 
 def where() -> dict[str, list[str]]:
     """Return the query parameters that lead to the workspace shown, and to the people selected in it."""
+    if not getattr(_page, "drawn", False):
+        return _where()
+    if _page.where is None:
+        _page.where = _where()
+    return {key: list(values) for key, values in _page.where.items()}
+
+
+def _where() -> dict[str, list[str]]:
     secret, people = st.query_params.get("share"), st.query_params.get(_SELECTED)
     space = {"w": [workspace().token]} if secret is None else {"share": [secret]}
     return {**space, **({} if people is None else {_SELECTED: [people]})}
@@ -146,6 +178,7 @@ def selected() -> str:
 
 def select(people: str) -> None:
     """Have the address say which people are selected; nothing takes the selection back."""
+    _page.where = None
     if people:
         st.query_params[_SELECTED] = people
     else:

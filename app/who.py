@@ -11,6 +11,7 @@ import ipaddress
 import json
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote, unquote
 
@@ -34,6 +35,14 @@ _PUBLIC = ("/api/", "/metrics", "/docs", "/_stcore/health")
 # what a browser loads to show the button that signs in
 _BEFORE_SIGNING_IN = ("/static/", "/favicon", "/auth/", "/oauth2callback", "/_stcore/host-config")
 _SOCKET = "/_stcore/stream"
+_SAID = (
+    "EVENHAND_AUTH",
+    "EVENHAND_PROXIES",
+    "EVENHAND_PROXY_HEADER",
+    "EVENHAND_OIDC_CLAIM",
+    "EVENHAND_ADMINS",
+    "EVENHAND_AUDITORS",
+)  # what `settings` is made of
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,11 @@ def settings() -> Settings:
     InputError
         If it says what there is not.
     """
+    return _settings(tuple(os.environ.get(name) for name in _SAID))
+
+
+@lru_cache(maxsize=4)  # every link of every page asks
+def _settings(_: tuple[str | None, ...]) -> Settings:
     way = os.environ.get("EVENHAND_AUTH", "").strip().lower() or "off"
     if way not in WAYS:
         raise InputError("EVENHAND_AUTH", f"must be one of {', '.join(WAYS)}", way)

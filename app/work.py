@@ -60,6 +60,7 @@ __all__ = [
     "model",
     "plan",
     "result",
+    "saved_result",
     "standing",
     "start_again",
     "submit",
@@ -143,9 +144,12 @@ def table(
     return _tables.get(space.token, key, read)
 
 
-def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld, Summary]]:
-    """Return the data that a spec's data section describes, being read and prepared, with their summary."""
-    ask, _, key = _asking(space, section)
+def data(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> Future[tuple[DataHeld, Summary]]:
+    """Return the data that a spec's data section describes, being read and prepared, with their summary.
+
+    Where they are larger than what is held, `seed` decides which rows are drawn.
+    """
+    ask, _, key = _asking(space, section, seed)
 
     def prepare() -> tuple[DataHeld, Summary]:
         told = ask("data")
@@ -159,7 +163,7 @@ def findings(space: Workspace, spec: Mapping[str, Any], unlikely: str = "") -> F
 
     `unlikely` says how a model of them did, where it did better than is likely.
     """
-    ask, _, key = _asking(space, spec["data"])
+    ask, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
     predictions = (spec["model"].get("predictions") or {}).get("label")
 
     def examine() -> tuple[Finding, ...]:
@@ -181,7 +185,7 @@ def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
 
     A file is opened where these lie; a service is asked about the first people by a process of its own.
     """
-    ask, _, key = _asking(space, spec["data"])
+    ask, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
     section = dict(spec["model"])
     path = space.folder / section["path"] if "path" in section else None
 
@@ -207,18 +211,20 @@ def forget(space: Workspace) -> None:
     READERS().forget(space.token)
 
 
-def _asking(space: Workspace, section: Mapping[str, Any]) -> tuple[Ask, str, str]:
+def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tuple[Ask, str, str]:
     """Return what asks about a data section, and the keys of its table and of its data."""
     spec = data_spec(section)
     paths = _paths(space, spec)
     stamps = [_stamp(path) for path in paths]
     reading = {"format": spec.format, "read": spec.to_dict().get("read")}
-    table_key, data_key = (digest_of([space.token, stamps, each]) for each in (reading, spec.to_dict()))
+    table_key = digest_of([space.token, stamps, reading])
+    data_key = digest_of([space.token, stamps, spec.to_dict(), seed])
     question = {
         "section": dict(section),
         "paths": [str(path) for path in paths],
         "table key": table_key,
         "data key": data_key,
+        "seed": seed,
     }
     folder = server_folder()
     reads = [space.folder] + ([folder] if folder is not None else [])
@@ -430,6 +436,23 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
     return _results.get(f"{space.token} {key}", load, space.token)
 
 
+def saved_result(space: Workspace, identity: str) -> RunResult:
+    """Return what a saved audit found; its files are laid out once, not at every view.
+
+    Raises
+    ------
+    InputError
+        If there is no such audit, or it is not done.
+    RunFailed
+        If its files are damaged, or were deleted while they were read.
+    """
+
+    def load() -> RunResult:
+        return SavedRuns().load(identity, space.token)
+
+    return _results.get(f"{space.token} saved {identity}", load, space.token)
+
+
 def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
     """Check `spec` and return it with the key of its run."""
     parsed = parse_spec(spec, space.folder)
@@ -480,8 +503,10 @@ def _digest(path: Path, where: str, written: str) -> str:
 
 
 def _stamp(path: Path) -> str:
-    """Return what changes when a file is replaced."""
+    """Return what changes when a file, or one in a folder, is replaced."""
     try:
+        if path.is_dir():
+            return digest_of([str(path), [_stamp(file) for file in sorted(path.rglob("*.parquet"))]])
         found = path.stat()
     except OSError:
         return f"{path} absent"

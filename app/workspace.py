@@ -18,11 +18,12 @@ import shutil
 import threading
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from audits.errors import InputError
+from audits.runs.executing import system
 from audits.runs.executing.sandbox import number_from
 from audits.runs.keeping.store import home
 
@@ -133,13 +134,16 @@ class Workspace:
     def claim(self) -> None:
         """Make it that of whoever looks at it, unless it is somebody's."""
         if self.person and not self.read_only and not self.owner:
-            self._write("owner.json", {"person": self.person})
             mine = _of_person(self._base, self.person)
-            tokens = [token for token in workspaces_of(self.person, self._base) if token != self.token]
             mine.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial = mine.with_suffix(f".{secrets.token_hex(4)}.partial")
-            partial.write_text(json.dumps({"person": self.person, "workspaces": [self.token, *tokens]}))
-            partial.replace(mine)
+            with system.alone(self._base / "people.lock"):
+                if self.owner:  # of somebody who was quicker
+                    return
+                self._write("owner.json", {"person": self.person})
+                tokens = [token for token in workspaces_of(self.person, self._base) if token != self.token]
+                partial = mine.with_suffix(f".{secrets.token_hex(4)}.partial")
+                partial.write_text(json.dumps({"person": self.person, "workspaces": [self.token, *tokens]}))
+                partial.replace(mine)
 
     def touch(self) -> None:
         """Note that it was opened now: what nobody opens grows old."""
@@ -176,15 +180,33 @@ class Workspace:
 
     def note_run(self, record: dict[str, Any]) -> None:
         """Keep a record of a run: ``id``, ``key``, ``spec``, ``submitted``, ``address``."""
-        others = [run for run in self.runs() if run["key"] != record["key"]]
-        self._write("runs.json", [record, *others][:_REMEMBERED_RUNS])
+        with self._alone():
+            others = [run for run in self.runs() if run["key"] != record["key"]]
+            self._write("runs.json", [record, *others][:_REMEMBERED_RUNS])
 
     def forget_run(self, key: str) -> None:
         """Drop the record of the run `key`."""
-        runs = self.runs()
-        kept = [run for run in runs if run["key"] != key]
-        if len(kept) < len(runs):
-            self._write("runs.json", kept)
+        if not self.exists:
+            return
+        with self._alone():
+            runs = self.runs()
+            kept = [run for run in runs if run["key"] != key]
+            if len(kept) < len(runs):
+                self._write("runs.json", kept)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let nobody else change the list of runs: another tab, or another server on this home folder."""
+        self.check_writable()
+        self._make(self.folder)
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(system.alone(self.folder / "runs.lock"))
+            except OSError as error:
+                raise InputError(
+                    "the run", f"could not be kept ({error.strerror})", advice=_NO_ROOM
+                ) from None
+            yield
 
     def add_file(self, name: str, content: IO[bytes]) -> Path:
         """Write a file in chunks and return its path relative to the workspace.
@@ -280,11 +302,12 @@ class Workspace:
         shutil.rmtree(self.folder, ignore_errors=True)
         if owner:
             mine = _of_person(self._base, owner)
-            left = [token for token in workspaces_of(owner, self._base) if token != self.token]
-            if left:
-                mine.write_text(json.dumps({"person": owner, "workspaces": left}))
-            else:
-                mine.unlink(missing_ok=True)
+            with system.alone(self._base / "people.lock"):
+                left = [token for token in workspaces_of(owner, self._base) if token != self.token]
+                if left:
+                    mine.write_text(json.dumps({"person": owner, "workspaces": left}))
+                else:
+                    mine.unlink(missing_ok=True)
 
     def _make(self, folder: Path) -> None:
         try:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "RunCancelled", "RunFailed", "how_to_install"]
+import importlib.util
+import sys
+
+__all__ = [
+    "InputError",
+    "RunCancelled",
+    "RunFailed",
+    "called",
+    "how_to_install",
+    "installed",
+    "not_installed",
+]
 
 _NOT_GIVEN = object()
 _LONGEST_VALUE = 80
 
 _EXTRAS = {
+    "transport": {"ot"},
+    "onnx": {"onnx", "onnxruntime"},
+    "train": {"sklearn"},
     "app": {"streamlit", "starlette", "uvicorn"},
     "neural": {"torch", "safetensors", "fairlearn"},
     "postgres": {"psycopg"},
@@ -16,8 +30,12 @@ _EXTRAS = {
     "query": {"duckdb"},
     "remote": {"fsspec"},
     "telemetry": {"opentelemetry"},
+    "boosters": {"xgboost", "lightgbm", "catboost", "skops"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
+
+_CALLED = {"ot": "POT", "sklearn": "scikit-learn", "duckdb": "DuckDB"}
+"""What packages are called where that is not what they are imported as."""
 
 
 class InputError(ValueError):
@@ -72,6 +90,41 @@ def how_to_install(package: str) -> str:
     if extra is None:
         return "install Evenhand again, with all that it needs"
     return f"install it with: pip install 'evenhand[{extra}]'"
+
+
+def called(package: str) -> str:
+    """Return what a package is called that is imported as `package`.
+
+    Examples
+    --------
+    >>> called("sklearn.pipeline")
+    'scikit-learn'
+    """
+    root = package.split(".")[0]
+    return _CALLED.get(root, root)
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported, without importing it."""
+    if package in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def not_installed(where: str, package: str) -> InputError:
+    """Return the refusal of what needs a package that is not installed.
+
+    Examples
+    --------
+    >>> print(not_installed("model.path", "onnx"))
+    model.path needs onnx, which is not installed here; install it with: pip install 'evenhand[onnx]'.
+    """
+    return InputError(
+        where, f"needs {called(package)}, which is not installed here", advice=how_to_install(package)
+    )
 
 
 def _shorten(value: object) -> str:

@@ -128,7 +128,8 @@ class Audit:
         for an option that needs every person.
     folds : str or callable, optional
         For an audit that can state of everybody in a table what it learned of people drawn from it:
-        ``folds(subject, options, result, rng)`` returns what `audits.runs.folding` takes, or None.
+        ``folds(subject, options, result, rng, again)`` returns what `audits.runs.folding` takes, or None;
+        `again` draws what the audit drew.
     seconds : callable, optional
         ``seconds(options, size)``: about how long a run takes.
     memory : callable, optional
@@ -147,6 +148,9 @@ class Audit:
     distances : bool
         Whether it tells people alike by numbers in standard deviations: a single cell that carries a column's
         whole spread is then refused, as all others would be alike.
+    needs : tuple of str
+        Packages that an extra brings and that it cannot do without, as they are imported: where one is not
+        installed, a run says so before it begins, and a guessed list of audits leaves it out.
     unplanned : str
         Why `audits.runs.planning` cannot simulate what it would see, a sentence; empty where it can.
     decided, since : str or callable, optional
@@ -184,6 +188,7 @@ class Audit:
     about_words: bool = False
     asks_anew: bool = False
     distances: bool = False
+    needs: tuple[str, ...] = ()
     unplanned: str = ""
     decided: Named | None = None
     since: Named | None = None

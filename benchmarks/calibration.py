@@ -39,7 +39,7 @@ _FIRST_ROUND = 100  # worlds
 _POINT = 0.01
 _DOUBT = 0.01
 # what says, draws or tabulates what the audit found, or tries thresholds: no simulation goes through it
-_SAYS_ONLY = {"exhibits", "exploring", "figures", "heat_map", "ll144", "record", "words"}
+_SAYS_ONLY = {"exhibits", "figures", "heat_map", "ll144", "record", "words"}
 # what is simulated beside audits, and where its code begins
 _NO_AUDITS = {
     "all": ("benchmarks/shared_calibration.py",),
@@ -370,15 +370,39 @@ def measure(chosen: list[Simulation], worlds: int, processes: int, kept: Kept) -
             upto = min(2 * upto, worlds)
 
 
+def _compare(file: Path, chosen: list[Simulation], kept: Kept, worlds: int | None, processes: int) -> None:
+    """Keep what the code gives in `file`, or where it is there, what is still as it says."""
+    from benchmarks.unchanged import WORLDS, keep_before, stamp_unchanged
+
+    if not file.exists():
+        unlike = keep_before(chosen, file, worlds or WORLDS, processes)
+        print(f"{len(chosen)} simulations kept in {file}")
+        for name in unlike:
+            print(f"cannot be compared, the same code gives other numbers each time: {name}")
+        return
+    before = len(kept.outdated(chosen))
+    stay = stamp_unchanged(kept, chosen, file, processes)
+    kept.write(simulations())
+    for name, why in stay.items():
+        print(f"{name}: {why}")
+    print(f"{before - len(stay)} simulations give the numbers that they gave and keep their worlds")
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--worlds", type=int, default=DEFAULT_WORLDS)
+    parser.add_argument("--worlds", type=int)
     parser.add_argument("--only", default="", help="a word of the script's or the setting's name")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--resume", action="store_true", help="keep the worlds that were drawn before")
     parser.add_argument(
         "--outdated", action="store_true", help="name what was drawn with other code, and end"
+    )
+    parser.add_argument(
+        "--unchanged",
+        type=Path,
+        metavar="FILE",
+        help="before a change, keep there what a few worlds give; after it, keep what gives the same",
     )
     asked = parser.parse_args()
     chosen, kept = simulations(asked.only), Kept.read()
@@ -387,9 +411,12 @@ def main() -> None:
             "\n".join(each.name for each in kept.outdated(chosen)) or "all was drawn with the code as it is"
         )
         return
+    if asked.unchanged:
+        _compare(asked.unchanged, chosen, kept, asked.worlds, asked.processes)
+        return
     for each in kept.outdated(chosen) if asked.resume else chosen:
         kept.drop(each)
-    measure(chosen, asked.worlds, asked.processes, kept)
+    measure(chosen, asked.worlds or DEFAULT_WORLDS, asked.processes, kept)
     broken = [row for row in kept.rows if not row.holds and not row.said]
     if broken:
         print(f"{len(broken)} rows do not hold, and no page says so:")

@@ -18,7 +18,7 @@ import numpy as np
 
 from audits.data import data_spec, load_data, public_section
 from audits.loss_ratio import LossRatioOptions
-from audits.loss_ratio.comparison import compare_models
+from audits.loss_ratio.testing.models import compare_models
 from audits.models import make_subject, model_spec
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"

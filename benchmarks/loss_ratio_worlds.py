@@ -12,7 +12,7 @@ import pandas as pd
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.halves import learn_on_halves
+from audits.loss_ratio.metrics.halves import learn_on_halves
 from audits.models import Subject, make_subject, model_spec
 from audits.models.subspaces import category_units
 

@@ -16,16 +16,16 @@ import pandas as pd
 from scipy.spatial.distance import cdist
 
 from audits.data import DataSpec, FeatureSpace, build_data, load_data
+from audits.data.parsing import data_spec
 from audits.data.public import public_section
-from audits.data.spec import data_spec
 from audits.models import Subject, make_subject, model_spec
 from audits.models.trained.baselines import train_baseline
 from audits.outcome_transport import outcome_transport
-from audits.outcome_transport.comparison import Comparison, Side, compare
-from audits.outcome_transport.group_bias import Measured, group_list, measure, measure_flows, tie_ranges
-from audits.outcome_transport.matching import Matched, match_outcomes
+from audits.outcome_transport.bias.groups import Measured, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.comparison.sides import Comparison, Side, compare
+from audits.outcome_transport.matching.outcomes import Matched, match_outcomes
+from audits.outcome_transport.matching.ties import optimal_face
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.outcome_transport.ties import optimal_face
 from audits.recourse import RecourseOptions, recourse
 from audits.recourse.figures import people as figures
 

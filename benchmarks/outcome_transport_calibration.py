@@ -38,11 +38,11 @@ from audits.outcome_transport import (
     Policy,
     outcome_transport,
 )
-from audits.outcome_transport.comparison import Comparison, Side
-from audits.outcome_transport.group_bias import Cells, group_list
+from audits.outcome_transport.bias.groups import Cells, group_list
+from audits.outcome_transport.comparison.sides import Comparison, Side
 from audits.outcome_transport.judging import Parts, Sure, distances
-from audits.outcome_transport.matching import OutcomeCost, match_outcomes
-from audits.outcome_transport.resampling import distance_error, distance_null
+from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcomes
+from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent
 from audits.stats import EVIDENCE, wilson
 from benchmarks.calibration import SLOW, Row, Simulation

@@ -27,10 +27,10 @@ from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult
 from audits.rule_sets.audit import audit_cells
-from audits.rule_sets.exchanging import _adjusted, _Pattern
-from audits.rule_sets.measures import WORDS, compared_values, measured
+from audits.rule_sets.measures.values import WORDS, compared_values, measured
 from audits.rule_sets.options import MEASURES
 from audits.rule_sets.packing import Audited
+from audits.rule_sets.perturbed.exchanging import _adjusted, _Pattern
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, wilson
 from audits.stats.means import mean_test
 from benchmarks.calibration import SLOW, Row, Simulation

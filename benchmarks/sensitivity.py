@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from audits.models.networks.dense import Dense
 from audits.models.networks.fitting import Training
-from audits.sensitivity.measuring import CHUNK, Audited, Status, totals
+from audits.sensitivity.measuring.gradients import CHUNK, Audited, Status, totals
 from audits.stats.control import design_chart, flag_rate_bound
 from benchmarks.sensitivity_trials import SyntheticTrial, augmented_trial, synthetic_trial
 

@@ -17,8 +17,8 @@ from scipy.stats import norm
 
 from audits.models.quality import area_under_curve
 from audits.sensitivity.judging import baseline_of, feature_shares, ratio_p_value, threshold_of
+from audits.sensitivity.measuring.protected import calibration_bins
 from audits.sensitivity.options import SensitivityOptions
-from audits.sensitivity.protected import calibration_bins
 from audits.stats import EVIDENCE, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test

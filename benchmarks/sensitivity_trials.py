@@ -16,8 +16,8 @@ from sklearn.datasets import make_classification
 
 from audits.models.networks.dense import Dense
 from audits.models.networks.fitting import Training, fit_dense
-from audits.sensitivity.matching import MatchSet, match_set
-from audits.sensitivity.measuring import Audited, Status, measure
+from audits.sensitivity.matching.sets import MatchSet, match_set
+from audits.sensitivity.measuring.gradients import Audited, Status, measure
 
 __all__ = ["AugmentedTrial", "SyntheticTrial", "augmented_trial", "synthetic_trial"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import typing
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,8 @@ import pytest
 from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
-from audits.stats import Estimate, Judged
-from benchmarks import calibration
+from audits.stats import Estimate, Judged, judge
+from benchmarks import calibration, unchanged
 from benchmarks.calibration import PAGE, Kept, Row, Simulation, page, simulations
 from benchmarks.whole_calibration import NOT_MEANS, WHOLE, is_p, leaves, people, subject
 
@@ -272,3 +274,42 @@ def test_a_row_holds_beyond_doubt(kind, nominal, hits, worlds, settled):
         assert binom.cdf(hits, worlds, nominal) <= 0.01
     if settled and kind == "coverage":
         assert binom.sf(hits - 1, worlds, nominal - 0.015) <= 0.01
+
+
+def _by_hand(value: float, numbers: range) -> list[Row]:
+    found = [Estimate(value + number, None, None, 10, "by hand") for number in numbers]
+    hits = sum(each.value == value for each in found)
+    return [Row("all", "interval", "by hand", "coverage", 0.95, hits, len(numbers))]
+
+
+def test_numbers_tell_whether_changed_code_gives_the_same():
+    one = Simulation("all", "by hand", partial(_by_hand, 0.5))
+    assert unchanged.digest(one, 2) == unchanged.digest(one, 2)
+    other = Simulation("all", "by hand", partial(_by_hand, 0.5 + 1e-12))  # no row tells them apart
+    assert one.run(range(2)) == other.run(range(2))
+    assert unchanged.digest(one, 2) != unchanged.digest(other, 2)
+    with unchanged.noting() as before:
+        judge(Estimate(0.2, 0.1, 0.3, 10, "before"), immaterial=(-0.1, 0.1), p_value=0.01)
+    with unchanged.noting() as reworded:
+        judge(Estimate(np.float64(0.2), 0.1, 0.3, 10, "reworded"), immaterial=(-0.1, 0.1), p_value=0.01)
+    with unchanged.noting() as tested:
+        judge(Estimate(0.2, 0.1, 0.3, 10, "before"), immaterial=(-0.1, 0.1), p_value=0.02)
+    assert before == reworded != tested
+
+
+def test_what_gives_the_same_numbers_keeps_its_worlds(tmp_path, monkeypatch):
+    chosen = [each for each in EVERY if each.audit == "groups"][:3]
+    same, changed, older = chosen
+    file = tmp_path / "before.json"
+    with monkeypatch.context() as before:
+        before.setattr(unchanged, "code_of", lambda audit: "before")
+        assert unchanged.keep_before(chosen, file, 2, 1) == []
+    found = json.loads(file.read_text(encoding="utf-8"))
+    found["digests"][changed.name] = "other numbers"
+    file.write_text(json.dumps(found), encoding="utf-8")
+    kept = Kept({each.name: 100 for each in chosen}, [], {same.name: "before", changed.name: "before"})
+    kept.code[older.name] = "long before"
+    stay = unchanged.stamp_unchanged(kept, chosen, file, 1)
+    assert stay[changed.name] == "gives other numbers"
+    assert set(stay) == {changed.name, older.name}
+    assert kept.outdated(chosen) == [changed, older]

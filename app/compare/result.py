@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import streamlit as st
 from app import state
 from app.widgets import notices
 from app.widgets.exhibits import show_exhibit
-from app.widgets.export import export_section, portable
+from app.widgets.export import export_section, report_bytes
 from app.widgets.frame import page_text
 from app.widgets.person import card_of
 from app.widgets.result_frame import headline
@@ -21,7 +20,6 @@ from app.workspace import Workspace
 from audits.reports.comparing import accuracy_words, change_exhibit, decided_exhibit, title_of
 from audits.runs.across import Across
 from audits.runs.changes import AuditChange, Changes
-from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count, in_words, number
@@ -119,24 +117,12 @@ def _audit(found: RunResult, place: int, change: AuditChange, across: Across) ->
 
 def _downloads(found: RunResult) -> None:
     st.header("Report", anchor=False)
-    result = dataclasses.replace(found, spec=portable(found.spec))
-    text = dump_yaml(result.spec)
     with st.container(horizontal=True):
-        _download("HTML", "comparison.html", "text/html", lambda: _html(result, text))
-        _download("PDF", "comparison.pdf", "application/pdf", lambda: _pdf(result, text))
+        _download("HTML", "comparison.html", "text/html", lambda: report_bytes(found, "html", "comparison"))
+        _download(
+            "PDF", "comparison.pdf", "application/pdf", lambda: report_bytes(found, "pdf", "comparison")
+        )
     st.caption("A report is an aid to an assessment, not legal advice.")
-
-
-def _html(result: RunResult, text: str) -> bytes:
-    from audits.reports.html import render_report
-
-    return render_report(result, template="comparison", spec_text=text).encode()
-
-
-def _pdf(result: RunResult, text: str) -> bytes:
-    from audits.reports.pdf import render_pdf
-
-    return render_pdf(result, template="comparison", spec_text=text)
 
 
 def _download(label: str, name: str, mime: str, make: Any) -> None:

@@ -9,7 +9,7 @@ from app.drawn import drawn
 from app.held import DataHeld
 from app.widgets.figure_card import figure_card
 from audits.flipset import FlipsetPart, FlipsetResult
-from audits.flipset.bars import crossed
+from audits.flipset.comparing.flipped import crossed
 from audits.flipset.figures import flipsets as figures
 from audits.flipset.figures import pairs
 from audits.flipset.figures.flipsets import Part

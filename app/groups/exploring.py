@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
 from app import state, work
 from app.drafts import audit_spec
+from app.drawn import drawn
 from app.widgets import notices
 from app.widgets.audit_page import run_title
 from app.widgets.figure_card import figure_card
 from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
-from audits.groups.exploring import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
+from audits.groups.changing import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
 from audits.groups.figures import curves
 from audits.runs.result import RunResult
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 __all__ = ["explored", "keep_as_run", "preset"]
 
@@ -49,7 +53,6 @@ def explored(result: GroupsResult, moved: GroupsResult, attribute: str, higher_i
     """Draw accuracy against the gap over thresholds, and where the decisions shown stand."""
     if not len(result.people) or f"group: {attribute.split(' × ')[0]}" not in result.people:
         return
-    table = trade_off(result, attribute, higher_is=higher_is)
     gap, level = gap_and_accuracy(moved, attribute)
     labelled = level is not None
     if level is None:
@@ -59,7 +62,17 @@ def explored(result: GroupsResult, moved: GroupsResult, attribute: str, higher_i
         "Each dot is one threshold for everybody; move the thresholds above to see where they lead. This "
         "describes the people audited and promises nothing for others."
     )
-    figure_card("group-trade-off", curves.trade_off(table, (100 * gap, level), attribute), lambda: table)
+    figure_card(
+        "group-trade-off",
+        drawn(_trade_off, result, attribute, (float(100 * gap), float(level)), higher_is=higher_is),
+        lambda: trade_off(result, attribute, higher_is=higher_is),
+    )
+
+
+def _trade_off(
+    result: GroupsResult, attribute: str, here: tuple[float, float], *, higher_is: Any
+) -> go.Figure:
+    return curves.trade_off(trade_off(result, attribute, higher_is=higher_is), here, attribute)
 
 
 def keep_as_run(space: Workspace, draft: Mapping[str, Any], found: RunResult, threshold: Any) -> None:

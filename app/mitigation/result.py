@@ -16,6 +16,7 @@ from app.widgets import notices
 from app.widgets.figure_card import figure_card
 from app.widgets.frame import page_text
 from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.verdict_cards import title_of
 from app.widgets.waiting import wait_for
 from app.workspace import Workspace
 from audits.checks import build
@@ -48,7 +49,9 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
             else "A model that reads no text can be trained again for protected attributes: choose them."
         )
         return
-    data, summary = wait_for(work.data(space, draft["spec"]["data"]), "Preparing the people")
+    data, summary = wait_for(
+        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the people"
+    )
     offered = mitigation_options(space, draft, options, data)
     names = list(offered["also"])
     kept = names
@@ -57,7 +60,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
             "Stated before and after",
             names,
             default=names,
-            format_func=lambda name: name.replace("_", " "),
+            format_func=title_of,
             help="Every audit that needs no choice on these data, and those you ran, as you ran them.",
             **state.choice("also"),
         )

@@ -33,6 +33,7 @@ _HEADS = {
     "fewest": "fewest columns",
     "fewest_columns": "which",
     "fewest_proved": "all smaller sets tried",
+    "by_any_accepted": "accepted with somebody else's values",
 }
 
 _WAY = {
@@ -121,7 +122,8 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         person = result.people.loc[row]
         way = "never accepted" if pd.isna(person["alpha"]) else f"accepted from α {person['alpha']:g}"
         burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
-        st.text(f"Row {row}: score {number(float(person['score']))} today; {way}{burden}.")
+        st.text(f"The person in row {row} is rejected{_instead(person)}.")
+        st.caption(f"Score {number(float(person['score']))} today; {way}{burden}.")
         figure_card("person-path", person_path(result, row), lambda: result.paths.loc[[row]])
         if isinstance(person["fewest_columns"], str):
             sure = "" if person["fewest_proved"] else " (not all smaller sets were tried)"
@@ -133,4 +135,13 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         if result.ways is not None and row in result.ways.index:
             own = result.ways.loc[[row], [name for name in _WAY if name in result.ways]].rename(columns=_WAY)
             st.dataframe(own, hide_index=True, alt="Different ways for this person, the cheapest first")
-        what_if_section(space, found, row)
+        what_if_section(space, found, row, towards=list(result.columns))
+
+
+def _instead(person: pd.Series) -> str:
+    """Say what would have one person accepted."""
+    if isinstance(person["fewest_columns"], str):
+        return f", and would be accepted with their accepted counterpart's {person['fewest_columns']}"
+    if pd.isna(person["alpha"]):
+        return ", and would be so even with their accepted counterpart's values in what they can change"
+    return f", and would be accepted {person['alpha']:.0%} of the way to their accepted counterpart"

@@ -8,8 +8,8 @@ import numpy as np
 
 from audits.mining.attributes import Attribute
 from audits.mining.cells import memberships
+from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table
 from audits.rule_sets.result import RuleSetsResult
-from audits.rule_sets.tables import read_attributes_table, read_cells_table
 
 __all__ = ["members_by_words"]
 

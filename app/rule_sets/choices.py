@@ -17,7 +17,7 @@ from audits.checks import build
 from audits.errors import InputError
 from audits.mining.texts import TERMS
 from audits.options import options_of
-from audits.rule_sets.measures import WORDS
+from audits.rule_sets.measures.values import WORDS
 from audits.rule_sets.options import MEASURES, RuleSetsOptions
 from audits.runs.registry import AUDITS
 from audits.stats.words import count

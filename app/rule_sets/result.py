@@ -35,9 +35,9 @@ from audits.rule_sets import (
     row_of,
     words,
 )
-from audits.rule_sets.exchanging import exchanged_frame
 from audits.rule_sets.exhibits import SAID
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.perturbed.exchanging import exchanged_frame
 from audits.rule_sets.words import without_luck
 from audits.runs.result import RunResult
 from audits.stats.words import count, number, percent
@@ -91,7 +91,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         figure_card("exchanged", drawn(figures.exchanged, result), lambda: exchanged_frame(result.exchanged))
     if rows:
         _leaderboard(rows)
-        data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+        data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
         _group(found, space, rows, data)
     for each in result.measures:
         st.subheader(each.name, anchor=False)

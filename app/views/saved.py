@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import state
+from app import state, work
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.report_run import report_of_all
@@ -38,7 +38,7 @@ if chosen is None:
 
 standing_section(space, chosen)
 try:
-    result = saved.load(chosen.id, space.token) if chosen.status == "done" else None
+    result = work.saved_result(space, chosen.id) if chosen.status == "done" else None
 except (InputError, RunFailed) as error:  # deleted or damaged meanwhile
     notices.problem(str(error))
     st.stop()

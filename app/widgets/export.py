@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -16,7 +17,7 @@ from app.widgets.figure_card import csv_bytes
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 
-__all__ = ["export_section", "portable", "zipped_tables"]
+__all__ = ["export_section", "portable", "report_bytes", "zipped_tables"]
 
 
 def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,6 +85,18 @@ def zipped_tables(found: RunResult) -> bytes:
         for name, table in found.named_tables().items():
             archive.writestr(f"{name}.csv", csv_bytes(table))
     return packed.getvalue()
+
+
+def report_bytes(
+    found: RunResult, kind: Literal["html", "pdf"], template: str = "full", **columns: str
+) -> bytes:
+    """Return the report of a run as a file; `columns` are those that a law's tables ask for."""
+    from audits.reports.html import render_report  # late: it loads what draws on paper
+    from audits.reports.pdf import render_pdf
+
+    result = dataclasses.replace(found, spec=portable(found.spec))
+    more: dict[str, Any] = {"template": template, "spec_text": dump_yaml(result.spec), **columns}
+    return render_pdf(result, **more) if kind == "pdf" else render_report(result, **more).encode()
 
 
 def _own_name(path: str) -> str:

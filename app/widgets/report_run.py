@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import streamlit as st
 
 from app import state, work
 from app.latest import latest_audits
 from app.widgets import notices
+from app.widgets.audit_page import run_title
+from app.widgets.export import report_bytes
 from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.saved_runs import file_stem
 from app.widgets.verdict_cards import title_of
 from app.workspace import Workspace
 from audits.errors import InputError
+from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 
 __all__ = ["report_of_all"]
+
+_NAMED = 3  # audits in the title of a run of several
+_AWAITED = "combined report"  # whose end opens it
+_FORMATS: tuple[tuple[str, Literal["html", "pdf"], str], ...] = (
+    ("HTML", "html", "text/html"),
+    ("PDF", "pdf", "application/pdf"),
+)
 
 
 def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -42,10 +54,40 @@ def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
         except InputError as error:
             notices.problem(str(error))
             return
-        run_button(space, spec, f"Report of {len(chosen)} audits", standing, 5.0 * len(chosen), "run-all")
+        more = [f"{len(chosen) - _NAMED} more"] if len(chosen) > _NAMED else []
+        title = run_title(draft, " + ".join([*map(title_of, chosen[:_NAMED]), *more]))
+        run_button(space, spec, title, standing, 5.0 * len(chosen), "run-all", label="Run them as one report")
         if standing.going and standing.run is not None:
+            state.keep(_AWAITED, standing.key)
             progress(standing.run)
         elif standing.finished:
-            st.text("It is among the saved audits below.")
+            _finished(space, spec, title, standing.key)
         else:
             ended_badly(standing.run)
+
+
+def _finished(space: Workspace, spec: Mapping[str, Any], title: str, key: str) -> None:
+    """Open the run below, once, and offer its report at once."""
+    if not space.read_only and not any(record["key"] == key for record in space.runs()):
+        work.submit(space, spec, title)  # known from elsewhere: it is this workspace's run too
+    kept = next((run for run in SavedRuns().list(owner=space.token) if run.key == key), None)
+    if kept is not None and state.get(_AWAITED) == key:
+        state.forget(_AWAITED)
+        state.put_in_address("run", kept.id[:12])
+    st.text("All of them stand in one report, and among the saved audits below.")
+    name = "audits" if kept is None else file_stem(kept)
+    with st.container(horizontal=True):
+        for words, ending, mime in _FORMATS:
+            make = state.exporting(partial(_report, space, spec, ending), f"{name}.{ending}")
+            st.download_button(
+                f"Combined report ({words})",
+                data=make,
+                file_name=f"{name}.{ending}",
+                mime=mime,
+                on_click="ignore",
+                key=f"combined-{ending}",
+            )
+
+
+def _report(space: Workspace, spec: Mapping[str, Any], kind: Literal["html", "pdf"]) -> bytes:
+    return report_bytes(work.result(space, spec), kind)

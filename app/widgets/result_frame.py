@@ -79,12 +79,11 @@ def fine_print(
 
 def _settings(found: RunResult) -> dict[str, Any]:
     """Options, threshold, seed, data and model of a run with one audit."""
-    document = found.to_json()
     return {
         "evenhand": found.evenhand,
         "audit": found.audits[0].options,
         "threshold": found.spec["threshold"],
         "seed": found.spec["seed"],
-        "data": document["data"],
-        "model": document["model"],
+        "data": found.data,
+        "model": found.model,
     }

@@ -16,7 +16,7 @@ import streamlit as st
 from app import state, work
 from app.shares import LONGEST_DAYS, Share, Shares
 from app.widgets import notices
-from app.widgets.export import portable, zipped_tables
+from app.widgets.export import portable, report_bytes, zipped_tables
 from app.widgets.figure_card import csv_bytes
 from app.widgets.row_choice import ROWS, clicked_row
 from app.widgets.verdict_cards import title_of
@@ -25,12 +25,11 @@ from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
 from audits.report_kinds import BY_CATEGORY, TEMPLATES
-from audits.runs.changes import paired_changes
-from audits.runs.documents import dump_yaml
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.runs.two_models import paired_changes
 from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count
 
@@ -54,7 +53,8 @@ _LONGEST_STEM = 60
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     """Draw the list with its filters; return the run whose id is in the address, or chosen, or the latest."""
-    if not saved.list(owner=space.token):
+    kept = saved.list(owner=space.token)
+    if not kept:
         st.text("Nothing has been run yet.")
         return None
     text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
@@ -67,14 +67,11 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
             format_func=lambda name: name if name == _ANY else title_of(name),
             **state.choice("of-audit"),
         )
-    wanted = {"status": status, "verdict": verdict, "audit": audit}
-    found = saved.list(
-        owner=space.token,
-        text=text,
-        **{name: value for name, value in wanted.items() if value != _ANY},
-    )
+    asked_for = {"status": status, "verdict": verdict, "audit": audit}
+    wanted = {name: value for name, value in asked_for.items() if value != _ANY}
+    found = saved.list(owner=space.token, text=text, **wanted) if wanted or text else kept
     if not found:
-        filtered = text or any(value != _ANY for value in wanted.values())
+        filtered = text or wanted
         st.text("No saved audit matches." if filtered else "Nothing has been run yet.")
         return None
     table = pd.DataFrame(
@@ -119,7 +116,8 @@ def _kept(saved: SavedRuns, space: Workspace, identity: str) -> bool:
 
 def standing_section(space: Workspace, run: SavedRun) -> None:
     """Write how a run stands, with its finding, or why it has none and the way to start it again."""
-    st.subheader(f"Audit of {_when(run.created)}", anchor=False)
+    st.subheader(notices.label(run.title), anchor=False)
+    st.caption(_when(run.created))
     if run.status == "done":
         with st.container(key="finding"):
             st.text(run.finding)
@@ -146,10 +144,13 @@ def report_section(run: SavedRun, result: RunResult) -> None:
     result = dataclasses.replace(result, spec=portable(result.spec))
     told = file_stem(run)
     name = told if template == "full" else f"{told}-{template}"
-    spec_text = dump_yaml(result.spec)
     with st.container(horizontal=True):
-        _download("HTML", f"{name}.html", "text/html", lambda: _html(result, template, spec_text, columns))
-        _download("PDF", f"{name}.pdf", "application/pdf", lambda: _pdf(result, template, spec_text, columns))
+        _download(
+            "HTML", f"{name}.html", "text/html", lambda: report_bytes(result, "html", template, **columns)
+        )
+        _download(
+            "PDF", f"{name}.pdf", "application/pdf", lambda: report_bytes(result, "pdf", template, **columns)
+        )
         _download("JSON", f"{told}.json", "application/json", lambda: _json(result))
         _download(
             "Tables (ZIP of CSV)",
@@ -209,7 +210,7 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     if key not in others:
         return
     try:
-        other = saved.load(others[key].id, space.token)
+        other = work.saved_result(space, others[key].id)
         changes = compare_runs(other, result)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
@@ -338,18 +339,6 @@ def _download(label: str, name: str, mime: str, make: Callable[[], bytes]) -> No
     st.download_button(
         label, data=content, file_name=name, mime=mime, on_click="ignore", key=f"report-{label}"
     )
-
-
-def _html(result: RunResult, template: str, spec_text: str, columns: Columns) -> bytes:
-    from audits.reports.html import render_report
-
-    return render_report(result, template=template, spec_text=spec_text, **columns).encode()  # type: ignore[arg-type]
-
-
-def _pdf(result: RunResult, template: str, spec_text: str, columns: Columns) -> bytes:
-    from audits.reports.pdf import render_pdf
-
-    return render_pdf(result, template=template, spec_text=spec_text, **columns)  # type: ignore[arg-type]
 
 
 def _card(result: RunResult) -> bytes:

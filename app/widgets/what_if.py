@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -35,6 +35,7 @@ def what_if_section(
     *,
     beside: Mapping[str, Any] | None = None,
     of: str = "",
+    towards: Sequence[str] = (),
 ) -> None:
     """Draw an editor of one person's values, and what the model says with them.
 
@@ -44,18 +45,22 @@ def what_if_section(
         The user's row number of a person audited.
     beside : mapping, optional
         A group: who of it is most similar to the person, before and after; `of` names such a person.
+    towards : sequence of str
+        Columns that a person can change, offered first: what of them differs from the most similar person
+        who is decided favorably, before and after.
     """
     if "predictions" in found.spec["model"]:
         st.text("What if? The data bring decisions, but no model that could be asked about other values.")
         return
     if not st.toggle("What if some values were others?", **state.choice("what-if")):
         return
-    first = _answer(space, found.spec, row, {}, beside)
+    about = {"beside": beside, "towards": list(towards)}
+    first = _answer(space, found.spec, row, {}, about)
     if first is None:
         return
     columns = {str(each["name"]): each for each in first["columns"]}
-    # offered first is what people have, not what they are
-    offered = sorted(columns, key=lambda name: columns[name]["protected"])[:_FIRST]
+    # offered first is what people can change, then what they have, not what they are
+    offered = sorted(columns, key=lambda name: (name not in towards, columns[name]["protected"]))[:_FIRST]
     chosen = st.multiselect("Values to change", list(columns), default=offered, **state.choice(f"if-{row}"))
     changes = {}
     with st.grid(3, min_column_width=230, border=False):
@@ -63,7 +68,7 @@ def what_if_section(
             value = _value(columns[name], f"if-{row}-{list(columns).index(name)}")
             if value != columns[name]["value"]:
                 changes[name] = value
-    said = first if not changes else _answer(space, found.spec, row, changes, beside)
+    said = first if not changes else _answer(space, found.spec, row, changes, about)
     if said is None:
         return
     with st.container(key="what-if-said"):
@@ -74,6 +79,8 @@ def what_if_section(
         _side_by_side(said, columns, changes)
         if told := _matching(said["nearest"], of):
             st.text(told)
+    if said["accepted"] is not None:
+        _way_left(said["accepted"], bool(changes))
 
 
 def person_card(space: Workspace, found: RunResult, row: Hashable) -> None:
@@ -93,10 +100,10 @@ def _answer(
     spec: Mapping[str, Any],
     row: Hashable,
     changes: Mapping[str, Any],
-    beside: Mapping[str, Any] | None,
+    about: Mapping[str, Any],
 ) -> Mapping[str, Any] | None:
     """Return what the model says; None while it is being asked, and where it cannot say."""
-    asked = {"row": row, "changes": dict(changes), "beside": beside}
+    asked = {"row": row, "changes": dict(changes), **about}
     kept: dict[str, Run] = state.remember("what if", dict)
     key = digest_of([dict(spec), asked])
     if key not in kept:
@@ -208,6 +215,16 @@ def _matching(nearest: Mapping[str, Any] | None, of: str) -> str:
         f"no longer the one in row {before}"
     )
     return f"{told}. The audit's matching pairs everybody at once and is left as it was."
+
+
+def _way_left(accepted: Mapping[str, Any], changed: bool) -> None:
+    """Say who of the accepted is most similar, and in what of what can be changed they differ."""
+    for side in ("before", "after") if changed else ("before",):
+        told = accepted[side]
+        listed = "; ".join(f"{name}: {theirs} instead of {mine}" for name, mine, theirs in told["differs"])
+        differs = f"has {listed}" if listed else "has the same in all that can be changed"
+        who = "With these values" if side == "after" else "As known"
+        st.text(f"{who}, the most similar accepted person, in row {told['row']}, {differs}.")
 
 
 def _text(value: Any) -> str:

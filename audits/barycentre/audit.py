@@ -7,11 +7,10 @@ import dataclasses
 import numpy as np
 
 from audits.barycentre.chance import Chance, measure
-from audits.barycentre.describing import transparency
 from audits.barycentre.judging import Differing, differing, judge_groups, net_differences, rates
 from audits.barycentre.meeting import Group, Meeting, against_everybody, group_of, least_spread, meet
 from audits.barycentre.options import BarycentreOptions
-from audits.barycentre.packing import marginals, people_tables
+from audits.barycentre.packing import marginals, people_tables, transparency
 from audits.barycentre.people import Compared, compare
 from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips, Nearness
 from audits.barycentre.words import chance_words, finding, warnings_for

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips
 from audits.barycentre.words import points
+from audits.drawing.marks import reaching
 from audits.drawing.selected import of_run, of_value, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -22,7 +23,7 @@ from audits.drawing.style import (
     finish,
     rows_named,
 )
-from audits.stats import EVIDENCE, Estimate
+from audits.stats import EVIDENCE
 from audits.stats.words import number
 
 __all__ = ["distances", "everybody", "flips", "judged", "marginals", "transparency"]
@@ -127,14 +128,7 @@ def judged(result: BarycentreResult) -> go.Figure:
                     y=here,
                     mode="markers",
                     marker={"color": colour, "size": 10, "symbol": symbol},
-                    error_x={
-                        "type": "data",
-                        "symmetric": False,
-                        "array": [_reach(told[k], "high") for k in here],
-                        "arrayminus": [_reach(told[k], "low") for k in here],
-                        "color": INK,
-                        "thickness": 1.4,
-                    },
+                    error_x=reaching([told[k] for k in here], 100.0),
                     customdata=[labels[k] for k in here],
                     meta=_people([groups[k] for k in here]),
                     hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
@@ -155,11 +149,6 @@ def judged(result: BarycentreResult) -> go.Figure:
         f"chance; {result.verdict}."
     )
     return finish(figure, height=140 + row * len(groups), alt=alt)
-
-
-def _reach(told: Estimate, end: str) -> float:
-    value, found = told.value, getattr(told, end)
-    return 0.0 if value is None or found is None else 100 * abs(found - value)
 
 
 def distances(result: BarycentreResult) -> go.Figure:
@@ -195,9 +184,15 @@ def _cell(value: str) -> str:
     Examples
     --------
     >>> _cell("22,700 to under 28,533"), _cell("28.0 to under 34.0"), _cell("late payments")
-    ('22,700–28,533', '28–34', 'late payments')
+    ('22,700–28,532', '28–33', 'late payments')
     """
-    return _WHOLE.sub("", value.replace(" to under ", "–")) if _RANGE.fullmatch(value) else value
+    if not _RANGE.fullmatch(value):
+        return value
+    low, between, high = _WHOLE.sub("", value).partition(" to under ")
+    if between and "." not in low + high:  # of whole numbers the last is one below
+        last = int(high.replace(",", "")) - 1
+        return low if int(low.replace(",", "")) == last else f"{low}–{last:,}"
+    return f"{low}–{high}" if between else low
 
 
 _RANGE = re.compile(r"(?:below )?-?[\d.,]+(?: to under -?[\d.,]+| or more)?")
@@ -316,12 +311,10 @@ def transparency(
         col=2,
     )
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
-    figure.update_yaxes(
-        tickmode="array", tickvals=places, ticktext=distinct([row.feature for row in shown], longest=24)
-    )
+    row = rows_named(figure, distinct([row.feature for row in shown], longest=46))
     first = shown[-1]
     alt = (
         f"Features by how far those of {group} who flip lie from their counterparts; first {first.feature}, "
         f"by {number(first.mean_difference.value)} on average, mean sign {number(first.mean_sign.value)}."
     )
-    return finish(figure, height=106 + 30 * len(shown), alt=alt).update_layout(margin={"t": 52})
+    return finish(figure, height=106 + row * len(shown), alt=alt).update_layout(margin={"t": 52})

@@ -22,6 +22,7 @@ AUDIT = Audit(
     runs="audits.barycentre.audit:barycentre",
     keys="audits.barycentre:keys.json",
     distances=True,
+    needs=("ot",),
     presents="audits.barycentre.exhibits:section",
     says="audits.barycentre.words:headline",
     paired="audits.paired.barycentre:paired",

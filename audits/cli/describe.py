@@ -67,6 +67,8 @@ def _allowed(table: data.Table) -> list[str]:
             "No column describes people beside label, predictions and groups, so what compares people by "
             "features is not possible."
         )
+    if "audits" in proposal.guesses:
+        lines.append(proposal.guesses["audits"])
     return [wrapped(line) for line in lines]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import describe, distinct
+from audits.drawing.style import annotate, describe, distinct
 
 __all__ = ["group_parts", "rows_in_columns"]
 
@@ -45,7 +46,7 @@ def rows_in_columns(figure: go.Figure, rows: Sequence[Sequence[str]], heads: Seq
     kept = [k for k in range(len(table)) if k not in same]
     room = _ROOM - _LETTER * len(said)
     longest = _longest([table[k] for k in kept], [heads[k] for k in kept], room)
-    left = 0.0
+    left, notes = 0.0, []
     top = len(rows) - 1
     figure.update_yaxes(
         tickmode="array",
@@ -58,12 +59,12 @@ def rows_in_columns(figure: go.Figure, rows: Sequence[Sequence[str]], heads: Seq
         values = list(dict.fromkeys(table[k]))
         shown = dict(zip(values, distinct(values, longest=most), strict=True))
         head = describe(heads[k], longest=most)
-        _write(figure, head, left, top + 0.62, colour=_HEAD)
-        for place, value in enumerate(table[k]):
-            _write(figure, shown[value], left, place)
+        notes.append(_note(head, left, top + 0.62, colour=_HEAD))
+        notes += [_note(shown[value], left, place) for place, value in enumerate(table[k])]
         left += _GAP + _LETTER * max(map(len, [head, *shown.values()]))
     if said:
-        _write(figure, said, left, top + 0.62, colour=_HEAD)
+        notes.append(_note(said, left, top + 0.62, colour=_HEAD))
+    annotate(figure, notes)
     return 38
 
 
@@ -77,18 +78,18 @@ def _longest(columns: Sequence[Sequence[str]], heads: Sequence[str], room: float
     return need
 
 
-def _write(figure: go.Figure, text: str, left: float, y: float, *, colour: str | None = None) -> None:
-    figure.add_annotation(
-        text=text,
-        showarrow=False,
-        xref="paper",
-        x=0,
-        xanchor="left",
-        xshift=left,
-        y=y,
-        yanchor="bottom",
-        yshift=5,
-        bgcolor="rgba(255,255,255,0.85)",  # lines of the first panel run behind it
-        borderpad=0,
+def _note(text: str, left: float, y: float, *, colour: str | None = None) -> dict[str, Any]:
+    return {
+        "text": text,
+        "showarrow": False,
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "xshift": left,
+        "y": y,
+        "yanchor": "bottom",
+        "yshift": 5,
+        "bgcolor": "rgba(255,255,255,0.85)",  # lines of the first panel run behind it
+        "borderpad": 0,
         **({"font": {"color": colour, "size": 12}} if colour else {}),
-    )
+    }

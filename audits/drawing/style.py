@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -20,6 +20,7 @@ __all__ = [
     "INK",
     "OKABE_ITO",
     "alt_text",
+    "annotate",
     "describe",
     "distinct",
     "empty",
@@ -51,6 +52,7 @@ _AXIS = {
     "gridcolor": "#ECEEF1",
     "linecolor": "#EBF0F8",
     "ticks": "",
+    "ticklabelstandoff": 3,  # a mark at the end of an axis is not read as part of its label
     "title": {"standoff": 15, "font": {"size": 12}},
     "zerolinecolor": GREY,
     "zerolinewidth": 2,
@@ -170,18 +172,16 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
         return 30
     figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
     figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
-    for place, label in zip(places, labels, strict=True):
-        figure.add_annotation(
-            text=label,
-            showarrow=False,
-            xref="paper",
-            x=0,
-            xanchor="left",
-            y=place,
-            yanchor="bottom",
-            yshift=5,
-        )
+    row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "yshift": 5}
+    annotate(
+        figure, [{**row, "text": label, "y": place} for place, label in zip(places, labels, strict=True)]
+    )
     return 38
+
+
+def annotate(figure: go.Figure, notes: Iterable[Mapping[str, Any]]) -> None:
+    """Add annotations at once: Plotly checks all that a figure has again with each that is added alone."""
+    figure.layout.annotations = [*figure.layout.annotations, *map(dict, notes)]
 
 
 def empty(sentence: str) -> go.Figure:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from audits.data import AuditData
 from audits.models import Subject
 from audits.sensitivity.judging import (
     Compared,
@@ -25,12 +26,12 @@ from audits.sensitivity.judging import (
     histogram_of,
     threshold_of,
 )
-from audits.sensitivity.measuring import Audited, Status, exceeds, measure, smoothing_noise
+from audits.sensitivity.measuring.gradients import Audited, Status, exceeds, measure, smoothing_noise
+from audits.sensitivity.measuring.scene import Models, _numbers
 from audits.sensitivity.monitor.encoding import network_of, tables_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.packing import _withheld
 from audits.sensitivity.result import FeatureShare, GroupSensitivity, SensitivityResult
-from audits.sensitivity.scene import Models, _numbers
 from audits.sensitivity.words import finding, too_few
 from audits.stats import Estimate, wilson, worst_of
 from audits.stats.intervals import percent_level
@@ -77,7 +78,11 @@ class Part:
 
 
 def fold_of(
-    subject: Subject, options: SensitivityOptions, result: SensitivityResult, rng: np.random.Generator
+    subject: Subject,
+    options: SensitivityOptions,
+    result: SensitivityResult,
+    rng: np.random.Generator,
+    again: np.random.Generator,  # noqa: ARG001  (all that was drawn stands in the result)
 ) -> Fold | None:
     """Return the fold over everybody; None where a person takes many scorings, or a sample is asked for.
 
@@ -127,10 +132,10 @@ class Fold:
         """Columns that it reads besides those of groups."""
         return self.subject.space.columns
 
-    def partial(self, frame: pd.DataFrame, groups: pd.DataFrame) -> tuple[Part, pd.DataFrame]:
+    def partial(self, data: AuditData) -> tuple[Part, pd.DataFrame]:
         """Measure people; return their part, and one row a person."""
-        inside = ~frame.index.isin(self.taught)
-        frame, groups = frame[inside], groups[inside]
+        inside = ~data.frame.index.isin(self.taught)
+        frame, groups = data.frame[inside], data.groups[inside]
         space, options = self.subject.space, self.options
         noise = smoothing_noise(_numbers(space), options.smooth, options.smooth_noise, seed=0)
         found = measure(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import dashes, dot, named
+from audits.drawing.marks import dashes, dot, named, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.explain.result import Explained, ExplainResult
@@ -15,6 +16,7 @@ from audits.explain.words import points
 __all__ = ["left", "values"]
 
 _MOST = 15
+_MANY = 1000  # numbers above it are rounded as they are written
 _RANGE = re.compile(r"(-?\d[\d.e+-]*) to (-?\d[\d.e+-]*)")
 
 
@@ -35,14 +37,7 @@ def left(result: ExplainResult) -> go.Figure:
                 "color": [ACCENT if item is result.together else INK for _, item in rows],
                 "size": 10,
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [_reach(item, "high") for _, item in rows],
-                "arrayminus": [_reach(item, "low") for _, item in rows],
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([item.unexplained for _, item in rows], 100.0),
             customdata=[[name, item.kind or "–"] for name, item in rows],
             hovertemplate="%{customdata[0]}: %{x:.1f} points left (%{customdata[1]})<extra></extra>",
             showlegend=False,
@@ -64,15 +59,28 @@ def left(result: ExplainResult) -> go.Figure:
     return finish(figure, height=120 + 30 * len(rows), alt=alt)
 
 
-def _reach(item: Explained, end: str) -> float:
-    value, found = item.unexplained.value, getattr(item.unexplained, end)
-    return 0.0 if value is None or found is None else 100 * abs(found - value)
+def _cells(values: Sequence[str]) -> list[str]:
+    """Word values, or ranges of numbers as people write them; a range holds its upper end alone, as cut.
 
-
-def _cell(value: str) -> str:
-    """Word a value, or a range of numbers as people write them: ``8,475 to 32,500``."""
-    ends = _RANGE.fullmatch(value)
-    return describe(value if ends is None else f"{float(ends[1]):,.6g} to {float(ends[2]):,.6g}")
+    Examples
+    --------
+    >>> _cells(["17 to 21", "21 to 26"]), _cells(["8475 to 32500"]), _cells(["clerk", "(missing)"])
+    (['17–21', '22–26'], ['8,475 to 32,500'], ['clerk', '(missing)'])
+    """
+    found = [_RANGE.fullmatch(value) for value in values]
+    ranges = [(float(ends[1]), float(ends[2])) for ends in found if ends is not None]
+    whole = all(end.is_integer() and abs(end) < _MANY for ends in ranges for end in ends)
+    least = min((low for low, _ in ranges), default=0.0)
+    told = []
+    for value, ends in zip(values, found, strict=True):
+        if ends is None:
+            told.append(describe(value))
+            continue
+        low, high = float(ends[1]), float(ends[2])
+        first = low if low == least else low + 1
+        between = f"{first:.0f}–{high:.0f}" if first < high else f"{high:.0f}"
+        told.append(between if whole else f"{low:,.6g} to {high:,.6g}")
+    return told
 
 
 def _people(result: ExplainResult, side: str, values: list[str]) -> list[str]:
@@ -109,7 +117,7 @@ def values(result: ExplainResult) -> go.Figure:
             )
         )
     figure.update_yaxes(
-        zeroline=False, tickvals=list(range(len(shown))), ticktext=[_cell(row.value) for row in shown]
+        zeroline=False, tickvals=list(range(len(shown))), ticktext=_cells([row.value for row in shown])
     )
     figure.update_xaxes(title="favorable (%)", range=[-3, 103])
     first = result.each[0]

@@ -26,12 +26,25 @@ def headline(result: ExplainResult) -> str:
     if alike and result.together.kind == "reversed":
         stays = "turns round"
     size = f"{100 * abs(gap):.0f}-point gap" if abs(gap) >= 0.005 else "gap of less than a point"
+    left = result.together.unexplained
+    if alike and result.judged.reason and ((left.low or 0.0) > 0 or (left.high or 0.0) < 0):
+        tail = "but these data do not settle whether it stays"
+        told = [f"The {size} between {both} is {_about(left)}" for both in _both(result)]
+        return shortest(*(f"{each} {end}, {tail}." for end in (among, "among people alike") for each in told))
     if not alike and result.verdict not in ends:
         told = [f"These data cannot tell whether the {size} between {both} stays" for both in _both(result)]
     else:
         told = [f"The {size} between {both} {stays}" for both in _both(result)]
     short = "among people alike"
     return shortest(*(f"{each} {end}." for end in (among, short) for each in told))
+
+
+def _about(left: Estimate) -> str:
+    """Word what is left in whole points."""
+    size = 100 * abs(left.value or 0.0)
+    return (
+        "less than a point" if size < 0.5 else "about 1 point" if size < 1.5 else f"about {size:.0f} points"
+    )
 
 
 def _both(result: ExplainResult) -> list[str]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from audits.checks import generator
-from audits.flipset.again import repeat
 from audits.flipset.chance import measure
-from audits.flipset.checking import validate
-from audits.flipset.comparing import check_counterfactuals
-from audits.flipset.inventing import Inventor, map_match
+from audits.flipset.comparing.otherwise import check_counterfactuals
+from audits.flipset.comparing.treatment import treated_alike
+from audits.flipset.counterparts.again import repeat
+from audits.flipset.counterparts.checking import validate
+from audits.flipset.counterparts.inventing import Inventor, map_match
+from audits.flipset.counterparts.matching import Matched, count_flips, match
+from audits.flipset.counterparts.people import Compared, compare
 from audits.flipset.judging import judge_flips
-from audits.flipset.matching import Matched, count_flips, match
 from audits.flipset.options import FlipsetOptions, again_seconds, map_options
 from audits.flipset.packing import Counted, causal_part, flipset_part, pack, strata_parts, tables
-from audits.flipset.people import Compared, compare
 from audits.flipset.result import FlipsetResult
-from audits.flipset.treatment import treated_alike
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.transport import estimated_seconds

@@ -20,10 +20,10 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.errors import InputError
-from audits.flipset.inventing import Inventor
-from audits.flipset.matching import Matched, atoms, draw_rows
+from audits.flipset.counterparts.inventing import Inventor
+from audits.flipset.counterparts.matching import Matched, atoms, draw_rows
+from audits.flipset.counterparts.people import Compared
 from audits.flipset.options import again_seconds, map_options
-from audits.flipset.people import Compared
 from audits.progress import Progress
 from audits.stats import apportion, p_value
 from audits.transport import exact_coupling, pairwise_cost, plan_for_costs

@@ -6,8 +6,9 @@ from functools import partial
 from typing import Literal
 
 from audits.flipset.figures import comparisons, flipsets, maps
-from audits.flipset.result import FlipsetResult, ScoreChange
-from audits.flipset.words import interval_words
+from audits.flipset.parts import ScoreChange
+from audits.flipset.result import FlipsetResult
+from audits.flipset.words import disagreement, interval_words
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent_interval
 
@@ -99,7 +100,7 @@ def _compared(result: FlipsetResult) -> list[Exhibit]:
                 "same_values",
                 "Compared at equal values",
                 "The groups compared among people who agree in one feature. "
-                + (result.disagreement or "Nowhere does that contradict the flipsets."),
+                + (disagreement(result) or "Nowhere does that contradict the flipsets."),
                 lambda: comparisons.same_values(result),
                 result.same_values_frame,
                 wide=True,

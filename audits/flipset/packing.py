@@ -1,4 +1,4 @@
-"""From matched people and counted flips to the result and its words."""
+"""From matched people and counted flips to the result, its words, and its tables with a row a person."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from audits.flipset.chance import Chance
-from audits.flipset.checking import tie_range
-from audits.flipset.comparing import (
+from audits.flipset.comparing.flipped import marginals, report
+from audits.flipset.comparing.otherwise import (
     agreement,
     causal_match,
     class_changes,
@@ -20,25 +21,29 @@ from audits.flipset.comparing import (
     same_values,
     score_change,
 )
-from audits.flipset.describing import marginals, report
-from audits.flipset.inventing import Inventor
+from audits.flipset.counterparts.checking import tie_range
+from audits.flipset.counterparts.inventing import Inventor
+from audits.flipset.counterparts.matching import FlipLinks, Flips, Matched, count_flips
+from audits.flipset.counterparts.people import Compared, Encoded
 from audits.flipset.judging import Judgement, by_chance
-from audits.flipset.matching import FlipLinks, Flips, Matched, count_flips
-from audits.flipset.people import Compared
-from audits.flipset.result import (
-    Causal,
-    FlipsetPart,
-    FlipsetResult,
-    Reverse,
-    Stratum,
-    Validation,
-)
-from audits.flipset.tables import arrows, boundary, people_tables
+from audits.flipset.parts import Causal, FlipsetPart, Reverse, Stratum, Validation
+from audits.flipset.result import FlipsetResult
 from audits.flipset.words import again_words, distrust, finding, tie_words, unmatched_words, warnings_for
 from audits.results import Optimum
 from audits.stats import Estimate, wilson
+from audits.transport import paired_cost
 
-__all__ = ["Counted", "causal_part", "flipset_part", "pack", "strata_parts", "tables"]
+__all__ = [
+    "Counted",
+    "arrows",
+    "boundary",
+    "causal_part",
+    "flipset_part",
+    "pack",
+    "people_tables",
+    "strata_parts",
+    "tables",
+]
 
 Side = Literal["positive", "negative"]
 SIDES: tuple[Side, Side] = ("positive", "negative")
@@ -239,3 +244,201 @@ def _certificate(matched: list[Matched], n: float) -> Optimum:
         slack=sum(w * gap for w, gap in zip(share, slack, strict=True)) if slack else None,
         method=", ".join(sorted({item.method for item in matched})),
     )
+
+
+def people_tables(compared: Compared, matched: list[Matched], flips: Flips) -> dict[str, pd.DataFrame]:
+    """Return ``people``, ``counterparts``, ``links`` and ``invented`` of `FlipsetResult`."""
+    subject, sizes = compared.subject, compared.sizes
+    cost, weights = compared.options.cost, compared.encoded.weights
+    rows = subject.data.frame.index
+    source_atom, target_atom, links, mains, invented = [], [], [], [], []
+    first_source = first_target = 0
+    for part in matched:
+        found = sparse.coo_array(part.there.shares)
+        row, column = found.coords
+        distance = paired_cost(part.x[row], part.there.points[column], cost, weights)
+        people = part.there.invented
+        shift = first_target if people is None else first_source
+        links.append(
+            pd.DataFrame(
+                {
+                    "source_atom": row + first_source,
+                    "target_atom": column + shift,
+                    "share": found.data,
+                    "distance": distance,
+                }
+            )
+        )
+        source_atom.append(part.source_atom + first_source)
+        target_atom.append(part.target_atom + first_target)
+        if people is None:
+            near = _nearest(part, row, column, found.data, distance)
+            near["row"] = rows[near["position"].to_numpy()].to_numpy()
+            near["score"] = subject.scores[near["position"].to_numpy()]
+            mains.append(near)
+        else:
+            invented.append(people.frame)
+            mains.append(_invented(part, people.scores, distance))
+        first_source += len(part.x)
+        first_target += len(part.y)
+    nearest = pd.concat(mains, ignore_index=True)
+    scores, decisions = subject.scores, subject.decisions
+    frame = pd.DataFrame(
+        {
+            "decision": decisions[flips.source],
+            "score": scores[flips.source],
+            "positive": flips.positive,
+            "negative": flips.negative,
+            "counterparts_favorable": flips.reach,
+            "counterpart": nearest["row"].to_numpy(),
+            "counterpart_share": nearest["share"].to_numpy(),
+            "counterpart_score": nearest["score"].to_numpy(),
+            "distance": nearest["distance"].to_numpy(),
+            "found": flips.found,
+            "people": sizes[flips.source],
+            "atom": np.concatenate(source_atom),
+        },
+        index=rows[flips.source],
+    )
+    if len(matched) > 1:
+        frame["within"] = np.repeat([part.value for part in matched], [len(part.source) for part in matched])
+    nobody = np.full(len(flips.target), np.nan)
+    counterparts = pd.DataFrame(
+        {
+            "decision": decisions[flips.target],
+            "score": scores[flips.target],
+            "positive": nobody if flips.back_positive is None else flips.back_positive,
+            "negative": nobody if flips.back_negative is None else flips.back_negative,
+            "people": sizes[flips.target],
+            "atom": np.concatenate(target_atom),
+        },
+        index=rows[flips.target],
+    )
+    return {
+        "people": frame,
+        "counterparts": counterparts,
+        "links": pd.concat(links, ignore_index=True),
+        "invented": pd.concat(invented, ignore_index=True) if invented else pd.DataFrame(),
+    }
+
+
+def _invented(part: Matched, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
+    """Per source person the invented counterpart, who is no row of the data."""
+    return pd.DataFrame(
+        {
+            "row": pd.Series([None] * len(part.source), dtype=object),
+            "share": 1.0,
+            "score": scores[part.source_atom],
+            "distance": distance[part.source_atom],
+        }
+    )
+
+
+def _nearest(
+    part: Matched, row: np.ndarray, column: np.ndarray, share: np.ndarray, distance: np.ndarray
+) -> pd.DataFrame:
+    """Per source person the main counterpart: the largest share, then the least distance.
+
+    Among target people alike, each source person is given another one, in turn.
+    """
+    order = np.lexsort((column, distance, -share, row))
+    first = order[np.unique(row[order], return_index=True)[1]]  # (K,) link of each source atom
+    members = np.argsort(part.target_atom, kind="stable")
+    start = np.searchsorted(part.target_atom[members], np.arange(len(part.y)))
+    alike = np.bincount(part.target_atom, minlength=len(part.y))
+    turn = _turns(part.source_atom)
+    atom = column[first][part.source_atom]
+    return pd.DataFrame(
+        {
+            "position": part.target[members[start[atom] + turn % alike[atom]]],
+            "share": share[first][part.source_atom],
+            "distance": distance[first][part.source_atom],
+        }
+    )
+
+
+def _turns(atom: np.ndarray) -> np.ndarray:
+    """How many earlier people share the person's atom, (n,)."""
+    order = np.argsort(atom, kind="stable")
+    sorted_atom = atom[order]
+    starts = np.searchsorted(sorted_atom, sorted_atom)
+    turns = np.empty(len(atom), dtype=np.int64)
+    turns[order] = np.arange(len(atom)) - starts
+    return turns
+
+
+_MOST_ARROWS = 150
+_GRID = 61
+
+
+def arrows(
+    compared: Compared, people: pd.DataFrame, invented: pd.DataFrame, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Up to 150 people and their main counterparts: columns ``x, y, to x, to y, flip``, by row number.
+
+    Parameters
+    ----------
+    people, invented : DataFrames
+        As in `FlipsetResult`.
+
+    Returns
+    -------
+    DataFrame
+        Empty unless people are matched on exactly two features, both with a scale. ``flip`` is "positive",
+        "negative" or "none": the way in which at least half of the person's counterparts differ.
+    """
+    encoded, raw = compared.encoded, compared.raw
+    if not _flat(encoded):
+        return pd.DataFrame()
+    here = raw.loc[people.index]
+    there = raw.loc[people["counterpart"]] if invented.empty else invented.loc[people["atom"]]
+    table = pd.DataFrame(
+        {
+            "x": _numbers(here[encoded.columns[0]]),
+            "y": _numbers(here[encoded.columns[1]]),
+            "to x": _numbers(there[encoded.columns[0]]),
+            "to y": _numbers(there[encoded.columns[1]]),
+            "flip": np.select(
+                [people["positive"] >= 0.5, people["negative"] >= 0.5], ["positive", "negative"], "none"
+            ),
+        },
+        index=people.index,
+    ).dropna()
+    if len(table) > _MOST_ARROWS:
+        table = table.iloc[np.sort(rng.choice(len(table), _MOST_ARROWS, replace=False))]
+    return table
+
+
+def boundary(compared: Compared, shown: pd.DataFrame) -> pd.DataFrame:
+    """Decisions on a grid around the people `shown`: columns ``x, y, favorable``.
+
+    Empty unless the model decides on invented people, reads those two features alone, and has one threshold
+    for everyone: only then does the picture tell the decision.
+    """
+    subject, encoded = compared.subject, compared.encoded
+    reads = set(subject.model.columns) == set(encoded.columns)
+    if shown.empty or not (subject.model.invents and reads and isinstance(subject.threshold, (int, float))):
+        return pd.DataFrame()
+    ends = [
+        (min(shown[a].min(), shown[b].min()), max(shown[a].max(), shown[b].max()))
+        for a, b in (("x", "to x"), ("y", "to y"))
+    ]
+    x, y = (np.linspace(low, high, _GRID) for low, high in ends)
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
+    kinds = subject.data.frame.dtypes
+    frame = pd.DataFrame({name: grid[:, k] for k, name in enumerate(encoded.columns)})
+    for name in encoded.columns:
+        if pd.api.types.is_integer_dtype(kinds[name]):
+            frame[name] = frame[name].round().astype(kinds[name])
+    decided = subject.decide(subject.favorable_score(frame), subject.data.groups.iloc[:1])
+    return pd.DataFrame({"x": grid[:, 0], "y": grid[:, 1], "favorable": decided})
+
+
+def _flat(encoded: Encoded) -> bool:
+    return len(encoded.columns) == 2 and all(encoded.scaled[name] for name in encoded.columns)
+
+
+def _numbers(values: pd.Series) -> np.ndarray:
+    if pd.api.types.is_datetime64_any_dtype(values):
+        return np.full(len(values), np.nan)  # a calendar has no place on these axes
+    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)

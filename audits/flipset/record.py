@@ -41,6 +41,7 @@ AUDIT = Audit(
     keys="audits.flipset:keys.json",
     says="audits.flipset.words:headline",
     distances=True,
+    needs=("ot",),
     presents="audits.flipset.exhibits:section",
     seconds=seconds,
     memory=memory,

@@ -7,16 +7,18 @@ import math
 import numpy as np
 
 from audits.brief import brief, named_apart, shortest
+from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.people import Compared
-from audits.flipset.result import Again, FlipsetPart, FlipsetResult, Validation
+from audits.flipset.parts import Again, FlipsetPart, Validation
+from audits.flipset.result import FlipsetResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval
 
 __all__ = [
     "DISTRUST",
     "again_words",
+    "disagreement",
     "distrust",
     "finding",
     "headline",
@@ -282,3 +284,18 @@ def warnings_for(
     if judgement.noise is None and options.permutations == 0:
         found.append("The level of chance was not measured: flips that cancel out were not tested.")
     return tuple(found)
+
+
+def disagreement(result: FlipsetResult) -> str | None:
+    """Say where comparing at equal values and the groups' rates disagree, in points; None if not."""
+    told = result.disagreement or ""
+    item = next((each for each in result.same_values if f"passes through {each.feature}," in told), None)
+    if item is None or item.difference.value is None or result.net.value is None:
+        return result.disagreement
+    gap, net = (points(abs(value), " points") for value in (item.difference.value, result.net.value))
+    return (
+        f"Two tests disagree: {result.source} and {result.target} people with the same {item.feature} are "
+        f"decided alike (they differ by {gap}), yet the groups' rates differ by {net}. The difference passes "
+        f"through {item.feature}, whose values differ between the groups. Whether it is justified depends on "
+        "whether that feature is."
+    )

@@ -8,13 +8,13 @@ from audits.checks import generator
 from audits.data import AuditData
 from audits.data.heavy import check_spread
 from audits.errors import InputError
-from audits.loss_ratio.choosing import choose_metric
-from audits.loss_ratio.comparison import compare_models
-from audits.loss_ratio.moving import move_people
+from audits.loss_ratio.metrics.choosing import choose_metric
+from audits.loss_ratio.moving.people import move_people
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.packing import pack
 from audits.loss_ratio.result import LossRatioResult
-from audits.loss_ratio.testing import run_tests, turned_ratios
+from audits.loss_ratio.testing.models import compare_models
+from audits.loss_ratio.testing.moved import run_tests, turned_ratios
 from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.subspaces import category_units

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, dot, named
+from audits.drawing.marks import box, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
-from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
-from audits.loss_ratio import GroupRatio, LossRatioResult, Tested
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish, rows_named
+from audits.loss_ratio import LossRatioResult, Tested
 from audits.stats.words import count, number
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
 
 _MOST_FEATURES = 15
 _MOST_TICKS = 6
-_LONGEST_BOTH, _SHORT = 26, 9
+_LONGEST_BOTH = 46  # letters of attribute and group above their row
 _ROUND_FAR = (1.0, 2.0, 5.0)
 _ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0)
 
@@ -165,31 +165,23 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
         return empty("No protected attribute to break down by.")
     shown = result.groups[::-1]
     attributes = list(dict.fromkeys(item.attribute for item in result.groups))
-    labels = distinct([item.group if len(attributes) == 1 else _both(item) for item in shown])
+    labels = [item.group if len(attributes) == 1 else f"{item.attribute}: {item.group}" for item in shown]
+    labels = distinct(labels, longest=_LONGEST_BOTH)
     values = [item.statistic.value for item in shown]
 
     # hollow: too few people for an interval, which must not look like one of no width
     symbols = ["circle-open" if item.statistic.low is None else "circle" for item in shown]
 
-    def reach(item: Any, end: float | None) -> float:
-        return 0.0 if end is None else abs(end - item.statistic.value)
-
     figure = go.Figure(
         go.Scatter(
             x=values,
-            y=labels,
+            y=list(range(len(shown))),
             mode="markers",
             marker={"color": ACCENT, "size": 9, "symbol": symbols},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [reach(item, item.statistic.high) for item in shown],
-                "arrayminus": [reach(item, item.statistic.low) for item in shown],
-                "color": INK,
-            },
-            customdata=[count(item.statistic.n) for item in shown],
+            error_x=reaching([item.statistic for item in shown], thickness=None),
+            customdata=[[label, count(item.statistic.n)] for label, item in zip(labels, shown, strict=True)],
             meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
-            hovertemplate="%{y}: %{x:.3g} (%{customdata} people)<extra></extra>",
+            hovertemplate="%{customdata[0]}: %{x:.3g} (%{customdata[1]} people)<extra></extra>",
             showlegend=False,
         )
     )
@@ -202,14 +194,8 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
     alt = "Mean loss ratio by group: " + ", ".join(
         f"{item.group} {number(item.statistic.value)}" for item in result.groups[:8]
     )
-    return _legend_above(finish(figure, height=120 + 28 * len(shown), alt=f"{alt}."))
-
-
-def _both(item: GroupRatio) -> str:
-    """A group with its attribute, cut short where it would leave no room for the group."""
-    long = len(item.attribute) + len(item.group) > _LONGEST_BOTH
-    attribute = f"{item.attribute[:_SHORT]}…" if long and len(item.attribute) > _SHORT else item.attribute
-    return f"{attribute}: {item.group}"
+    row = rows_named(figure, labels)
+    return _legend_above(finish(figure, height=120 + row * len(shown), alt=f"{alt}."))
 
 
 def _legend_above(figure: go.Figure) -> go.Figure:

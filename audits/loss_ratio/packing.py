@@ -10,10 +10,9 @@ import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
-from audits.loss_ratio.heat_map import heat_map_of
 from audits.loss_ratio.judging import stand
-from audits.loss_ratio.metrics import Metrics
-from audits.loss_ratio.moving import Moved
+from audits.loss_ratio.metrics.distances import Metrics
+from audits.loss_ratio.moving.people import Moved
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import (
     FeatureMove,
@@ -24,7 +23,8 @@ from audits.loss_ratio.result import (
     Search,
     TurnedRatio,
 )
-from audits.loss_ratio.testing import Tests
+from audits.loss_ratio.testing.heat_map import heat_map_of
+from audits.loss_ratio.testing.moved import Tests
 from audits.loss_ratio.words import grounds_of, outside_of, warnings_for
 from audits.models import Subject
 from audits.models.protocol import class_text

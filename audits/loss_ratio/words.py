@@ -8,13 +8,13 @@ import numpy as np
 
 from audits.brief import brief, shortest
 from audits.data.blocks import NumberBlock
-from audits.loss_ratio.flow import LEAST_LOSS
 from audits.loss_ratio.judging import Grounds
-from audits.loss_ratio.metrics import Metrics
-from audits.loss_ratio.moving import OF_TREES, Moved
+from audits.loss_ratio.metrics.distances import Metrics
+from audits.loss_ratio.moving.flow import LEAST_LOSS
+from audits.loss_ratio.moving.people import OF_TREES, Moved
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.result import LossRatioResult
-from audits.loss_ratio.testing import Tests
+from audits.loss_ratio.testing.moved import Tests
 from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged
 from audits.stats.words import count, number, people, percent
@@ -188,7 +188,7 @@ def _moving(subject: Subject, moved: Moved, tests: Tests, options: LossRatioOpti
     if outside > 0.05:
         found.append(
             f"{percent(outside, len(moved.used))} of the people end outside the observed range of some "
-            "number: the flow knows no bounds. The option within_range keeps them inside."
+            "number: the flow knows no bounds, unless people are kept within observed ranges."
         )
     if flow.fell:
         found.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ def what_if(
     changes: Mapping[str, Any],
     *,
     beside: Mapping[str, Any] | None = None,
+    towards: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Score one person as known, and with some values changed.
 
@@ -41,13 +42,17 @@ def what_if(
         New values of columns that the model reads; None: missing. Categories by their text, dates as text.
     beside : mapping, optional
         A group: who of it is most similar, by all features, before and after.
+    towards : sequence of str
+        Columns that a person can change: who of those decided favorably is most similar, by all features,
+        and in which of these columns they differ, before and after.
 
     Returns
     -------
     dict
         Plain data. ``columns``: what can be changed, with the person's value and what was seen of others;
         ``before`` and ``after``: score and threshold on the user's scale, and whether the decision is
-        favorable; ``higher_is``; ``notes``: which new values nobody has; ``nearest``: rows before and after.
+        favorable; ``higher_is``; ``notes``: which new values nobody has; ``nearest``: rows before and after;
+        ``accepted``: row, and for each column that differs own and other value, before and after.
 
     Raises
     ------
@@ -91,6 +96,7 @@ def what_if(
         "labels": subject.score_kind == "label",
         "notes": notes,
         "nearest": None if beside is None else _nearest(subject, own, changed, beside),
+        "accepted": _accepted(subject, own, changed, towards) if towards else None,
     }
 
 
@@ -209,16 +215,52 @@ def _nearest(
     """Return the rows of those of a group most similar to the person, before and after (L1, all features)."""
     if not subject.space.columns:
         return None
-    inside = subject.data.members(beside) & (subject.data.frame.index != own.index[0])
+    before, after = _most_similar(subject, own, changed, subject.data.members(beside))
+    return None if before is None else {"before": _plain(before), "after": _plain(after)}
+
+
+def _most_similar(
+    subject: Subject, own: pd.DataFrame, changed: pd.DataFrame, inside: np.ndarray
+) -> tuple[Any, Any]:
+    """Return the rows of those `inside` most similar to the person, before and after; None of nobody."""
+    inside = inside & (subject.data.frame.index != own.index[0])
     if not inside.any():
-        return None
+        return None, None
     theirs = subject.data.frame[inside]
     points = subject.space.encode(theirs, unknown="zero")
-    found = []
-    for frame in (own, changed):
-        far = np.abs(points - subject.space.encode(frame, unknown="zero")).sum(axis=1)
-        found.append(theirs.index[int(far.argmin())])
-    return {"before": _plain(found[0]), "after": _plain(found[1])}
+    before, after = (
+        theirs.index[int(np.abs(points - subject.space.encode(frame, unknown="zero")).sum(axis=1).argmin())]
+        for frame in (own, changed)
+    )
+    return before, after
+
+
+def _accepted(
+    subject: Subject, own: pd.DataFrame, changed: pd.DataFrame, towards: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return who of those decided favorably is most similar, and what of `towards` differs from theirs."""
+    data = subject.data
+    if not subject.space.columns:
+        return None
+    rows = _most_similar(subject, own, changed, subject.decisions)
+    if rows[0] is None:
+        return None
+    told = {}
+    for side, frame, row in zip(("before", "after"), (own, changed), rows, strict=True):
+        pairs = [(name, frame[name].iloc[0], data.frame.loc[row, name]) for name in towards if name in frame]
+        told[side] = {
+            "row": _plain(row),
+            "differs": [
+                [name, _text(mine), _text(theirs)]
+                for name, mine, theirs in pairs
+                if _text(mine) != _text(theirs)
+            ],
+        }
+    return told
+
+
+def _text(value: Any) -> str:
+    return MISSING if is_missing(value) else text_of(value)
 
 
 def _plain(row: Any) -> Any:

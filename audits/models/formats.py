@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audits.errors import InputError
+from audits.errors import InputError, not_installed
 
 if TYPE_CHECKING:
     from audits.models.protocol import Model
@@ -144,7 +144,11 @@ def reader_of(path: Path) -> Callable[..., Model]:
     InputError
         If its content is of a format that is refused or not known.
     """
-    reader: Callable[..., Model] = import_module(formats()[format_of(path)].reader).load
+    name = format_of(path)
+    try:
+        reader: Callable[..., Model] = import_module(formats()[name].reader).load
+    except ModuleNotFoundError as error:
+        raise not_installed("model.path", str(error.name)) from None
     return reader
 
 

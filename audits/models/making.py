@@ -12,7 +12,7 @@ from audits.checks import choices
 from audits.data import AuditData
 from audits.data.heavy import check_spread
 from audits.data.values import text_of
-from audits.errors import InputError
+from audits.errors import InputError, installed, not_installed
 from audits.models.predictions import (
     HigherIs,
     Made,
@@ -31,6 +31,13 @@ from audits.progress import Progress, part, silent
 __all__ = ["make_subject", "train_model", "with_features", "without_feature"]
 
 
+_LEARNS_WITH = {
+    "mlp": ("torch",),
+    "project": ("torch",),
+    "sensr": ("torch",),
+    "reductions": ("sklearn", "fairlearn"),
+}
+"""Packages of extras that a kind of model is trained with; every other kind with scikit-learn alone."""
 _UNSCALED = ("forest", "boosting", "text")  # what they learn does not depend on how far a number lies
 
 
@@ -130,6 +137,9 @@ class _ComeBy:
 def _trained(
     data: AuditData, kind: Train, learns: str, test_size: float, seed: int, progress: Progress
 ) -> _ComeBy:
+    for package in _LEARNS_WITH.get(kind, ("sklearn",)):
+        if not installed(package):
+            raise not_installed("model.train", package)
     check_trainable(data, text=kind == "text")
     if kind not in _UNSCALED:
         check_spread(data)

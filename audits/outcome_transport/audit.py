@@ -14,15 +14,15 @@ from audits.data import AuditData, FeatureSpace
 from audits.data.space import MOST_LEVELS
 from audits.errors import InputError
 from audits.models import Subject
-from audits.outcome_transport.comparison import Comparison, compare
-from audits.outcome_transport.group_bias import Measured, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.bias.groups import Measured, group_list, measure, measure_flows, tie_ranges
+from audits.outcome_transport.comparison.sides import Comparison, compare
 from audits.outcome_transport.judging import Parts, Space, Sure
-from audits.outcome_transport.matching import Matched, Matching, match_outcomes
+from audits.outcome_transport.matching.outcomes import Matched, Matching, match_outcomes
+from audits.outcome_transport.matching.resampling import distance_error, distance_null, pool, resample
+from audits.outcome_transport.matching.ties import Face, optimal_face
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.packing import pack
-from audits.outcome_transport.resampling import distance_error, distance_null, pool, resample
 from audits.outcome_transport.result import OutcomeTransportResult
-from audits.outcome_transport.ties import Face, optimal_face
 from audits.progress import Progress, part, silent
 from audits.stats.group_means import group_means
 

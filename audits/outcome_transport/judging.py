@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import norm
 
-from audits.outcome_transport.comparison import Comparison
-from audits.outcome_transport.group_bias import Cells, Groups, Measured
-from audits.outcome_transport.matching import Matched
+from audits.outcome_transport.bias.groups import Cells, Groups, Measured
+from audits.outcome_transport.comparison.sides import Comparison
+from audits.outcome_transport.matching.outcomes import Matched
+from audits.outcome_transport.matching.resampling import Resampled, effective, whole
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.outcome_transport.resampling import Resampled, effective, whole
 from audits.stats import Estimate, Judged, judge, p_value, worst_of
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level

@@ -9,10 +9,10 @@ import pandas as pd
 from scipy import sparse
 
 from audits.models import Subject
-from audits.outcome_transport.comparison import Side
+from audits.outcome_transport.comparison.sides import Side
 from audits.outcome_transport.judging import Findings, Parts, distances, judge_all
+from audits.outcome_transport.matching.resampling import simultaneous
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.outcome_transport.resampling import simultaneous
 from audits.outcome_transport.result import (
     SHARES,
     BiasRow,

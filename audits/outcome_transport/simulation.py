@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.checks import generator
 from audits.data.samples import admissions
-from audits.outcome_transport.matching import match_outcomes
+from audits.outcome_transport.matching.outcomes import match_outcomes
 
 __all__ = ["blue_college"]
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from audits.brief import brief, shortest
-from audits.outcome_transport.comparison import Comparison
+from audits.outcome_transport.comparison.sides import Comparison
 from audits.outcome_transport.judging import Findings
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import OutcomeTransportResult

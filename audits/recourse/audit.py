@@ -11,9 +11,8 @@ from audits.data.intersections import group_codes
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.recourse.actions import actions_of
+from audits.recourse.actions import actions_of, between_people
 from audits.recourse.judging import burden_of
-from audits.recourse.literal import between_people
 from audits.recourse.options import RecourseOptions
 from audits.recourse.packing import Found, pack_recourse
 from audits.recourse.result import GroupAction, RecourseResult

@@ -13,8 +13,7 @@ import pandas as pd
 from audits.data.frames import with_columns
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.recourse.actions import Actions
-from audits.recourse.literal import Between
+from audits.recourse.actions import Actions, Between
 from audits.recourse.options import RecourseOptions
 
 __all__ = ["Rejected", "Walk", "Way", "fewest_changes", "reached_by_any", "score_rows", "walk"]

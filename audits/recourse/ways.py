@@ -7,29 +7,38 @@ person the cheapest is kept, then those that are most unlike the ones kept, in w
 Whether a way holds is tried out: with models trained again on resamples of the same training data, and with
 numbers that miss what was aimed at. One action for a group is picked on a random half of its people and
 stated for the other half.
+
+Columns move along with an action, as the auditor drew which follows which. A column is fitted by least
+squares to those that it follows, over everybody; what it was off by for a person stays with them. When a
+person changes a column, each column that follows moves by what the fit says, one after the other. A column
+that the person changes on purpose follows nothing. That the drawing is right, and that effects are linear and
+alike for all, is assumed: data cannot show it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 import pandas as pd
 
+from audits.checks import one_of
+from audits.data import AuditData, FeatureSpace
 from audits.data.blocks import NumberBlock
 from audits.data.frames import with_columns
 from audits.data.values import text_of
+from audits.errors import InputError
 from audits.models import Subject
 from audits.models.making import train_model
 from audits.progress import Progress, part, silent
-from audits.recourse.downstream import Downstream, downstream_of
 from audits.recourse.result import GroupAction
 from audits.recourse.walking import Way, score_rows
 from audits.stats import Estimate, wilson
 from audits.stats.words import number
 
-__all__ = ["Ways", "find_ways", "group_actions"]
+__all__ = ["Downstream", "Ways", "downstream_of", "find_ways", "group_actions"]
 
 _DONORS = 40  # accepted people whose values are tried for one person
 _NOISY = 20  # draws of each way with noise
@@ -339,3 +348,75 @@ def _words(action: dict[str, tuple[str, object]]) -> str:
             by = number(abs(float(value)))  # type: ignore[arg-type]
             parts.append(f"{name}: {by} {'more' if float(value) > 0 else 'less'}")  # type: ignore[arg-type]
     return "; ".join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Downstream:
+    """Fits of the columns that follow others, in an order in which causes come first.
+
+    Attributes
+    ----------
+    order : tuple of str
+        The columns that follow.
+    spaces : dict of column to FeatureSpace
+        Of those that each follows.
+    slopes : dict of column to array
+        Change of the column for a change by 1 in each encoded column that it follows.
+    whole : dict of column to bool
+        Whether it holds whole numbers only.
+    """
+
+    order: tuple[str, ...]
+    spaces: dict[str, FeatureSpace]
+    slopes: dict[str, np.ndarray]
+    whole: dict[str, bool]
+
+    def carried(self, today: pd.DataFrame, moved: pd.DataFrame, chosen: set[str]) -> pd.DataFrame:
+        """Return `moved` rows with what follows from the change; columns `chosen` on purpose stay put."""
+        found = moved.copy()
+        for name in self.order:
+            if name in chosen:
+                continue
+            space = self.spaces[name]
+            shift = (space.encode(found) - space.encode(today)) @ self.slopes[name]
+            values = today[name].to_numpy(dtype=float, na_value=np.nan) + shift
+            if self.whole[name]:
+                values = np.rint(values)
+                kept = np.where(np.isnan(values), 0, values).astype(np.int64)
+                if not np.isnan(values).any():
+                    found[name] = pd.Series(kept, index=found.index).astype(today[name].dtype)
+                    continue
+            found[name] = pd.Series(values, index=found.index)
+        return found
+
+
+def downstream_of(data: AuditData, follows: Mapping[str, tuple[str, ...]]) -> Downstream:
+    """Fit what follows from what.
+
+    Raises
+    ------
+    InputError
+        For an unknown column, one that follows but is no number, or a drawing that goes round in a circle.
+    """
+    for name, causes in follows.items():
+        one_of("recourse.follows", name, data.features, what="a feature")
+        if data.kinds[name] not in {"continuous", "integer"}:
+            raise InputError("recourse.follows", f"can move numbers only, but {name!r} is {data.kinds[name]}")
+        for cause in causes:
+            one_of(f"recourse.follows.{name}", cause, data.features, what="a feature")
+    try:
+        ordered = [name for name in TopologicalSorter(follows).static_order() if name in follows]
+    except CycleError as error:
+        circle = " → ".join(error.args[1])
+        raise InputError("recourse.follows", f"must not go round in a circle: {circle}") from None
+    spaces, slopes = {}, {}
+    for name in ordered:
+        spaces[name] = FeatureSpace.fit(data, tuple(follows[name]))
+        x = spaces[name].encode(data.frame)
+        y = data.frame[name].to_numpy(dtype=float, na_value=np.nan)
+        known = ~np.isnan(y)
+        root = np.sqrt(np.ones(data.n) if data.weights is None else data.weights)[known]
+        design = np.column_stack([np.ones(known.sum()), x[known]]) * root[:, None]
+        slopes[name] = np.linalg.lstsq(design, y[known] * root, rcond=None)[0][1:]
+    whole = {name: pd.api.types.is_integer_dtype(data.frame[name].dtype) for name in ordered}
+    return Downstream(tuple(ordered), spaces, slopes, whole)

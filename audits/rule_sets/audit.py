@@ -21,9 +21,8 @@ from audits.mining.sums import GroupSums
 from audits.mining.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
 from audits.models import Subject
 from audits.progress import Progress, part, silent
-from audits.rule_sets.comparisons import Comparison, largest_pair, linear_threshold
-from audits.rule_sets.exchanging import Exchanged, exchange
-from audits.rule_sets.inference import (
+from audits.rule_sets.judging.comparisons import Comparison, largest_pair, linear_threshold
+from audits.rule_sets.judging.inference import (
     People,
     adjusted,
     agreeing,
@@ -38,13 +37,14 @@ from audits.rule_sets.inference import (
     within_context,
     z_scores,
 )
-from audits.rule_sets.measure_rows import measure_columns, measure_result
-from audits.rule_sets.measures import Function, Values, compared_values, measured, shared_draws
+from audits.rule_sets.measures.findings import measure_columns, measure_result
+from audits.rule_sets.measures.values import Function, Values, compared_values, measured, shared_draws
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.packing import Audited, pack
+from audits.rule_sets.perturbed.exchanging import Exchanged, exchange
+from audits.rule_sets.perturbed.sampling import Sampled, sample, sample_texts
+from audits.rule_sets.ranking.tables import Tests, people_table, rule_sets_table
 from audits.rule_sets.result import RuleSetsResult
-from audits.rule_sets.sampling import Sampled, sample, sample_texts
-from audits.rule_sets.tables import Tests, people_table, rule_sets_table
 from audits.stats import benjamini_hochberg, holm
 from audits.stats.shares import newcombe_ends
 

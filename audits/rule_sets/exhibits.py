@@ -9,9 +9,9 @@ import pandas as pd
 from audits.mining.attributes import quoted
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree
-from audits.rule_sets.contributions import contributions_of, lattice
-from audits.rule_sets.exchanging import exchanged_frame
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.perturbed.exchanging import exchanged_frame
+from audits.rule_sets.ranking.contributions import contributions_of, lattice
 from audits.rule_sets.words import without_luck
 from audits.stats.words import count, number, percent_interval
 

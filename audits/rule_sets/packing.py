@@ -14,15 +14,15 @@ from audits.mining.attributes import Attribute, rule_words
 from audits.mining.cells import Cells
 from audits.mining.search import Mined
 from audits.mining.texts import category_shares
-from audits.rule_sets.comparisons import Comparison
-from audits.rule_sets.exchanging import Exchanged
-from audits.rule_sets.inference import First, Halves, People
-from audits.rule_sets.judging import is_evidence, judge_audit
+from audits.rule_sets.judging.comparisons import Comparison
+from audits.rule_sets.judging.inference import First, Halves, People
+from audits.rule_sets.judging.verdicts import is_evidence, judge_audit
 from audits.rule_sets.options import RuleSetsOptions
-from audits.rule_sets.ranking import leaders, one_row, rank_key, support_sweep
+from audits.rule_sets.perturbed.exchanging import Exchanged
+from audits.rule_sets.perturbed.sampling import Sampled
+from audits.rule_sets.ranking.ranked import leaders, one_row, rank_key, support_sweep
+from audits.rule_sets.ranking.tables import MOST_ROWS, cells_table, rules_table
 from audits.rule_sets.result import Discovery, MeasureResult, RuleSetsResult
-from audits.rule_sets.sampling import Sampled
-from audits.rule_sets.tables import MOST_ROWS, cells_table, rules_table
 from audits.rule_sets.words import finding, on_exchanged, warnings_for
 from audits.stats import Estimate, newcombe, wilson
 from audits.stats.intervals import percent_level

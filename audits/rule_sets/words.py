@@ -5,7 +5,7 @@ from __future__ import annotations
 from audits.brief import brief, shortest
 from audits.mining.attributes import quoted
 from audits.mining.texts import FEWEST_TEXTS
-from audits.rule_sets.exchanging import Exchanged
+from audits.rule_sets.perturbed.exchanging import Exchanged
 from audits.rule_sets.result import Discovery, LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judged, Verdict
 from audits.stats.words import count, number, out_of, p_words, percent

@@ -1,4 +1,12 @@
-"""Digests of files and of plain data: what cache keys are made of."""
+"""Digests of files and of plain data: what cache keys are made of.
+
+A file's digest is of its bytes, every one of them read once: afterwards the file is known by what the system
+says of it, as long as that stays the same. Size, place on disk, and the times of its last change and of its
+entry's last change, which no program can set back, all change with its content, unless it is changed within
+the same tick of the clock: so a file is known only if it was at rest for some seconds when it was read. Two
+things can still be missed, and results then name the digest that a file had before: what is written through
+a memory map, until the system writes it to disk, and changes on a server of files whose clock is behind.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +15,20 @@ import hashlib
 import json
 import mmap
 import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from audits.errors import InputError
 
-__all__ = ["digest_of", "path_digest"]
+__all__ = ["digest_of", "know_files", "known_files", "path_digest"]
+
+_AT_REST = 5e9  # nanoseconds
+_MOST_KNOWN = 100_000
+_known: dict[str, str] = {}
+_knowing = threading.Lock()
 
 
 def digest_of(value: Any) -> str:
@@ -29,8 +45,42 @@ def _looked(path: Path) -> str:
 
 
 def _bytes_digest(path: Path) -> str:
+    seen = _look(path)
+    known = _known.get(seen)
+    if known is not None:
+        return known
+    begun, found = time.time_ns(), path.stat()
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if begun - max(found.st_mtime_ns, found.st_ctime_ns) > _AT_REST and _look(path) == seen:
+        know_files({seen: digest})
+    return digest
+
+
+def _look(path: Path) -> str:
+    """Return what the system says of a file, which changes with its content."""
+    found = path.stat()
+    told = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+    return f"{path.resolve()} {' '.join(map(str, told))}"
+
+
+def known_files(paths: Sequence[Path]) -> dict[str, str]:
+    """Return what is known of files, and of those in folders, for a process that did not read them."""
+    found = {}
+    for path in paths:
+        for file in sorted(path.rglob("*.parquet")) if path.is_dir() else [path]:
+            seen = _look(file) if file.is_file() else ""
+            if seen in _known:
+                found[seen] = _known[seen]
+    return found
+
+
+def know_files(known: Mapping[str, str]) -> None:
+    """Take over what `known_files` of another process on this machine returned."""
+    with _knowing:
+        _known.update(known)
+        while len(_known) > _MOST_KNOWN:
+            del _known[next(iter(_known))]
 
 
 def _weights_beside(path: Path) -> list[Path]:

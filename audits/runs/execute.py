@@ -17,22 +17,23 @@ from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
 from audits.data.files.drawing_rows import Drawn
 from audits.data.heavy import check_spread
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
 from audits.runs.across import levels_of
-from audits.runs.changes import AuditChange, Changes, audit_change, refused, with_decisions
+from audits.runs.changes import AuditChange, Changes
 from audits.runs.documents import plain_data
 from audits.runs.drawn import draw_table, of_all
 from audits.runs.executing.fitting import check_subject
 from audits.runs.executing.threads import fixed_threads
 from audits.runs.folding import of_everybody
 from audits.runs.recent import Recent, frame_bytes
-from audits.runs.registry import AUDITS
+from audits.runs.registry import AUDITS, lacking
 from audits.runs.result import AuditResult, Compared, RunResult
 from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
+from audits.runs.two_models import audit_change, refused, with_decisions
 from audits.runs.version import VERSION
 
 __all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
@@ -81,6 +82,8 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
     RunFailed
         If a result breaks the rules that every result keeps.
     """
+    for place, request in enumerate(spec.audits):
+        _check_installed(request, place)
     with fixed_threads():
         expected = spec.digests() if digests is None else digests
         counted = spec.streamed
@@ -268,7 +271,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
 def _read(spec: Spec, progress: Progress) -> Table:
     wanted = spec.drawn
     if wanted is not None:
-        return draw_table(spec, wanted, progress)
+        return draw_table(spec.data, spec.data_paths(), spec.seed, wanted, progress)
     return read_table(spec.data_paths(), format=spec.data.format, options=spec.data.read)
 
 
@@ -298,6 +301,7 @@ def carry_out(
     request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress = silent
 ) -> AuditResult:
     """Run one audit of a list, the one at `place`: its randomness comes from the seed and the place."""
+    _check_installed(request, place)
     rng = np.random.default_rng(np.random.SeedSequence([seed, place]))
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
@@ -326,6 +330,12 @@ def carry_out(
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
     return AuditResult(request.name, request.all_options(), result)
+
+
+def _check_installed(request: AuditRequest, place: int) -> None:
+    package = lacking(request.name)
+    if package is not None:
+        raise not_installed(f"audits[{place}].{request.name}", package)
 
 
 _PERSONS = 1 << 31  # no audit's place

@@ -15,8 +15,8 @@ import pandas as pd
 from audits.checks import choices
 from audits.data import Table, build_data, data_spec, describe
 from audits.data.values import text_of
-from audits.errors import InputError
-from audits.runs.registry import usual_audits
+from audits.errors import InputError, called, how_to_install
+from audits.runs.registry import lacking, usual_audits
 
 __all__ = ["Proposal", "allowed", "propose"]
 
@@ -149,6 +149,10 @@ def propose(table: Table) -> Proposal:
         guesses["model"] += f" It reads {_listed(names[:6])}{' and others' if len(names) > 6 else ''}."
     found = allowed(table, data)
     audits = found["stored" if "predictions" in model else "model"]
+    left_out = {name: package for name in audits if (package := lacking(name)) is not None}
+    if left_out:
+        audits = tuple(name for name in audits if name not in left_out)
+        guesses["audits"] = _without(left_out)
     spec = {"data": data, "model": model, "threshold": 0.5, "seed": 0}
     built = _built(table, data)
     usual = usual_audits(built, anew="predictions" not in model) if built is not None else {}
@@ -220,6 +224,16 @@ def _model(stored: dict[str, str], label: str | None) -> tuple[dict[str, Any], s
     return {
         "train": "logistic"
     }, "A logistic regression is trained on 70 % of the people and audited on the rest."
+
+
+def _without(left_out: dict[str, str]) -> str:
+    """Say which audits need what is not installed, and how to have it."""
+    told = []
+    for package in dict.fromkeys(left_out.values()):
+        names = [name for name, needed in left_out.items() if needed == package]
+        needs = "needs" if len(names) == 1 else "need"
+        told.append(f"{_listed(names)} {needs} {called(package)} ({how_to_install(package)})")
+    return f"Left out is what needs a package that is not installed here: {'; '.join(told)}."
 
 
 def _listed(names: list[str]) -> str:

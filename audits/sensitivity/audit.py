@@ -11,13 +11,19 @@ from audits.checks import generator
 from audits.models import Subject
 from audits.options import checked
 from audits.progress import Progress, part, silent
-from audits.sensitivity.matching import MatchSet, match_set
-from audits.sensitivity.measuring import Measured
+from audits.sensitivity.matching.sets import MatchSet, match_set
+from audits.sensitivity.matching.twins import check_known, decided_otherwise, metrics_of, train_twins
+from audits.sensitivity.measuring.gradients import Measured
+from audits.sensitivity.measuring.scene import (
+    People,
+    attributes_of,
+    choose_people,
+    measure_people,
+    train_models,
+)
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.packing import distances, pack
 from audits.sensitivity.result import SensitivityResult
-from audits.sensitivity.scene import People, attributes_of, choose_people, measure_people, train_models
-from audits.sensitivity.twins import check_known, decided_otherwise, metrics_of, train_twins
 
 __all__ = ["sensitivity"]
 

@@ -9,7 +9,7 @@ import pandas as pd
 from audits.records import Exhibit, Section
 from audits.sensitivity import SensitivityResult
 from audits.sensitivity.figures import people as figures
-from audits.sensitivity.matching import QUANTILES
+from audits.sensitivity.matching.sets import QUANTILES
 from audits.stats import Estimate
 from audits.stats.words import count, number, percent, percent_interval
 

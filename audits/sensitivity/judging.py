@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.data import AuditData
-from audits.sensitivity.measuring import exceeds
+from audits.sensitivity.measuring.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
 from audits.stats import Estimate, Judged, Verdict, judge, ratio_means, wilson, worst_of

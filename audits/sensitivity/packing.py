@@ -16,14 +16,14 @@ from audits.sensitivity.judging import (
     judge_groups,
     threshold_of,
 )
-from audits.sensitivity.matching import MatchSet
-from audits.sensitivity.measuring import Measured, exceeds
+from audits.sensitivity.matching.sets import MatchSet
+from audits.sensitivity.measuring.gradients import Measured, exceeds
+from audits.sensitivity.measuring.scene import Models, People
 from audits.sensitivity.monitor.encoding import describe_space, parameter_table
 from audits.sensitivity.monitor.models import carry
 from audits.sensitivity.monitor.profile import profile_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
-from audits.sensitivity.scene import Models, People
 from audits.sensitivity.words import finding, too_few, warnings_for
 from audits.stats import wilson
 

@@ -53,6 +53,7 @@ AUDIT = Audit(
     paired="audits.paired.sensitivity:paired",
     keys="audits.sensitivity:keys.json",
     says="audits.sensitivity.words:headline",
+    needs=("torch",),
     presents="audits.sensitivity.exhibits:section",
     usual=_usual,
     seconds=_seconds,

@@ -7,8 +7,8 @@ from collections.abc import Hashable
 from audits.brief import brief
 from audits.data import group_name
 from audits.sensitivity.judging import Compared
+from audits.sensitivity.measuring.protected import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
-from audits.sensitivity.protected import StatusQuality
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.means import FEWEST

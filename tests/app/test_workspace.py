@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import workspace
-from app.workspace import Workspace, is_token, new_token, safe_name
+from app.workspace import Workspace, is_token, new_token, safe_name, workspaces_of
 from audits.errors import InputError
 
 
@@ -18,6 +19,25 @@ def test_tokens_are_random_and_of_128_bits() -> None:
     tokens = {new_token() for _ in range(100)}
     assert len(tokens) == 100
     assert all(is_token(token) and len(token) == 32 for token in tokens)
+
+
+def test_what_two_tabs_note_at_once_is_all_kept(tmp_path: Path) -> None:
+    token = new_token()
+
+    def note(place: int) -> None:
+        space = Workspace(token, tmp_path)
+        space.note_run({"key": f"run {place}"})
+        space.note_run({"key": f"cancelled {place}"})
+        space.forget_run(f"cancelled {place}")
+
+    mine = [Workspace(new_token(), tmp_path, person="ada") for _ in range(12)]
+    with ThreadPoolExecutor(12) as tabs:
+        list(tabs.map(note, range(12)))
+        list(tabs.map(lambda space: space.save_draft({}), mine))
+    assert {run["key"] for run in Workspace(token, tmp_path).runs()} == {
+        f"run {place}" for place in range(12)
+    }
+    assert set(workspaces_of("ada", tmp_path)) == {space.token for space in mine}
 
 
 @pytest.mark.parametrize("text", [None, "", "abc", "../" + "a" * 29, "A" * 32, "g" * 32, "a" * 33])

@@ -36,8 +36,13 @@ def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
     acts.open_example(page, "hiring")
     address = page.url.partition("?")[2]
     for scheme, name in [("light", name) for name in PAGES] + [("dark", "groups"), ("dark", PAGES[0])]:
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.goto(Served(server.url, server.pid).page(name, address))
+        link = page.locator(f'a[href$="/{name}"]').first
+        if scheme == "light" and name != PAGES[0] and link.is_visible():  # as a visitor comes there
+            with acts.answered(page):
+                link.click()
+        else:
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.goto(Served(server.url, server.pid).page(name, address))
         page.wait_for_selector("h1", timeout=acts.SLOW)
         acts.settle(page)
         if name == "groups" and scheme == "light":

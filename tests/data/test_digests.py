@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from hashlib import file_digest
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from audits.data import DataSpec, build_data
 from audits.data.digests import frame_digest, plain_digest
+from audits.runs import digests as files
 
 FRAME = pd.DataFrame(
     {
@@ -112,3 +115,34 @@ def test_texts_are_told_apart(one: list, other: list):
     same = [each or None if each is None else each for each in one] == other
     digests = [frame_digest(pd.DataFrame({"x": pd.array(each, dtype="str")})) for each in (one, other)]
     assert (digests[0] == digests[1]) == same
+
+
+def test_a_file_at_rest_is_read_once_and_a_changed_one_again(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv"
+    path.write_text("a\n1\n")
+    reads = []
+    monkeypatch.setattr(files, "_known", {})
+    monkeypatch.setattr(
+        files.hashlib, "file_digest", lambda file, name: reads.append(file.name) or file_digest(file, name)
+    )
+
+    def digest():
+        return files.path_digest(path, "data.path", path.name)
+
+    first = digest()
+    assert digest() == first  # written a moment ago: another change could bear the same time
+    assert len(reads) == 2
+    monkeypatch.setattr(files, "_AT_REST", -1)
+    assert digest() == digest() == first
+    assert len(reads) == 3
+    known = files.known_files([path, tmp_path])
+    assert list(known.values()) == [first]
+    monkeypatch.setattr(files, "_known", {})
+    files.know_files(known)
+    assert digest() == first
+    assert len(reads) == 3
+    told = path.stat()
+    path.write_text("a\n2\n")  # as long, and its time set back
+    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+    assert digest() != first
+    assert len(reads) == 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.flipset.checking import rate_allowance
+from audits.flipset.counterparts.checking import rate_allowance
 from audits.flipset.figures import maps
 from audits.results import load_result, save_result
 from tests.flipset.conftest import audited, draw_crowd

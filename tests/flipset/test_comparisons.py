@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.samples import arrests, law_school
 from audits.errors import InputError
-from audits.flipset.words import tie_words
+from audits.flipset.words import disagreement, tie_words
 from audits.models import Subject, make_subject, model_spec
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import Rule
@@ -49,6 +50,11 @@ def test_arrests_two_tests_disagree_and_the_reason_is_arrests():
     assert abs(found.difference.value) < 0.03
     assert result.net.value == pytest.approx(-0.28125, abs=0.03)
     assert "passes through prior_arrests" in result.disagreement
+    said = disagreement(result)  # in points, which differences of shares are
+    assert "passes through prior_arrests" in said
+    assert re.search(
+        r"decided alike \(they differ by \d\.\d points\).* differ by (2[6-9]|3[01])\.\d points\.", said
+    )
 
 
 def test_no_disagreement_where_the_group_itself_is_read():
@@ -155,7 +161,7 @@ def test_counts_are_cut_into_parts_as_their_people_are():
 
 
 def test_ties_that_could_not_be_worked_out_are_said(monkeypatch):
-    from audits.flipset import checking as ties
+    from audits.flipset.counterparts import checking as ties
 
     monkeypatch.setattr(ties, "_MOST_PAIRS", 10)
     result = audited(draw_crowd(20, 20), source=A, target=B, permutations=0)

@@ -10,8 +10,7 @@ from scipy.stats import ks_2samp
 from audits.data import build_data, data_spec
 from audits.data.selecting import selected_rows
 from audits.drawing.style import alt_text
-from audits.flipset.bars import bar_names, bars_of, crossed, in_bar
-from audits.flipset.describing import marginals
+from audits.flipset.comparing.flipped import bar_names, bars_of, crossed, in_bar, marginals
 from audits.flipset.figures import pairs
 from audits.flipset.figures.bars import bar_rules
 from tests.flipset.conftest import audited, subject_of

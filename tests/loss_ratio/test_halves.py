@@ -8,7 +8,7 @@ import pytest
 from audits.data import FeatureSpace
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.halves import halves_of, learn_on_halves, told_by
+from audits.loss_ratio.metrics.halves import halves_of, learn_on_halves, told_by
 from audits.models.subspaces import attribute_directions, category_units
 from audits.stats import INSUFFICIENT
 from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, told_of

@@ -16,10 +16,10 @@ from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.exhibits import section as loss_ratio_section
-from audits.loss_ratio.flow import step_sizes
-from audits.loss_ratio.heat_map import linear_ratios, turned
-from audits.loss_ratio.metrics import Metrics, projection_metric
-from audits.loss_ratio.testing import turned_metrics
+from audits.loss_ratio.metrics.distances import Metrics, projection_metric
+from audits.loss_ratio.moving.flow import step_sizes
+from audits.loss_ratio.testing.heat_map import linear_ratios, turned
+from audits.loss_ratio.testing.moved import turned_metrics
 from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import logits_over
 from audits.results import load_result, save_result
@@ -271,7 +271,7 @@ def test_a_metric_that_is_off_against_the_linear_case_by_hand(make, make_people,
 
 
 def test_any_model_and_any_directions_can_be_turned(make, make_people):
-    subject = make(make_people(200), {"train": "forest"}, features=("hair", "skill", "job"))
+    subject = make(make_people(200), {"train": "boosting"}, features=("hair", "skill", "job"))
     asked = {"towards": {"skill": 1.0, "job=cook": -1.0}, "angles": [0, 15]}
     options = build(LossRatioOptions, {"steps": 5, "misspecified": asked}, "loss_ratio")
     rows = loss_ratio(subject, options).misspecified

@@ -16,9 +16,9 @@ from audits.data import DataSpec, FeatureSpace, build_data, data_spec
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio.exhibits import section as loss_ratio_section
-from audits.loss_ratio.metrics import projection_metric
-from audits.loss_ratio.search import black_box_flow
-from audits.loss_ratio.targets import target_of
+from audits.loss_ratio.metrics.distances import projection_metric
+from audits.loss_ratio.moving.search import black_box_flow
+from audits.loss_ratio.moving.targets import target_of
 from audits.models import Subject, make_subject, model_spec
 from audits.results import load_result, save_result
 
@@ -247,7 +247,7 @@ def test_results_of_classes_survive_their_file_and_are_reported(tmp_path):
     assert loss_ratio_section(result).exhibits
 
 
-@pytest.mark.parametrize("kind", ["logistic", "forest"])
+@pytest.mark.parametrize("kind", ["logistic", "boosting"])
 def test_squared_errors_have_fewer_steps_unless_told(kind):
     subject = subject_of(kind, PAY)
     result = loss_ratio(subject, LossRatioOptions(**HAIR))

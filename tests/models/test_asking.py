@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from audits.data import build_data, data_spec
+from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.asking import what_if
@@ -107,6 +108,25 @@ def test_the_most_similar_person_of_a_group_is_the_nearest_by_all_features(subje
         own = subject.space.encode(subject.data.frame.loc[[row]].assign(income=income))
         far = [float(np.abs(subject.space.encode(theirs.iloc[[k]]) - own).sum()) for k in range(len(theirs))]
         assert math.isclose(min(far), far[list(theirs.index).index(answer["nearest"][side])])
+
+
+def test_what_is_left_to_change_is_where_the_nearest_accepted_person_differs(subject):
+    data, decided = subject.data, subject.decisions
+    row = data.frame.index[int(np.flatnonzero(~decided)[0])]
+    towards = ["income", "job"]
+    answer = what_if(subject, row, {}, towards=towards)["accepted"]["before"]
+    theirs = data.frame[decided]
+    far = np.abs(subject.space.encode(theirs) - subject.space.encode(data.frame.loc[[row]])).sum(axis=1)
+    assert answer["row"] == theirs.index[int(far.argmin())]
+    told = {name: (mine, other) for name, mine, other in answer["differs"]}
+    for name in towards:
+        mine, other = (text_of(data.frame.loc[each, name]) for each in (row, answer["row"]))
+        assert told.get(name) == (None if mine == other else (mine, other))
+    # with that person's values nothing is left
+    same = {name: data.frame.loc[answer["row"], name] for name in towards}
+    same = {name: value if name == "income" else text_of(value) for name, value in same.items()}
+    after = what_if(subject, row, same, towards=towards)["accepted"]["after"]
+    assert after["row"] != answer["row"] or after["differs"] == []
 
 
 @pytest.mark.parametrize(

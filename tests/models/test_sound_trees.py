@@ -11,7 +11,7 @@ import pytest
 
 from audits.errors import InputError
 from audits.models.native.lightgbm_file import open_lightgbm
-from audits.models.native.sound import check_lightgbm, check_xgboost
+from audits.models.native.sound import check_lightgbm, check_nesting, check_xgboost
 from audits.models.native.xgboost_file import open_xgboost
 
 lightgbm = pytest.importorskip("lightgbm")
@@ -132,3 +132,41 @@ def test_trees_of_lightgbm_that_lead_nowhere_are_refused(tmp_path, old, new, sai
     path.write_text(re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", text, flags=re.MULTILINE))
     with pytest.raises(InputError, match=f"cannot be loaded by lightgbm: tree 0 .*{said}"):
         open_lightgbm(path)
+
+
+def _told(length: int) -> bytes:
+    return b"L" + length.to_bytes(8, "big", signed=True)
+
+
+_NAMED = b"{" + _told(1) + b"a"
+_NUMBERS = b"[$d#" + _told(3) + b"\0" * 12
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (_NAMED + b"[" * 1_000_000, "levels"),
+        (b"{" + (_told(1) + b"a{") * 100_000, "levels"),
+        (_NAMED + (b"[#" + _told(1)) * 100_000, "levels"),
+        (_NAMED + b"[$d#" + _told(2**60) + b"}", "longer than the file"),
+        (_NAMED + b"[$d#" + _told(-1) + b"}", "longer than the file"),
+        (_NAMED + b"S" + _told(500) + b"x}", "longer than the file"),
+        (_NAMED + b"[$[#" + _told(1) + b"}", "no length"),
+        (_NAMED + b"[#" + _told(2) + b"TQ}", "not whole"),
+        (_NAMED + b"T", "longer than the file"),
+    ],
+)
+def test_ubjson_that_xgboost_would_follow_beyond_its_end_is_refused(tmp_path, content, said):
+    path = tmp_path / "model.ubj"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        open_xgboost(path)
+
+
+def test_ubjson_as_xgboost_writes_it_passes_whatever_its_numbers_look_like(tmp_path):
+    check_nesting(_NAMED + _NUMBERS + _told(1) + b"b[#" + _told(2) + b"TZ" + _told(1) + b"c[i\1]}")
+    brackets = b"[$d#" + _told(1000) + b"[{[{" * 1000  # numbers, not levels
+    check_nesting(_NAMED + brackets + b"}")
+    path = tmp_path / "model.ubj"
+    boost(many=True).save_model(path)
+    assert open_xgboost(path).features

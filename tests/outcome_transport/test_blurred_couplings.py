@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audits.errors import InputError
-from audits.outcome_transport.matching import match_outcomes
+from audits.outcome_transport.matching.outcomes import match_outcomes
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import QUICK, A, B, flows_of, three_classes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import audits.outcome_transport.ties as module
-from audits.outcome_transport.ties import extreme
+import audits.outcome_transport.matching.ties as module
+from audits.outcome_transport.matching.ties import extreme
 
 
 @pytest.mark.parametrize("at_a_time", [1 << 18, 40])

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from audits.data import DataSpec, LabelCut, build_data
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
-from audits.outcome_transport.policies import equal_opportunity
+from audits.outcome_transport.comparison.policies import equal_opportunity
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec

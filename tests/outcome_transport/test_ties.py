@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from audits.outcome_transport.comparison import Side
-from audits.outcome_transport.group_bias import group_list, measure, tie_ranges
-from audits.outcome_transport.matching import match_outcomes
-from audits.outcome_transport.ties import flow_extremes, optimal_face, ragged
+from audits.outcome_transport.bias.groups import group_list, measure, tie_ranges
+from audits.outcome_transport.comparison.sides import Side
+from audits.outcome_transport.matching.outcomes import match_outcomes
+from audits.outcome_transport.matching.ties import flow_extremes, optimal_face, ragged
 from tests.outcome_transport.conftest import lp_range
 
 
@@ -198,7 +198,7 @@ def test_what_solvers_return_lies_in_the_range(seed):
 
 
 def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
-    import audits.outcome_transport.group_bias as module
+    import audits.outcome_transport.bias.groups as module
 
     pair = draw(5, 30, 30, 4, "euclidean")
     exact = pair.ranges()
@@ -212,7 +212,7 @@ def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
 @pytest.mark.parametrize("ground", ["euclidean", "squared_euclidean"])
 @pytest.mark.parametrize("seed", range(2))
 def test_large_problems_are_solved_on_some_of_the_pairs(seed, ground, monkeypatch):
-    import audits.outcome_transport.ties as module
+    import audits.outcome_transport.matching.ties as module
 
     pair = draw(seed, 60, 50, 5, ground, weights=True)
     at_once = pair.ranges()

@@ -15,11 +15,13 @@ from audits.progress import silent
 from audits.recourse import RecourseResult
 from audits.recourse.actions import actions_of
 from audits.recourse.audit import _sides
-from audits.recourse.downstream import downstream_of
 from audits.recourse.exhibits import section
 from audits.recourse.options import RecourseOptions
 from audits.recourse.walking import Way
-from audits.recourse.ways import _refitted  # its draws, so that they can be repeated by hand
+from audits.recourse.ways import (
+    _refitted,  # its draws, so that they can be repeated by hand
+    downstream_of,
+)
 from audits.results import load_result, save_result
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 

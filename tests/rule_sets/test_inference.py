@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binom, fisher_exact, norm
 
 from audits.data import load_data
+from audits.data.parsing import data_spec
 from audits.data.samples import loans
-from audits.data.spec import data_spec
 from audits.mining.attributes import End, category, interval
 from audits.mining.cells import count_cells
 from audits.mining.scoring import standardized
@@ -19,7 +19,7 @@ from audits.mining.search import Search
 from audits.mining.sums import GroupSums
 from audits.models import make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.inference import (
+from audits.rule_sets.judging.inference import (
     adjusted,
     confirm,
     critical,

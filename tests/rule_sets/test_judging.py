@@ -7,8 +7,8 @@ import pytest
 
 from audits.mining.cells import memberships
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.inference import first_interval, maxima
-from audits.rule_sets.judging import _times_needed
+from audits.rule_sets.judging.inference import first_interval, maxima
+from audits.rule_sets.judging.verdicts import _times_needed
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_inference import people, searched
 

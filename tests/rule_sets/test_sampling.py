@@ -12,8 +12,8 @@ from audits.mining.perturbing import perturb, perturbable
 from audits.mining.reading import read_attributes
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.ranking import leaders
-from audits.rule_sets.tables import read_attributes_table, read_cells_table
+from audits.rule_sets.ranking.ranked import leaders
+from audits.rule_sets.ranking.tables import read_attributes_table, read_cells_table
 from tests.rule_sets.conftest import crowd
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
 
 import numpy as np
 import pandas as pd
@@ -11,22 +11,14 @@ import pyarrow as pa
 from audits.data.audit_data import AuditData
 from audits.data.building.filters import kept_rows
 from audits.data.building.groups import cut
+from audits.data.building.outcomes import cut_label
 from audits.data.files.typed_tables import convert_typed, without_dictionaries
 from audits.data.frames import with_columns
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import MISSING, as_text
 from audits.errors import InputError
 
-__all__ = ["MoreRows", "columns_of_more", "more_rows", "why_no_more"]
-
-
-@dataclass(frozen=True, eq=False)
-class MoreRows:
-    """Rows of a batch that are audited, with their groups, and how many of the batch are not."""
-
-    frame: pd.DataFrame
-    groups: pd.DataFrame
-    left_out: int
+__all__ = ["columns_of_more", "more_rows", "why_no_more"]
 
 
 def why_no_more(spec: DataSpec) -> str:
@@ -48,10 +40,11 @@ def columns_of_more(spec: DataSpec, features: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys([*features, *spec.protected, *kept, *([label] if label else [])]))
 
 
-def more_rows(batch: pa.RecordBatch, first: int, spec: DataSpec, like: AuditData) -> MoreRows:
+def more_rows(batch: pa.RecordBatch, first: int, spec: DataSpec, like: AuditData) -> AuditData:
     """Return the people of a batch whose first row has the number `first`, as `build_data` would have them.
 
     Nothing is inferred from a batch: kinds and types are those of `like`, groups and levels may be others.
+    Digests and counts of rows stay those of `like`.
 
     Raises
     ------
@@ -69,8 +62,13 @@ def more_rows(batch: pa.RecordBatch, first: int, spec: DataSpec, like: AuditData
         kept &= frame[label].notna().to_numpy()
     if not kept.all():
         frame = frame[kept]
+    y = None
+    if label is not None:
+        outcome = cut_label(frame[label], spec.label) if isinstance(spec.label, LabelCut) else frame[label]
+        y = _among(outcome, like.favorable)
+        frame = with_columns(frame, {str(like.label): outcome})
     groups = pd.DataFrame({name: _group(frame[name], spec) for name in spec.protected}, index=frame.index)
-    return MoreRows(frame, groups, int((~kept).sum()))
+    return dataclasses.replace(like, frame=frame, groups=groups, y=y)
 
 
 def _alike(column: pd.Series, known: pd.Series) -> pd.Series:
@@ -89,7 +87,19 @@ def _alike(column: pd.Series, known: pd.Series) -> pd.Series:
     )
 
 
+def _among(column: pd.Series, values: tuple[object, ...]) -> np.ndarray:
+    """Return which cells are one of `values` by their text (n,); each value is looked at once."""
+    codes, found = pd.factorize(column)
+    wanted = set(as_text(pd.Series(list(values), dtype=column.dtype)))
+    hit = as_text(pd.Series(found)).isin(wanted).to_numpy(dtype=bool)
+    there: np.ndarray = np.append(hit, False)[codes]
+    return there
+
+
 def _group(column: pd.Series, spec: DataSpec) -> pd.Series:
     edges = spec.bins.get(str(column.name))
-    texts = as_text(column) if edges is None else cut(column, edges)
-    return texts.fillna(MISSING)
+    if edges is not None:
+        return cut(column, edges).fillna(MISSING)
+    codes, found = pd.factorize(column)  # each value becomes text once
+    names = as_text(pd.Series(found)).to_numpy(dtype=object)
+    return pd.Series(np.append(names, MISSING)[codes], index=column.index, dtype="str", name=column.name)

@@ -14,7 +14,7 @@ from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import as_text, find_level, near
 from audits.errors import InputError
 
-__all__ = ["MOST_CLASSES", "Outcome", "drop_unlabelled", "favorable_rows"]
+__all__ = ["MOST_CLASSES", "Outcome", "cut_label", "drop_unlabelled", "favorable_rows"]
 
 MOST_CLASSES = 100
 
@@ -79,7 +79,7 @@ def drop_unlabelled(
         label = cut.name
         if label in frame.columns:
             raise InputError("data.label", f"makes a column {label!r} that the data has already")
-        made = _cut(frame[source], cut)
+        made = cut_label(frame[source], cut)
         if made.all() or not made.any():
             low, high = frame[source].min(), frame[source].max()
             rule = f"must have people on both sides of the cut, but {source!r} runs from {low:g} to {high:g}"
@@ -93,7 +93,8 @@ def drop_unlabelled(
     return frame, Outcome(label, tuple(values), levels)
 
 
-def _cut(column: pd.Series, cut: LabelCut) -> pd.Series:
+def cut_label(column: pd.Series, cut: LabelCut) -> pd.Series:
+    """Return on which side of the cut each number lies."""
     if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
         raise InputError("data.label", f"can only cut a column of numbers, not {cut.column!r}")
     if cut.at_least is not None:

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from audits.drawing.selected import people_id, within_edges
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, describe, empty, finish
 from audits.flipset import FlipsetResult
-from audits.flipset.checking import KS_LIMIT
+from audits.flipset.counterparts.checking import KS_LIMIT
 from audits.flipset.figures.flipsets import COLOUR
 from audits.progress import CurvePoint
 from audits.stats.words import count, number

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from itertools import pairwise
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,7 +13,7 @@ from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import GREY, describe, empty, finish, short
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.figures.flipsets import COLOUR, Part
-from audits.flipset.result import Marginal
+from audits.flipset.parts import Marginal
 from audits.stats.words import count, percent
 
 __all__ = ["crossed"]
@@ -20,10 +22,29 @@ _LARGEST = 34.0  # pixels across
 _SIDE_BY_SIDE = 3  # values whose names have room beside each other on a narrow screen
 
 
-def _brief(label: str) -> str:
-    """Write the range of a bar with few letters: ``12k–18.4k``; other values stay."""
+def _brief(label: str, *, whole: bool = False) -> str:
+    """Write the range of a bar with few letters: ``12k–18.4k``; other values stay.
+
+    Bars of `whole` numbers end between two of them, and are named by the numbers in them.
+
+    Examples
+    --------
+    >>> _brief("12000 to 18400"), _brief("7.5 to 9.5", whole=True), _brief("7.5 to 8.5", whole=True)
+    ('12k–18.4k', '8–9', '8')
+    """
     ends = re.fullmatch(r"(-?[\d.,e+]+) to (-?[\d.,e+]+)", label)
-    return f"{short(_plain(ends[1]))}–{short(_plain(ends[2]))}" if ends else label
+    if not ends:
+        return label
+    low, high = _plain(ends[1]), _plain(ends[2])
+    if whole:
+        low, high = math.ceil(low), math.floor(high)
+    return short(low) if low == high else f"{short(low)}–{short(high)}"
+
+
+def _whole(item: Marginal) -> bool:
+    """Whether each bar of a feature holds one whole number."""
+    edges = item.edges or ()
+    return bool(edges) and all(high - low == 1 and low % 1 == 0.5 for low, high in pairwise(edges))
 
 
 def _plain(text: str) -> float:
@@ -36,7 +57,7 @@ def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Part) -> 
     Parameters
     ----------
     table : DataFrame
-        Of `audits.flipset.bars.crossed`.
+        Of `audits.flipset.comparing.flipped.crossed`.
     one, other : Marginal
         The two features, with the bars that were crossed.
     """
@@ -75,16 +96,16 @@ def crossed(table: pd.DataFrame, one: Marginal, other: Marginal, part: Part) -> 
             showlegend=False,
         )
     )
-    for axis, place, values, name in (
-        (figure.update_xaxes, "x", "value", first),
-        (figure.update_yaxes, "y", "other value", second),
+    for axis, place, values, name, whole in (
+        (figure.update_xaxes, "x", "value", first, _whole(one)),
+        (figure.update_yaxes, "y", "other value", second, _whole(other)),
     ):
         ticks = table[[place, values]].drop_duplicates().sort_values(place)
         axis(
             title=describe(name),
             tickmode="array",
             tickvals=ticks[place].tolist(),
-            ticktext=[describe(_brief(label), longest=18) for label in ticks[values]],
+            ticktext=[describe(_brief(label, whole=whole), longest=18) for label in ticks[values]],
             tickangle=-90 if place == "x" and len(ticks) > _SIDE_BY_SIDE else 0,
         )
     densest = table.to_dict("records")[int(table["in the flipset"].argmax())]

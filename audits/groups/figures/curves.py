@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import reaching
 from audits.drawing.selected import people_id, within_edges
 from audits.drawing.style import (
     ACCENT,
@@ -86,20 +87,14 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
             go.Scatter(
                 x=[score for score, _ in shown],
                 y=[rate.value for _, rate in shown],
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [(rate.high or 0) - (rate.value or 0) for _, rate in shown],
-                    "arrayminus": [(rate.value or 0) - (rate.low or 0) for _, rate in shown],
-                    "thickness": 1,
-                },
+                error_y=reaching([rate for _, rate in shown], color=None, thickness=1),
                 mode="lines+markers",
                 line={"color": colour},
                 meta=_by_score(result, row, bins.edges, list(held), bins.n),
                 name=f"{label} ({count(row.n)})",
             )
         )
-    figure.update_xaxes(title="mean favorable score in the bin", range=[0, 1])
+    figure.update_xaxes(title="mean favorable score of a bin", range=[0, 1])
     figure.update_yaxes(title="share with a favorable label", range=[0, 1])
     alt = f"Calibration of {len(rows)} groups of {attribute}; on the dotted line scores mean what they say."
     return finish(figure, height=360, alt=alt)
@@ -113,7 +108,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
     Parameters
     ----------
     table : DataFrame
-        Of `audits.groups.exploring.trade_off`.
+        Of `audits.groups.changing.trade_off`.
     here : (float, float or None)
         Gap in points, and accuracy (or share decided favorably), of the decisions shown.
     """
@@ -139,7 +134,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
                 mode="markers+text",
                 marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
                 text=["you are here"],
-                textposition="middle right",
+                textposition="top center",
                 cliponaxis=False,
                 hovertemplate="shown: gap %{x:.1f} points, %{y:.1f} %<extra></extra>",
                 showlegend=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -11,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from audits.data import group_name
 from audits.drawing.columns import group_parts, rows_in_columns
-from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named
+from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -37,9 +38,12 @@ _BESIDE = 24  # letters of a name that stands beside its row, not above
 _HOVERED = 60  # and where it is pointed at
 LEGEND = 46  # letters of a name in a legend
 _NOT_JUDGED = "without a verdict of its own"
-_TITLE = 14  # letters in a line of a panel's title
+_TITLE, _NARROWEST = 14, 9  # letters in a line of a panel's title
+_PHONE, _LETTER = 356, 7  # pixels: of a figure on a phone, of a letter
 MOST_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
+_Dot = tuple[Estimate, int, str, str]
+"""A rate, the place of its row, the group's label, and by which terms its people are selected."""
 
 
 def rates(
@@ -77,20 +81,20 @@ def rates(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
+        subplot_titles=_panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     looks: set[str] = set()
     for panel, name in enumerate(names, start=1):
+        of_look: dict[tuple[str, str], list[_Dot]] = defaultdict(list)
         for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
             estimate = row.metric(name)
             if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
                 continue
-            colour, symbol = _mark(row, name)
             looks.add(_said(row, name))
-            figure.add_trace(
-                _rate(estimate, place, label, (colour, symbol), inside.get(row.group, "")), row=1, col=panel
-            )
+            of_look[_mark(row, name)].append((estimate, place, label, inside.get(row.group, "")))
+        for look, dots in of_look.items():
+            figure.add_trace(_rates(dots, look), row=1, col=panel)
         if name == "selection_rate":
             best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
             figure.add_vline(
@@ -109,26 +113,24 @@ def rates(
     return _laid_out(figure, len(rows), pitch, alt)
 
 
-def _rate(estimate: Estimate, place: int, label: str, look: tuple[str, str], people: str) -> go.Scatter:
-    """A dot with its interval, in per cent; `people` says whom a click on it selects."""
+def _rates(dots: Sequence[_Dot], look: tuple[str, str]) -> go.Scatter:
+    """Dots of one look with their intervals, in per cent; a click on one selects its people."""
     colour, symbol = look
-    value, low, high = (100 * (end or 0.0) for end in (estimate.value, estimate.low, estimate.high))
+    estimates, places, labels, people = zip(*dots, strict=True)
+    frame = pd.DataFrame([(each.value, each.low, each.high) for each in estimates], columns=[*"vlh"])
     return go.Scatter(
-        x=[value],
-        y=[place],
+        x=(100 * frame["v"]).tolist(),
+        y=list(places),
         mode="markers",
         marker={"color": colour, "size": 9, "symbol": symbol, "line": {"color": colour, "width": 1.5}},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [high - value],
-            "arrayminus": [value - low],
-            "thickness": 1.8,
-            "width": 0,
-        },
-        meta=[people],
-        hovertemplate=f"{percent(estimate.value, estimate.n)} of {count(estimate.n)}"
-        f"<br>{estimate.method}<extra>{label}</extra>",
+        error_x=_reach(frame["v"], frame["l"], frame["h"], 1.8),
+        meta=list(people),
+        customdata=[
+            [percent(each.value, each.n), count(each.n), each.method, label]
+            for each, label in zip(estimates, labels, strict=True)
+        ],
+        hovertemplate="%{customdata[0]} of %{customdata[1]}<br>%{customdata[2]}"
+        "<extra>%{customdata[3]}</extra>",
         showlegend=False,
     )
 
@@ -199,7 +201,7 @@ def differences(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(METRICS[name].words, _TITLE) for name in names],
+        subplot_titles=_panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     labels = [describe(row.group, longest=_HOVERED) for row in rows]
@@ -243,7 +245,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
         cols=len(panels),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(name, _TITLE) for name in panels],
+        subplot_titles=_panel_titles(panels, groups),
     )
     for panel, name in enumerate(panels, start=1):
         part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
@@ -358,7 +360,7 @@ def beside(
         cols=len(panels),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[wrapped(name, _TITLE) for name in panels],
+        subplot_titles=_panel_titles(panels, groups),
     )
     for panel, name in enumerate(panels, start=1):
         part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
@@ -404,14 +406,13 @@ def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
         y=[place for place, _ in part],
         mode="markers",
         marker={"color": colour, "symbol": symbol, "size": 9, "line": {"color": colour, "width": 1.5}},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [high - value for _, value, high in ends],
-            "arrayminus": [value - low for low, value, _ in ends],
-            "thickness": 1.8,
-            "width": 0,
-        },
+        error_x=whiskers(
+            [value for _, value, _ in ends],
+            [(low, high) for low, _, high in ends],
+            color=None,
+            thickness=1.8,
+            width=0,
+        ),
         customdata=[[f"{gap.verdict}<br>{gap.estimate.method}", labels[place]] for place, gap in part],
         hovertemplate="%{x:.1f} points<br>%{customdata[0]}<extra>%{customdata[1]}</extra>",
         showlegend=False,
@@ -440,6 +441,8 @@ def _named_rows(
 ) -> int:
     """Name the rows by group: beside the panels where names are short, else above the marks in columns."""
     labels = [f"{describe(group)}{' (reference)' if group == reference else ''}" for group, _ in groups]
+    if max(map(len, labels)) > _BESIDE:  # its diamond tells the reference, too
+        labels = [describe(group) for group, _ in groups]
     if max(map(len, labels)) <= _BESIDE:
         return rows_named(figure, labels, beside=_BESIDE)
     split = [group_parts(attribute, group) for group, _ in groups]
@@ -453,13 +456,25 @@ def _named_rows(
     return rows_in_columns(figure, rows, [*heads, "people"])
 
 
+def _panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
+    """Break the panels' titles into lines that fit above them on a narrow screen, beside the rows' names."""
+    longest = max((len(describe(group)) for group in groups), default=0)
+    room = _PHONE - (14 + _LETTER * longest if longest <= _BESIDE else 8)
+    letters = int(room / max(len(panels), 1) / _LETTER)
+    return [wrapped(words, min(max(letters, _NARROWEST), _TITLE)) for words in panels]
+
+
 def _laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
     """Finish a figure of one row a group: its legend above the titles of the panels."""
     height = 170 + pitch * (rows + (pitch > 30))  # names above the marks have a head
     labels = [text for text in figure.layout.yaxis.ticktext or () if text]
-    left = 14 + 7 * max(map(len, labels)) if labels else 8  # before their font has come
-    return finish(figure, height=height, alt=alt).update_layout(
-        margin={"l": left, "r": 12, "t": 84, "b": 8}, legend={"y": 1.0 + 46 / (height - 140)}
+    left = 14 + _LETTER * max(map(len, labels)) if labels else 8  # before their font has come
+    lines = max(
+        (note.text.count("<br>") + 1 for note in figure.layout.annotations if note.y == 1.0), default=1
+    )
+    above = 12 + 17 * lines
+    return finish(figure, height=height + above - 46, alt=alt).update_layout(
+        margin={"l": left, "r": 12, "t": 38 + above, "b": 8}, legend={"y": 1.0 + above / (height - 140)}
     )
 
 

@@ -17,19 +17,88 @@ __all__ = ["check_lightgbm", "check_nesting", "check_xgboost"]
 
 _DEEPEST = 500
 _MOST_CATEGORIES = 1 << 24
+_MOST_VALUES = 5_000_000
+# what UBJSON opens without saying how much follows, what ends it, and the bytes of its plain values
+_OPEN = {b"[": -1, b"{": -2}
+_END = {-1: b"]", -2: b"}"}
+_WIDTHS = {
+    **dict.fromkeys((b"Z", b"T", b"F"), 0),
+    **dict.fromkeys((b"i", b"U", b"C"), 1),
+    **{b"I": 2, b"l": 4, b"d": 4, b"L": 8, b"D": 8},
+}
 _QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BLOCK = re.compile(r"^Tree=", re.MULTILINE)
 _MISSING = "is not whole"
 
 
 def check_nesting(content: bytes) -> None:
-    """Raise `ValueError` for JSON with more levels than any model has: XGBoost's own reader overflows."""
+    """Raise `ValueError` for JSON or UBJSON that XGBoost's own reader would overflow at, or read beyond.
+
+    It calls itself for each level, of which no model has many; in UBJSON it believes what lists and texts say
+    of their lengths.
+    """
+    if content[:1] == b"{" and content[1:2].isalpha():
+        _check_binary(content)
+        return
     if content.lstrip()[:1] != b"{":
         return
     marks = np.frombuffer(_QUOTED.sub(b"", content), dtype=np.uint8)
     opened = np.isin(marks, list(b"[{")).astype(np.int8) - np.isin(marks, list(b"]}")).astype(np.int8)
     if opened.cumsum(dtype=np.int64).max(initial=0) > _DEEPEST:
         raise ValueError(f"it has more than {_DEEPEST} levels")
+
+
+def _check_binary(content: bytes) -> None:
+    """Walk through UBJSON as XGBoost reads it, without calling oneself."""
+    at, left, values = 0, [1], 0  # values still to come: at the top, then of each list; one of _OPEN, too
+    while left:
+        if left[-1] == 0:
+            left.pop()
+            continue
+        if left[-1] in _OPEN.values() and content[at : at + 1] == _END[left[-1]]:
+            left.pop()
+            at += 1
+            continue
+        if left[-1] == _OPEN[b"{"]:
+            at = _behind(content, at, 1)  # the name of what follows
+        elif left[-1] > 0:
+            left[-1] -= 1
+        mark, at, values = content[at : at + 1], at + 1, values + 1
+        if values > _MOST_VALUES:
+            raise ValueError(f"it has more than {_MOST_VALUES:,} values outside of lists of numbers")
+        if mark == b"[" and content[at : at + 1] == b"$":
+            kind, at = content[at + 1 : at + 2], at + 3
+            if content[at - 1 : at] != b"#" or not _WIDTHS.get(kind):
+                raise ValueError("a list in it has no length")
+            at = _behind(content, at, _WIDTHS[kind])
+        elif mark == b"[" and content[at : at + 1] == b"#":
+            left.append(_length(content, at + 1))
+            at += 10
+        elif mark in _OPEN:
+            left.append(_OPEN[mark])
+        elif mark == b"S":
+            at = _behind(content, at, 1)
+        elif mark in _WIDTHS:
+            at += _WIDTHS[mark]
+        else:
+            raise ValueError("it is not whole")
+        if len(left) > _DEEPEST:
+            raise ValueError(f"it has more than {_DEEPEST} levels")
+
+
+def _length(content: bytes, at: int) -> int:
+    length = int.from_bytes(content[at + 1 : at + 9], "big", signed=True)
+    if content[at : at + 1] != b"L" or not 0 <= length <= len(content) - at - 9:
+        raise ValueError("something in it is longer than the file")
+    return length
+
+
+def _behind(content: bytes, at: int, width: int) -> int:
+    """Return the place behind a length and what is so long, in units of `width` bytes."""
+    end = at + 9 + width * _length(content, at)
+    if end > len(content):
+        raise ValueError("something in it is longer than the file")
+    return end
 
 
 def check_xgboost(content: bytes) -> None:

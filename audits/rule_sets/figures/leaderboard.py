@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, dot, named
+from audits.drawing.marks import box, dot, named, reaching
 from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
@@ -33,6 +34,7 @@ __all__ = [
 _COLOUR = {"harmed": CONTRAST, "advantaged": ACCENT}
 _WORDS = {"harmed": "favorable less often", "advantaged": "favorable more often"}
 _MOST_POINTS = 2000
+_CLEAR = 0.16  # of an axis: what a number written along it takes on a narrow screen
 
 
 def leaderboard(
@@ -59,19 +61,7 @@ def leaderboard(
                     "color": [_COLOUR[direction] if row.verdict == EVIDENCE else "white" for _, row in part],
                     "line": {"color": _COLOUR[direction], "width": 1.5},
                 },
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [
-                        100 * (row.score.high or 0.0) - x for (_, row), x in zip(part, scores, strict=True)
-                    ],
-                    "arrayminus": [
-                        x - 100 * (row.score.low or 0.0) for (_, row), x in zip(part, scores, strict=True)
-                    ],
-                    "color": INK,
-                    "thickness": 1.4,
-                    "width": 3,
-                },
+                error_x=reaching([row.score for _, row in part], 100.0, width=3),
                 customdata=[_hover(row) for _, row in part],
                 meta=[people_id({"run": "", "rule": row.number}) for _, row in part],
                 hovertemplate="%{customdata}<extra></extra>",
@@ -140,20 +130,7 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
                 "color": [ACCENT if row.verdict == EVIDENCE else "white" for row in shown],
                 "line": {"color": ACCENT, "width": 1.5},
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [
-                    0.0 if row.difference.high is None else 100 * row.difference.high - value
-                    for row, value in zip(shown, values, strict=True)
-                ],
-                "arrayminus": [
-                    0.0 if row.difference.low is None else value - 100 * row.difference.low
-                    for row, value in zip(shown, values, strict=True)
-                ],
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([row.difference for row in shown], 100.0),
             customdata=[[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
             meta=[people_id({"run": "", "rules": row.rule_set}) for row in shown],
             hovertemplate="%{y}: %{x:.1f} points<br>%{customdata[0]:,} texts, %{customdata[1]} hold them"
@@ -266,7 +243,8 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
         "else, largest "
         f"for {worst['attribute']} {worst['level']} ({number(100 * worst['difference'])} points)."
     )
-    return finish(figure, height=460, alt=alt)
+    # a letter smaller than these is not read: the segment's name is told where it is pointed at
+    return finish(figure, height=460, alt=alt).update_layout(uniformtext={"minsize": 10, "mode": "hide"})
 
 
 def sweep(result: RuleSetsResult) -> go.Figure:
@@ -279,18 +257,29 @@ def sweep(result: RuleSetsResult) -> go.Figure:
             x=[100 * row.support for row in shown],
             y=[100 * (row.score or 0.0) for row in shown],
             mode="lines+markers+text",
-            text=[f"{row.n_frequent:,}" for row in shown],
-            textposition="top right",
+            text=_apart([100 * row.support for row in shown], [f"{row.n_frequent:,}" for row in shown]),
+            textposition="top center",
             cliponaxis=False,
             line={"color": ACCENT},
             customdata=[describe(row.rule_set or "", longest=120) for row in shown],
             hovertemplate="%{customdata}<br>%{y:.1f} points at support %{x} %<extra></extra>",
         )
     )
-    figure.update_xaxes(title="support threshold (%); labels: rule sets that reach it", rangemode="tozero")
+    ends = [0.0, 1.08 * max(100 * row.support for row in shown)]
+    figure.update_xaxes(title="support threshold (%); labels: rule sets that reach it", range=ends)
     largest = max(100 * (row.score or 0.0) for row in shown)
     figure.update_yaxes(title="largest score (points)", range=[0, 1.2 * max(largest, 1.0)])
     alt = "Largest score against the support threshold: " + ", ".join(
         f"{100 * row.support:g} % gives {number(100 * (row.score or 0.0))} points" for row in shown
     )
     return finish(figure, height=300, alt=alt + ".")
+
+
+def _apart(places: list[float], texts: list[str]) -> list[str]:
+    """Return texts at places along an axis, those left out that would lie over the one before them."""
+    kept, last = [], -math.inf
+    for place, text in zip(places, texts, strict=True):
+        clear = place - last >= _CLEAR * max(places)
+        kept.append(text if clear else "")
+        last = place if clear else last
+    return kept

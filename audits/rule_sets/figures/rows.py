@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import reaching, whiskers
 from audits.drawing.selected import people_id
-from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
+from audits.drawing.style import ACCENT, CONTRAST, INK, annotate, describe, empty, finish
 from audits.rule_sets import RuleSetsResult
 from audits.stats.words import count, number, people
 
@@ -28,17 +29,15 @@ def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = 
         else:
             part.append(size)
     pitch = BAR + 12 + 18 * max(map(len, lines))
-    for place, part in enumerate(lines):
-        figure.add_annotation(
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=place + 0.5 * BAR / pitch,
-            yanchor="bottom",
-            text="<br>".join(describe(line, longest=_LINE) for line in part),
-            align="left",
-            showarrow=False,
-        )
+    row = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    texts = ["<br>".join(describe(line, longest=_LINE) for line in part) for part in lines]
+    annotate(
+        figure,
+        [
+            {**row, "showarrow": False, "y": place + 0.5 * BAR / pitch, "text": text}
+            for place, text in enumerate(texts)
+        ],
+    )
     figure.update_traces(width=BAR / pitch, selector={"type": "bar"})
     figure.update_yaxes(
         showticklabels=False, showgrid=False, zeroline=False, range=[-BAR / pitch, len(lines) - 0.2]
@@ -55,14 +54,9 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
             y=list(range(len(shown))),
             mode="markers",
             marker={"color": [INK if step == "this group" else ACCENT for step in shown["step"]], "size": 9},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": 100 * (shown["high"] - shown["difference"]),
-                "arrayminus": 100 * (shown["difference"] - shown["low"]),
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=whiskers(
+                100 * shown["difference"], zip(100 * shown["low"], 100 * shown["high"], strict=True)
+            ),
             customdata=[
                 f"{describe(words, longest=120)}<br>{people(n)}"
                 for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
@@ -134,16 +128,7 @@ def comparisons(result: RuleSetsResult) -> go.Figure:
             y=list(range(len(shown))),
             mode="markers",
             marker={"color": INK, "size": 9},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [100 * (each.high or 0.0) - x for (*_, each), x in zip(shown, scores, strict=True)],
-                "arrayminus": [
-                    x - 100 * (each.low or 0.0) for (*_, each), x in zip(shown, scores, strict=True)
-                ],
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([each for *_, each in shown], 100.0),
             customdata=[describe(each.method, longest=120) for *_, each in shown],
             hovertemplate="%{x:.1f} points<br>%{customdata}<extra></extra>",
         )

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed
-from audits.runs.digests import digest_of
+from audits.runs.digests import digest_of, known_files
 from audits.runs.executing.handle import Run, RunError
 from audits.runs.executing.inline import InlineExecutor
 from audits.runs.executing.process import WorkerProcess, can_fork
@@ -106,6 +106,7 @@ class _Job:
             "spec": spec.to_dict(),
             "base_dir": str(spec.base_dir),
             "digests": digests,
+            "known": known_files([path for _, _, path in spec.paths()]),
             "partial": str(self.partial),
             "folder": str(self.folder),
             "plan": plan,

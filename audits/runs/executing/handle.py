@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
+from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
 from audits.progress import CurvePoint
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class RunError:
                 details,
             )
         if isinstance(error, ModuleNotFoundError) and error.name:
-            needs = f"The run needs the package {error.name!r}, which is not installed here"
+            needs = f"The run needs {called(error.name)}, which is not installed here"
             return cls("failed", f"{needs}; {how_to_install(error.name)}.", details)
         message = " ".join(str(error).split()).rstrip(".") or "no message"
         return cls("failed", f"The run failed ({type(error).__name__}: {message}).", details)

@@ -29,6 +29,7 @@ from typing import Any
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing import sandbox
+from audits.runs.executing.scratch import scratch
 
 __all__ = ["Child", "LimitReached", "Nursery", "serve_questions"]
 
@@ -40,6 +41,7 @@ _START_SECONDS = 60.0
 _OVER_MEMORY = 86  # exit status of a child that got no memory
 _SPARE = 64 << 20  # what a process may have beside what the kernel counts, before it is ended
 _MOST_MESSAGE = 60_000
+_GIVES_WAY = 2  # to the pages; runs give way further
 
 Answering = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -183,7 +185,7 @@ class Nursery:
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
         self._children: dict[str, Child] = {}
-        self._shared = 0
+        self._shared, self._folder = 0, ""
         self._warm = threading.Event()
 
     def child(self, *, memory: int, reads: Sequence[Path] = ()) -> Child:
@@ -246,7 +248,7 @@ class Nursery:
                 "Files of strangers are read only where processes can be limited: on Linux or macOS."
             )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        folder = tempfile.gettempdir()
+        folder = self._folder = tempfile.mkdtemp(prefix="nursery-", dir=scratch())
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with theirs:
             self._process = subprocess.Popen(
@@ -274,6 +276,7 @@ class Nursery:
                 self._orders.shutdown(socket.SHUT_RDWR)
             self._orders.close()
         self._process, self._orders = None, None
+        shutil.rmtree(self._folder, ignore_errors=True)  # what forks is killed, and tidies nothing up
         self._warm.clear()
         for child in self._children.values():
             child.ended({})
@@ -334,7 +337,7 @@ class _Forker:
             if pid is not None:
                 os.kill(pid, signal.SIGKILL)
             return
-        folder = tempfile.mkdtemp(prefix="evenhand-read-")
+        folder = tempfile.mkdtemp(prefix="read-")
         pid = os.fork()
         if pid == 0:
             status = 1
@@ -370,6 +373,7 @@ def _live(line: int, order: dict[str, Any], folder: str, answer: Answering) -> i
     """Be a child: give up all that is not needed, then answer until nobody asks any more."""
     sandbox.die_with_parent()
     sandbox.fresh_score()
+    sandbox.give_way(_GIVES_WAY)
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder)
     tempfile.tempdir = folder

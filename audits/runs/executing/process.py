@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from audits.runs.executing import system, worker
 from audits.runs.executing.sandbox import environment
+from audits.runs.executing.scratch import scratch
 from audits.runs.executing.threads import THREAD_VARIABLES, thread_count
 
 __all__ = ["WorkerProcess", "can_fork"]
@@ -77,7 +78,7 @@ class WorkerProcess:
         words += ["--plugin", plugin] if plugin else []
         words += ["--memory", str(memory)] if memory else []
         words += ["--network"] if network else []
-        self._folder = Path(tempfile.mkdtemp(prefix="evenhand-work-"))  # its home, and gone with it
+        self._folder = Path(tempfile.mkdtemp(prefix="work-", dir=scratch()))  # its home, and gone with it
         start = _Forked if forked else subprocess.Popen
         self._process: Any = start(
             [sys.executable, "-m", module, *words],

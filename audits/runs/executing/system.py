@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 try:
@@ -24,6 +24,7 @@ except ImportError:  # Windows
 
 __all__ = [
     "HAS_LOCKS",
+    "alone",
     "copy_of_pipes",
     "end_group",
     "goes_on",
@@ -48,6 +49,17 @@ def lock(file: int, *, wait: bool) -> None:
     """
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold the lock on a file of no other use, made if absent, so that nobody else changes what it guards."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        lock(file, wait=True)
+        yield
+    finally:
+        os.close(file)
 
 
 def is_locked(file: int) -> bool:

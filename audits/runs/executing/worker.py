@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from audits.errors import RunCancelled
 from audits.progress import CurvePoint, Progress
-from audits.runs.executing.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score
+from audits.runs.executing.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score, give_way
 
 __all__ = ["die_with_parent", "main", "private_pipes"]
 
@@ -41,6 +41,7 @@ _PRELOADED = (
 )
 _REPORT_SECONDS = 0.05
 _LARGEST_FILE = 4 << 30
+_GIVES_WAY = 5  # to the pages, and to what is read for them
 
 
 class Worker:
@@ -123,6 +124,7 @@ class _Reporter:
 
 
 def _carry_out(job: dict[str, Any], progress: Progress) -> None:
+    from audits.runs.digests import know_files
     from audits.runs.execute import execute
     from audits.runs.executing.threads import thread_count
     from audits.runs.keeping.store import commit
@@ -130,6 +132,7 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
 
     if job.get("seconds"):
         allow_seconds(int(job["seconds"] * thread_count()) + 1)
+    know_files(job.get("known") or {})
     spec = parse_spec(job["spec"], Path(job["base_dir"]))
     result = execute(spec, digests=job["digests"], progress=progress)
     partial = Path(job["partial"])
@@ -183,6 +186,8 @@ def _give_up(memory: int | None, network: bool) -> None:
         Bounds(memory or unlimited, open_files=1024, file_bytes=_LARGEST_FILE, network=network, programs=True)
     )
     fresh_score()
+    if memory:  # a server's: its pages come first
+        give_way(_GIVES_WAY)
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
+from audits.runs.executing import system
 from audits.runs.keeping.database import database
 from audits.runs.keeping.rewriting import Rewriter
 from audits.runs.keeping.saved import SavedRun, SavedRuns
@@ -169,10 +170,12 @@ def _paths(run: SavedRun) -> list[Path]:
 
 def _forget_run(space: Path, key: str) -> None:
     path = space / "runs.json"
-    with contextlib.suppress(FileNotFoundError, ValueError):
+    with contextlib.suppress(FileNotFoundError, ValueError), system.alone(path.with_suffix(".lock")):
         runs = json.loads(path.read_text(encoding="utf-8"))
         kept = [run for run in runs if run.get("key") != key]
-        path.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+        partial.replace(path)
 
 
 def _measured(person: str, base: Path | None, look: bool) -> int:

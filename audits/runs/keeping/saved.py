@@ -23,6 +23,7 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executing.processes import goes_on, this_process
+from audits.runs.executing.scratch import scratch
 from audits.runs.keeping.artefacts import Artefacts, KeptFile
 from audits.runs.keeping.database import Database, database, is_unreachable
 from audits.runs.keeping.entry import (
@@ -295,7 +296,7 @@ class SavedRuns:
         """
         from audits.runs.result import RunResult
 
-        with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
+        with tempfile.TemporaryDirectory(dir=scratch()) as folder:
             self.export(identity, Path(folder), owner)
             return RunResult.load(Path(folder))
 

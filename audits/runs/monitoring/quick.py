@@ -1,8 +1,9 @@
 """Trees that a monitor carries along, asked without a frame of every copy: the same numbers, sooner.
 
-`audits.sensitivity.blackbox` makes a frame of every moved copy of a person. Most of what that takes for one
-person is not the model's: here each column knows beforehand what its values become in the matrix that trees
-read, and copies are made there. Columns of which that cannot be said (dates, ranks) leave all to `blackbox`.
+`audits.sensitivity.measuring.blackbox` makes a frame of every moved copy of a person. Most of what that takes
+for one person is not the model's: here each column knows beforehand what its values become in the matrix that
+trees read, and copies are made there. Columns of which that cannot be said (dates, ranks) leave all to
+`blackbox`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from audits.data.blocks import Block, NumberBlock
 from audits.data.space import FeatureSpace
 from audits.data.values import MISSING, text_of
 from audits.models.trees.plain import PlainTrees, TreeColumn
-from audits.sensitivity.blackbox import _copies, _gradient, _is_moved, _owners, _Standing
-from audits.sensitivity.measuring import Measured, Status
+from audits.sensitivity.measuring.blackbox import _copies, _gradient, _is_moved, _owners, _Standing
+from audits.sensitivity.measuring.gradients import Measured, Status
 from audits.sensitivity.monitor.bundle import MonitorBundle
 from audits.sensitivity.monitor.models import CarriedTrees
 

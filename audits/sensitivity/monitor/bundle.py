@@ -24,7 +24,14 @@ import pandas as pd
 
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
-from audits.sensitivity.measuring import Audited, Measured, Status, exceeds, measure, smoothing_noise
+from audits.sensitivity.measuring.gradients import (
+    Audited,
+    Measured,
+    Status,
+    exceeds,
+    measure,
+    smoothing_noise,
+)
 from audits.sensitivity.monitor.encoding import RowEncoder, columns_of, network_arrays, network_of, tables_of
 from audits.sensitivity.monitor.models import Carried, restore, unpack
 from audits.sensitivity.monitor.profile import Look, Profile

@@ -21,7 +21,7 @@ from audits.data.blocks import Block, LevelBlock, NumberBlock
 from audits.data.values import is_missing, text_of
 from audits.errors import InputError
 from audits.models.networks.dense import BENDS, Dense, Ramps
-from audits.sensitivity.measuring import Audited, Status
+from audits.sensitivity.measuring.gradients import Audited, Status
 
 __all__ = [
     "RowEncoder",

@@ -23,8 +23,8 @@ from audits.data import FeatureSpace
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models.trees.plain import PlainTrees
-from audits.sensitivity.blackbox import Ask, level_counts, measure_blackbox
-from audits.sensitivity.measuring import Measured, Status
+from audits.sensitivity.measuring.blackbox import Ask, level_counts, measure_blackbox
+from audits.sensitivity.measuring.gradients import Measured, Status
 from audits.sensitivity.monitor.encoding import moment_of, restore_space
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Who flips and how they differ, and the same people compared otherwise."""

@@ -1,0 +1,282 @@
+"""Counterparts of everyone, and the flips that they make (Definition 1), in shares where mass splits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from audits.flipset.counterparts.people import Compared
+from audits.progress import Progress
+from audits.stats import draw_counts
+from audits.transport import Coupling, exact_coupling
+from audits.transport.atoms import Atoms
+from audits.transport.maps import TrainingPoint
+
+__all__ = ["Counterparts", "FlipLinks", "Flips", "Invented", "Matched", "atoms", "count_flips", "match"]
+
+
+@dataclass(frozen=True, eq=False)
+class Invented:
+    """Invented people (k): raw features, matched features encoded (k, d), scores and decisions (k,)."""
+
+    frame: pd.DataFrame
+    values: np.ndarray
+    scores: np.ndarray
+    decisions: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """One stratum's source and target atoms (people alike in every feature) and their counterparts.
+
+    Attributes
+    ----------
+    source, target : array of int
+        Positions of the stratum's people in the audited data.
+    source_atom, target_atom : array of int
+        Atom of each of them, into the rows of `x` and `y`.
+    x, y : arrays (K, d), (L, d)
+        Encoded features of the atoms.
+    source_size, target_size : arrays (K,), (L,)
+        People in each atom.
+    there : Counterparts
+        Counterparts of the source atoms.
+    back : Counterparts or None
+        Counterparts of the target atoms; None where the way back was not asked for.
+    cost, slack : float, float or None
+        Mean cost between people and counterparts; how far it can lie above the least, where that is known.
+    method : str
+    curves : dict
+        Training curves of the maps there and back by name, empty for maps without training.
+    composition : float or None
+        Mean cost between people and where they land when mapped there and back again.
+    coupling : Coupling or None
+        The exact coupling with its dual values.
+    """
+
+    value: str
+    source: np.ndarray
+    target: np.ndarray
+    source_atom: np.ndarray
+    target_atom: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    source_size: np.ndarray
+    target_size: np.ndarray
+    there: Counterparts
+    back: Counterparts | None
+    cost: float
+    slack: float | None
+    method: str
+    curves: dict[str, tuple[TrainingPoint, ...]] = field(default_factory=dict)
+    composition: float | None = None
+    coupling: Coupling | None = None
+
+    def mean_by_source(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Weighted mean per source atom (K,) of one value per source person."""
+        return np.bincount(self.source_atom, weights * values, len(self.x)) / self.source_size
+
+    def mean_by_target(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Weighted mean per target atom (L,) of one value per target person."""
+        return np.bincount(self.target_atom, weights * values, len(self.y)) / self.target_size
+
+
+@dataclass(frozen=True, eq=False)
+class Counterparts:
+    """Whom the atoms of one group are compared with.
+
+    Attributes
+    ----------
+    points : array (L, d)
+        Encoded features of the counterparts: the other group's atoms, or invented people.
+    shares : sparse array (K, L)
+        Each atom's counterparts; rows sum to 1.
+    found : array (K,)
+        Share of each atom's people who have a counterpart, in [0, 1]: 1 but for unbalanced transport.
+    weights : array (L,)
+        Share of the other group's people that each of its atoms stands for when counterparts are held
+        against that group; sums to 1.
+    invented : Invented or None
+        The invented people; None where counterparts are real.
+    """
+
+    points: np.ndarray
+    shares: sparse.csr_array
+    found: np.ndarray
+    weights: np.ndarray
+    invented: Invented | None = None
+
+
+def atoms(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows of `encoded` (n, d), in an order of their own, and each row's index among them."""
+    merged = Atoms.merge(encoded, np.ones(len(encoded)))
+    return encoded[merged.first], merged.of
+
+
+def draw_rows(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Row of each of `n` people drawn without replacement; a row stands for `sizes` people."""
+    if (sizes == 1).all():
+        rows = np.arange(len(sizes))
+        return rows if len(rows) <= n else np.sort(rng.choice(rows, n, replace=False))
+    whole = np.maximum(np.rint(sizes), 1)
+    counts = whole.astype(np.int64) if whole.sum() <= n else draw_counts(whole, n, rng)
+    return np.repeat(np.arange(len(sizes)), counts)
+
+
+def match(
+    compared: Compared, value: str, source: np.ndarray, target: np.ndarray, progress: Progress
+) -> Matched:
+    """Match the people at positions `source` with those at `target`, of one stratum, at least total cost."""
+    encoded, sizes = compared.encoded.values, compared.sizes
+    x, source_atom = atoms(encoded[source])
+    y, target_atom = atoms(encoded[target])
+    source_size = np.bincount(source_atom, sizes[source], len(x))
+    target_size = np.bincount(target_atom, sizes[target], len(y))
+    coupling = exact_coupling(
+        x,
+        y,
+        cost=compared.options.cost,
+        a=source_size,
+        b=target_size,
+        feature_weights=compared.encoded.weights,
+        progress=progress,
+    )
+    plan = coupling.plan
+    back = sparse.csr_array(sparse.diags_array(1.0 / plan.sum(0)) @ plan.T)
+    return Matched(
+        value=value,
+        source=source,
+        target=target,
+        source_atom=source_atom,
+        target_atom=target_atom,
+        x=x,
+        y=y,
+        source_size=source_size,
+        target_size=target_size,
+        there=Counterparts(y, coupling.shares(), np.ones(len(x)), target_size / target_size.sum()),
+        back=Counterparts(x, back, np.ones(len(y)), source_size / source_size.sum()),
+        cost=coupling.cost,
+        slack=coupling.slack,
+        method=coupling.method,
+        coupling=coupling,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FlipLinks:
+    """Flipping mass between source atoms and counterparts, in people, and the people who carry it."""
+
+    matched: Matched
+    mass: sparse.coo_array  # (K, L)
+    people: np.ndarray  # (K,) people of the source atom who could flip this way
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Flip shares, source people of all strata in a row (n,), target people likewise (m,).
+
+    Attributes
+    ----------
+    source, target : arrays of int (n,), (m,)
+        Positions in the audited data.
+    positive, negative : arrays (n,)
+        Share of the person's counterparts towards whom the decision flips that way.
+    reach : array (n,)
+        Share of the person's counterparts decided favourably.
+    found : array (n,)
+        Share of the person who has a counterpart: 1 but for unbalanced transport. The rest cannot flip.
+    back_positive, back_negative : arrays (m,) or None
+        The same for target people towards the source.
+    positive_links, negative_links : lists of FlipLinks
+        Flipping mass between atoms, one a stratum.
+    """
+
+    source: np.ndarray
+    target: np.ndarray
+    positive: np.ndarray
+    negative: np.ndarray
+    reach: np.ndarray
+    found: np.ndarray
+    back_positive: np.ndarray | None
+    back_negative: np.ndarray | None
+    positive_links: list[FlipLinks]
+    negative_links: list[FlipLinks]
+
+
+def count_flips(compared: Compared, matched: list[Matched]) -> Flips:
+    """Count flips both ways from the couplings of all strata."""
+    decisions, sizes = compared.decisions, compared.sizes
+    reach, found, positive_links, negative_links = [], [], [], []
+    for part in matched:
+        own = part.mean_by_source(decisions[part.source], sizes[part.source])  # (K,)
+        other = _favored(part.there, part.mean_by_target, decisions[part.target], sizes[part.target])
+        # a share of counterparts is a sum of products: rounding must not leave [0, 1]
+        reach.append(_clean(part.there.shares @ other)[part.source_atom])
+        found.append(part.there.found[part.source_atom])
+        people = part.source_size * part.there.found
+        positive_links.append(_links(part, own * people, 1 - other))
+        negative_links.append(_links(part, people - own * people, other))
+    source, target = (
+        np.concatenate([getattr(part, side) for part in matched]) for side in ("source", "target")
+    )
+    h, reached, has = decisions[source].astype(float), np.concatenate(reach), np.concatenate(found)
+    back = _back(matched, decisions, sizes)
+    return Flips(
+        source=source,
+        target=target,
+        positive=h * (1 - reached) * has,
+        negative=(1 - h) * reached * has,
+        reach=reached,
+        found=has,
+        back_positive=None if back is None else back[0],
+        back_negative=None if back is None else back[1],
+        positive_links=positive_links,
+        negative_links=negative_links,
+    )
+
+
+def _back(
+    matched: list[Matched], decisions: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Flip shares (m,) of target people, positive and negative; None where the way back is not known."""
+    positive, negative = [], []
+    for part in matched:
+        if part.back is None:
+            return None
+        own = _favored(part.back, part.mean_by_source, decisions[part.source], sizes[part.source])
+        reached = _clean(part.back.shares @ own)[part.target_atom]
+        has = part.back.found[part.target_atom]
+        g = decisions[part.target].astype(float)
+        positive.append(g * (1 - reached) * has)
+        negative.append((1 - g) * reached * has)
+    return np.concatenate(positive), np.concatenate(negative)
+
+
+def _favored(
+    counterparts: Counterparts,
+    mean: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    decisions: np.ndarray,
+    sizes: np.ndarray,
+) -> np.ndarray:
+    """Share (L,) of each counterpart decided favourably; real ones may be several people alike."""
+    if counterparts.invented is not None:
+        return counterparts.invented.decisions.astype(float)
+    return mean(decisions, sizes)
+
+
+def _clean(shares: np.ndarray) -> np.ndarray:
+    """Shares clipped to [0, 1], those within rounding of an end set to it."""
+    shares = np.where(shares < 1e-9, 0.0, shares)
+    return np.where(shares > 1 - 1e-9, 1.0, shares)
+
+
+def _links(part: Matched, people: np.ndarray, target_share: np.ndarray) -> FlipLinks:
+    """Mass (K, L) of `people` per source atom that goes to the `target_share` of each target atom."""
+    people = np.where(people < 1e-9 * part.source_size, 0.0, people)
+    mass = sparse.coo_array(sparse.diags_array(people) @ part.there.shares @ sparse.diags_array(target_share))
+    mass.eliminate_zeros()
+    return FlipLinks(part, mass, people)

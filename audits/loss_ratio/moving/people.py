@@ -1,0 +1,307 @@
+"""Moving the audited people: by autograd where the model has a gradient, else by scoring alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from audits.data import AuditData
+from audits.errors import InputError, RunFailed
+from audits.loss_ratio.metrics.distances import FairMetric, Metrics
+from audits.loss_ratio.moving.flow import Flow, gradient_flow
+from audits.loss_ratio.moving.search import MOST_SCORED, SEARCH_STEPS, Found, black_box_flow, scorings
+from audits.loss_ratio.moving.targets import Answers, Target, target_of
+from audits.loss_ratio.options import LossRatioOptions
+from audits.models import Subject
+from audits.models.labels import NumberModel
+from audits.models.networks.gradients import Differentiable, logits_over
+from audits.models.subspaces import category_units
+from audits.progress import Progress, part
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["AUTOGRAD", "ESTIMATE", "OF_TREES", "Moved", "curve_steps", "move_people"]
+
+
+AUTOGRAD = "gradient flow, exact gradients"
+ESTIMATE = "estimate without gradient: finite differences on numbers, every category of each column"
+OF_TREES = f"{ESTIMATE}, moves across the trees' split points"
+_ROWS_AT_ONCE = 8192
+_AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What a search without gradient did.
+
+    Attributes
+    ----------
+    shorter : array (n,)
+        Losses that its first way had found.
+    reached : array (n,)
+        Losses that the model itself has at the nearest row of the best such point.
+    steps : int
+        Of the first way.
+    kept_inside : bool
+        Whether people had to be kept within the observed ranges.
+    """
+
+    shorter: np.ndarray
+    reached: np.ndarray
+    steps: int
+    kept_inside: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Who was moved (positions among the audited), from where, where to, and what the model says of them.
+
+    `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
+    there were; `exact` says that there was a gradient, `searched` what the search did where there was none.
+    """
+
+    used: np.ndarray
+    left_out: dict[str, int]
+    start: np.ndarray
+    flow: Flow
+    target: Target
+    before: Answers
+    after: Answers
+    steps: int
+    method: str
+    exact: bool
+    searched: Searched | None = None
+
+
+def curve_steps(steps: int) -> tuple[int, ...]:
+    """Steps at which the ratio is kept: 10, 20, 40 … and the last.
+
+    Examples
+    --------
+    >>> curve_steps(100)
+    (10, 20, 40, 80, 100)
+    """
+    found = []
+    at = 10
+    while at < steps:
+        found.append(at)
+        at *= 2
+    return (*found, steps)
+
+
+def move_people(
+    subject: Subject,
+    metrics: Metrics,
+    options: LossRatioOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Moved:
+    """Move the people audited, or a sample of them where everyone would take too long.
+
+    Raises
+    ------
+    InputError
+        If the steps diverge, or the loss does not suit what the model predicts.
+    """
+    model = subject.model
+    if subject.differentiable is not None:
+        return _by_gradient(subject, subject.differentiable, metrics, options, rng, progress)
+    if isinstance(model, NumberModel) and subject.regression is not None:
+        return _by_gradient(subject, _Regression(subject.regression), metrics, options, rng, progress)
+    return _by_scoring(subject, metrics, options, rng, progress)
+
+
+def _draw(
+    data: AuditData, most: int, rng: np.random.Generator, reason: str
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Positions of everyone, or of `most` people drawn with both outcomes in their shares."""
+    if data.n <= most:
+        return np.arange(data.n), {}
+    y = np.asarray(data.y)
+    good, bad = np.flatnonzero(y), np.flatnonzero(~y)
+    first = min(max(1, round(most * good.size / data.n)), most - 1)
+    picked = np.r_[
+        rng.choice(good, min(first, good.size), False), rng.choice(bad, min(most - first, bad.size), False)
+    ]
+    return np.sort(picked), {reason: data.n - picked.size}
+
+
+def _by_gradient(
+    subject: Subject,
+    model: Differentiable | _Regression,
+    metrics: Metrics,
+    options: LossRatioOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Moved:
+    import torch
+
+    most = options.max_people or subject.data.n
+    used, left_out = _draw(subject.data, most, rng, "not drawn into the sample (max_people)")
+    data = subject.data.take(used)
+    target = target_of(subject, data, options.loss)
+    units = category_units(subject.space)
+    x = subject.space.encode(data.frame) * units
+    network = logits_over(model, subject.space, data.frame, units)  # type: ignore[arg-type]
+    before = _answers_at(network, x, target)
+    apart = np.abs(before - target.raw(data.frame)).max() / max(1.0, np.abs(before).max())
+    if apart > _AGREEMENT:
+        raise RunFailed(
+            f"The network of the {model.name} gives other scores than the model itself (by {apart:.2g})."
+        )
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device", "must be 'cpu': there is no usable accelerator", options.device)
+    steps = options.steps_for(number=target.kind == "number")
+    bounds = (x.min(axis=0), x.max(axis=0)) if options.within_range else None
+
+    def moved(rows: np.ndarray, metric: FairMetric, report: Progress) -> Flow:
+        return gradient_flow(
+            target.flowing(network),
+            x[rows],
+            target.y[rows],
+            metric,
+            loss=target.loss,
+            regularizer=options.regularizer,
+            steps=steps,
+            step_size=options.step_size,
+            schedule=options.schedule,
+            bounds=bounds,
+            curve=curve_steps(steps),
+            device=options.device,
+            progress=report,
+        )
+
+    flow = _joined([moved(*each) for each in _parts(metrics, used, progress)], metrics.place[used])
+    after = _answers_at(network, flow.positions, target)
+    answers = target.answers(before), target.answers(after)
+    return Moved(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Regression:
+    """A model of a number seen as a `Differentiable` one, whose network gives the number."""
+
+    model: Any
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.model.columns
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        return self.model.design(frame)
+
+    def network(self) -> torch.nn.Module:
+        return self.model.regression()
+
+
+def _answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.ndarray:
+    """What the model says at points (m, d), as `Target.raw` gives it from rows; float64."""
+    import torch
+
+    parts = []
+    with torch.inference_mode():
+        for start in range(0, len(x), _ROWS_AT_ONCE):
+            outputs = network(torch.tensor(x[start : start + _ROWS_AT_ONCE], dtype=torch.float64))
+            parts.append(target.read(outputs))
+    return np.concatenate(parts)
+
+
+def _by_scoring(
+    subject: Subject,
+    metrics: Metrics,
+    options: LossRatioOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Moved:
+    steps = options.steps_for(number=isinstance(subject.model, NumberModel))
+    splits = subject.splits
+    each = scorings(subject.space, steps, splits)
+    most = max(10, MOST_SCORED // each)
+    reason = f"not drawn into the sample (a model without gradient scores each person {each} times)"
+    if options.max_people is not None and options.max_people <= most:
+        most, reason = options.max_people, "not drawn into the sample (max_people)"
+    used, left_out = _draw(subject.data, most, rng, reason)
+    data = subject.data.take(used)
+    target = target_of(subject, data, options.loss)
+
+    def search(within_range: bool) -> list[Found]:
+        found = []
+        for rows, metric, report in _parts(metrics, used, progress):
+            theirs = data.take(rows)
+            found.append(
+                black_box_flow(
+                    target_of(subject, theirs, options.loss),
+                    theirs.frame,
+                    subject.space,
+                    metric,
+                    regularizer=options.regularizer,
+                    steps=steps,
+                    step_size=options.step_size,
+                    within_range=within_range,
+                    splits=splits,
+                    progress=report,
+                )
+            )
+        return found
+
+    kept_inside = False
+    try:
+        found = search(options.within_range)
+    except InputError as error:
+        if options.within_range or error.where != "model":
+            raise
+        found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
+    place = metrics.place[used]
+    flow = _joined([each.flow for each in found], place)
+    shorter, reached, after = (
+        _in_order([getattr(each, name) for each in found], place) for name in ("shorter", "reached", "raw")
+    )
+    answers = target.answers(target.raw(data.frame)), target.answers(after)
+    x = subject.space.encode(data.frame) * category_units(subject.space)
+    tried = min(steps, SEARCH_STEPS)
+    method = ESTIMATE if splits is None else OF_TREES
+    searched = Searched(shorter, reached, tried, kept_inside)
+    return Moved(used, left_out, x, flow, target, *answers, steps, method, False, searched)
+
+
+def _parts(
+    metrics: Metrics, used: np.ndarray, progress: Progress
+) -> list[tuple[np.ndarray, FairMetric, Progress]]:
+    """People (bool or positions among those used), their metric, and its stretch of the progress."""
+    place, found = metrics.place[used], []
+    for k, metric in enumerate(metrics.parts):
+        rows = np.flatnonzero(place == k)
+        if rows.size:
+            share = np.searchsorted(np.sort(place), [k, k + 1]) / len(place)
+            found.append((rows, metric, part(progress, float(share[0]), float(share[1]))))
+    return found
+
+
+def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
+    """Rows of the parts' people, back in the order of everybody."""
+    order = np.argsort(place, kind="stable")
+    together = np.concatenate(parts)
+    found = np.empty_like(together)
+    found[order] = together
+    return found
+
+
+def _joined(flows: Sequence[Flow], place: np.ndarray) -> Flow:
+    """The flow of everybody, from those of the parts."""
+    if len(flows) == 1:
+        return flows[0]
+    whole = {
+        name: _in_order([getattr(flow, name) for flow in flows], place)
+        for name in ("positions", "before", "after", "distance")
+    }
+    curve = {step: _in_order([flow.curve[step] for flow in flows], place) for step in flows[0].curve}
+    return Flow(**whole, curve=curve, fell=sum(flow.fell for flow in flows))

@@ -1,0 +1,178 @@
+"""The tests on the people moved: loss ratio, error-rate ratio, by group and along the flow (Eq. 3.4-3.13).
+
+And how far they rest on the metric: T_n where it is turned by some degrees (Figure 1, Theorem A.1). Figure 1
+turns the one free direction of two features towards the other. For any model and any metric the plane of two
+directions is turned, and all that the metric says of them with it; what lies outside stays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.data import AuditData
+from audits.errors import InputError
+from audits.loss_ratio.metrics.distances import FairMetric, Metrics, direction_of
+from audits.loss_ratio.moving.flow import LEAST_LOSS, Flow, loss_ratios
+from audits.loss_ratio.moving.people import Moved, move_people
+from audits.loss_ratio.options import LossRatioOptions, Misspecified
+from audits.loss_ratio.result import CurvePoint, Floored, GroupRatio, PaperBounds, TurnedRatio
+from audits.models import Subject
+from audits.progress import Progress, part, silent
+from audits.stats.means import MeanMethod, MeanTest, mean_test
+from audits.stats.paired import PairedMethod, PairedRatio, paired_ratio
+
+__all__ = ["Tests", "run_tests", "turned_metrics", "turned_ratios"]
+
+_ROBUST_FLOOR = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Tests:
+    """Ratios (n,), the least loss counted, and all that is tested on them.
+
+    Of a search without gradient `shorter` is the mean ratio that its first way had found, `reached` the lower
+    bound of the mean ratio by the model's own answers about rows that could be written down.
+    """
+
+    ratios: np.ndarray
+    floor: float
+    loss: MeanTest
+    errors: PairedRatio
+    paper: PaperBounds
+    floored: Floored
+    curve: tuple[CurvePoint, ...]
+    groups: tuple[GroupRatio, ...]
+    shorter: float | None = None
+    reached: float | None = None
+
+
+def run_tests(data: AuditData, moved: Moved, options: LossRatioOptions) -> Tests:
+    """Test the ratios of the people of `data`, all of whom were moved."""
+    floor = options.loss_floor
+    if floor is None:
+        floor = 0.0 if moved.exact and moved.target.kind != "number" else _ROBUST_FLOOR
+    flow, weights = moved.flow, data.weights
+    how: MeanMethod = "skewness" if options.inference == "robust" else "normal"
+    pairs: PairedMethod = "score" if options.inference == "robust" else "delta"
+    ratios = loss_ratios(flow.before, flow.after, floor)
+    loss = mean_test(ratios, weights, method=how)
+    errors = paired_ratio(moved.after.wrong, moved.before.wrong, weights, method=pairs)
+    shorter = reached = None
+    if moved.searched is not None:
+        shorter = mean_test(loss_ratios(flow.before, moved.searched.shorter, floor), weights).mean
+        rows = loss_ratios(flow.before, moved.searched.reached, floor)
+        reached = mean_test(rows, weights, method=how).lower_bound(options.level)
+    careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, _ROBUST_FLOOR)), weights, method=how)
+    return Tests(
+        ratios,
+        max(floor, LEAST_LOSS),
+        loss,
+        errors,
+        PaperBounds(
+            dataclasses.replace(loss, method="normal").lower_bound(options.level),
+            dataclasses.replace(errors, method="delta").lower_bound(options.level),
+        ),
+        Floored(max(floor, _ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
+        _curve(flow, weights, floor, how, options.level),
+        _groups(data, ratios, how, options.level),
+        shorter,
+        reached,
+    )
+
+
+def _curve(
+    flow: Flow, weights: np.ndarray | None, floor: float, how: MeanMethod, level: float
+) -> tuple[CurvePoint, ...]:
+    points = []
+    for steps, after in flow.curve.items():
+        test = mean_test(loss_ratios(flow.before, after, floor), weights, method=how)
+        points.append(CurvePoint(steps, test.mean, test.lower_bound(level)))
+    return tuple(points)
+
+
+def _groups(data: AuditData, ratios: np.ndarray, how: MeanMethod, level: float) -> tuple[GroupRatio, ...]:
+    """Ratios by group of every protected attribute; Bonferroni over those with people enough."""
+    members = [
+        (attribute, value, (data.groups[attribute] == value).to_numpy())
+        for attribute in data.protected
+        for value in sorted(data.groups[attribute].unique())
+    ]
+    weights = np.ones(data.n) if data.weights is None else data.weights
+    tests = [mean_test(ratios[mask], weights[mask], method=how) for _, _, mask in members]
+    looks = max(1, sum(test.enough for test in tests))
+    found = []
+    for (attribute, value, _), test in zip(members, tests, strict=True):
+        estimate = test.interval(level / looks)
+        method = test.interval(level).method
+        if looks > 1 and test.enough:
+            method += f", all {looks} groups together (Bonferroni)"
+        found.append(GroupRatio(attribute, value, dataclasses.replace(estimate, method=method)))
+    return tuple(found)
+
+
+_NOTHING = 1e-6  # length of what is left of a direction, of 1
+
+
+_WHERE = "loss_ratio.misspecified"
+
+
+def turned_ratios(
+    subject: Subject,
+    metrics: Metrics,
+    options: LossRatioOptions,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> tuple[TurnedRatio, ...]:
+    """Move and test everybody again under the metric turned by each angle; empty unless asked for.
+
+    Raises
+    ------
+    InputError
+        If a direction names no encoded feature, the first is not one in which people may move freely, or the
+        second is.
+    """
+    asked = options.misspecified
+    if asked is None or not metrics.dimensions:  # where nothing may move, nothing can be turned
+        return ()
+    found = []
+    for place, degrees in enumerate(asked.angles):
+        stretch = part(progress, place / len(asked.angles), (place + 1) / len(asked.angles))
+        turned = turned_metrics(metrics, asked, degrees, subject.space.names)
+        moved = move_people(subject, turned, options, rng, stretch)
+        loss = run_tests(subject.data.take(moved.used), moved, options).loss
+        found.append(
+            TurnedRatio(float(degrees), loss.interval(options.level), loss.lower_bound(options.level))
+        )
+    return tuple(found)
+
+
+def turned_metrics(metrics: Metrics, asked: Misspecified, degrees: float, names: tuple[str, ...]) -> Metrics:
+    """Return the metrics with the plane of both directions turned by `degrees`, first towards second."""
+    towards = direction_of(asked.towards, names, where=f"{_WHERE}.towards")
+    first = (
+        metrics.typical[:, 0]
+        if asked.turn is None
+        else direction_of(asked.turn, names, where=f"{_WHERE}.turn")
+    )
+    parts = []
+    for one in metrics.parts:
+        start = _unit(one.basis @ (one.basis.T @ first), first, f"{_WHERE}.turn", "lie among the free ones")
+        end = towards - one.basis @ (one.basis.T @ towards)
+        end = _unit(end, towards, f"{_WHERE}.towards", "differ from the free ones")
+        plane = np.column_stack([start, end])
+        angle = np.deg2rad(degrees)
+        spin = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        rotation = np.eye(len(names)) + plane @ (spin - np.eye(2)) @ plane.T
+        source = f"{one.source}, turned by {degrees:g} degrees"
+        parts.append(FairMetric(one.root @ rotation.T, rotation @ one.basis, source))
+    return dataclasses.replace(metrics, parts=tuple(parts))
+
+
+def _unit(found: np.ndarray, asked: np.ndarray, where: str, rule: str) -> np.ndarray:
+    length = float(np.linalg.norm(found))
+    if length <= _NOTHING * max(float(np.linalg.norm(asked)), 1e-300):
+        raise InputError(where, f"must {rule}, directions in which people may move at no distance")
+    return found / length

@@ -1,0 +1,1 @@
+"""How unlike a person, or a group, those are whose outcomes are mapped to theirs."""

@@ -1,0 +1,219 @@
+"""What is compared with what (section 3.1): two policies on one population, or one policy on two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audits.data import group_name
+from audits.data.intersections import group_codes
+from audits.errors import InputError
+from audits.models import Subject
+from audits.models.protocol import class_text, label_values
+from audits.outcome_transport.comparison.policies import Outcomes, model_outcomes, reference_outcomes
+from audits.outcome_transport.options import OutcomeTransportOptions
+
+__all__ = ["Comparison", "Side", "compare"]
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side of a comparison.
+
+    Attributes
+    ----------
+    name : str
+        Whose outcomes, in words.
+    positions : array (n,)
+        The people, as positions in the audited data.
+    outcomes : array (n, c)
+        Scaled so that their Euclidean distance is Eq. 10's.
+    group, subgroup : arrays (n,)
+        Codes into `groups` and `subgroups`.
+    """
+
+    name: str
+    positions: np.ndarray
+    outcomes: np.ndarray
+    group: np.ndarray
+    groups: tuple[str, ...]
+    subgroup: np.ndarray
+    subgroups: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two sides, what their outcomes are, and who was left out.
+
+    Attributes
+    ----------
+    same_people : bool
+        Whether the same people stand on both sides, in the same order.
+    kind : {"decision", "probability", "score", "classes"}
+    unit : float
+        Distance that a difference of 1 in the outcome makes: √2 for (p, 1 - p), 1 for scores.
+    """
+
+    source: Side
+    target: Side
+    same_people: bool
+    kind: str
+    unit: float
+    left_out: dict[str, int]
+    warnings: tuple[str, ...]
+
+
+def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> Comparison:
+    """Put together the two sides that the options ask for.
+
+    Raises
+    ------
+    InputError
+        If the options name no comparison, or two; if a side is empty or the sides share people; if outcomes
+        are not what was asked for.
+    """
+    given = (options.source is not None) + (options.target is not None)
+    if given and options.against is not None:
+        raise InputError(
+            "outcome_transport",
+            "must compare two policies (against) or two groups (source and target), not both",
+            advice="leave one of them out",
+        )
+    if given == 1:
+        missing = "target" if options.target is None else "source"
+        raise InputError(f"outcome_transport.{missing}", "is missing", advice="name both groups")
+    return _two_groups(subject, options, rng) if given else _two_policies(subject, options, rng)
+
+
+def _two_policies(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> Comparison:
+    ours, theirs, warnings = reference_outcomes(subject, options)
+    everyone = np.arange(subject.data.n)
+    drawn = _draw(everyone, options.max_people, rng)
+    left_out, more = _not_drawn([everyone], [drawn], options.max_people)
+    sides = [_side(subject, options, outcomes, drawn, outcomes.name) for outcomes in (ours, theirs)]
+    return Comparison(
+        source=sides[0],
+        target=sides[1],
+        same_people=True,
+        kind=theirs.kind,
+        unit=theirs.unit,
+        left_out=left_out,
+        warnings=(*warnings, *more),
+    )
+
+
+def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> Comparison:
+    masks = [_members(subject, options, side) for side in ("source", "target")]
+    shared = int((masks[0] & masks[1]).sum())
+    if shared:
+        raise InputError(
+            "outcome_transport.target",
+            f"must not share people with the source, but {shared:,} are in both",
+            options.target,
+            "choose another value",
+        )
+    outcomes = model_outcomes(subject, options.outcome)
+    all_positions = [np.flatnonzero(mask) for mask in masks]
+    drawn = [_draw(positions, options.max_people, rng) for positions in all_positions]
+    left_out, warnings = _not_drawn(all_positions, drawn, options.max_people)
+    neither = int((~masks[0] & ~masks[1]).sum())
+    if neither:
+        left_out["in neither group"] = neither
+    sides = [
+        _side(subject, options, outcomes, positions, _name(getattr(options, side)))
+        for side, positions in zip(("source", "target"), drawn, strict=True)
+    ]
+    return Comparison(
+        source=sides[0],
+        target=sides[1],
+        same_people=False,
+        kind=outcomes.kind,
+        unit=outcomes.unit,
+        left_out=left_out,
+        warnings=tuple(warnings),
+    )
+
+
+def _name(members: Any) -> str:
+    return members if isinstance(members, str) else group_name(members)
+
+
+def _members(subject: Subject, options: OutcomeTransportOptions, side: str) -> np.ndarray:
+    wanted = getattr(options, side)
+    if isinstance(wanted, str):
+        decided = np.asarray(subject.decisions, dtype=bool)
+        mask = decided if wanted == "accepted" else ~decided
+        advice = "check the threshold"
+    else:
+        mask = subject.data.members(wanted)
+        advice = "choose a larger group, or audit more rows"
+    if not mask.any():
+        raise InputError(
+            f"outcome_transport.{side}",
+            f"must hold somebody, but nobody in the audited data is in {_name(wanted)!r}",
+            advice=advice,
+        )
+    return mask
+
+
+def _draw(positions: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    if len(positions) <= most:
+        return positions
+    return np.sort(rng.choice(positions, most, replace=False))
+
+
+def _not_drawn(
+    before: list[np.ndarray], after: list[np.ndarray], most: int
+) -> tuple[dict[str, int], list[str]]:
+    lost = sum(len(one) - len(other) for one, other in zip(before, after, strict=True))
+    if not lost:
+        return {}, []
+    words = f"At most {most:,} people of a side are compared: {lost:,} were left out at random."
+    return {"not drawn into the subsample": lost}, [words]
+
+
+def _side(
+    subject: Subject,
+    options: OutcomeTransportOptions,
+    outcomes: Outcomes,
+    positions: np.ndarray,
+    name: str,
+) -> Side:
+    data = subject.data
+    group, groups = group_codes(data, options.by, "outcome_transport.by")
+    split, names = _split(subject, options, outcomes)
+    code = group * len(names) + split
+    present, subgroup = np.unique(code[positions], return_inverse=True)
+    kept, group = np.unique(group[positions], return_inverse=True)
+    labels = [groups[one // len(names)] for one in present]
+    ends = [names[one % len(names)] for one in present]
+    return Side(
+        name=name,
+        positions=positions,
+        outcomes=outcomes.values[positions] * outcomes.unit,
+        group=group,
+        groups=tuple(groups[one] for one in kept),
+        subgroup=subgroup,
+        subgroups=tuple(f"{one}, {end}" if end else one for one, end in zip(labels, ends, strict=True)),
+    )
+
+
+def _split(
+    subject: Subject, options: OutcomeTransportOptions, outcomes: Outcomes
+) -> tuple[np.ndarray, list[str]]:
+    n = subject.data.n
+    if options.split_by == "none":
+        return np.zeros(n, dtype=int), [""]
+    if options.split_by == "label":
+        if subject.data.y is None:
+            raise InputError(
+                "outcome_transport.split_by", "needs a label, but the data name none", advice="set data.label"
+            )
+        return (~subject.data.y).astype(int), ["favorable label", "unfavorable label"]
+    if options.split_by == "outcome" and outcomes.kind == "classes":
+        names = [class_text(value) for value in subject.model.classes or label_values(subject.data)]
+        return outcomes.values.argmax(axis=1), names
+    favorable = subject.decisions if options.split_by == "prediction" else outcomes.favorable
+    return (~np.asarray(favorable, dtype=bool)).astype(int), ["favorable", "unfavorable"]

@@ -1,0 +1,1 @@
+"""Outcomes coupled with outcomes: one coupling, all that are as good, and those of people drawn again."""

@@ -1,0 +1,386 @@
+"""How sure: intervals by resampling people and coupling them again, and what chance alone would give.
+
+Intervals come from a pool of people of both sides, drawn by subgroup. The pool is resampled with
+replacement, outcomes are coupled anew each time, and the spread is scaled from the pool's size to that of
+all people (m out of n; Bickel, Götze, van Zwet 1997). So they carry the sampling of the people, of their
+counterparts, and of the coupling itself, also of a blurred one, whose blur follows the outcomes' spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from audits.outcome_transport.comparison.sides import Comparison
+from audits.outcome_transport.matching.outcomes import Matched, OutcomeCost, match_outcomes
+from audits.progress import Progress
+from audits.stats import as_people
+from audits.transport import Cost, pairwise_cost
+
+__all__ = [
+    "SMALL_POOL",
+    "Resampled",
+    "distance_error",
+    "distance_null",
+    "effective",
+    "lifted",
+    "pool",
+    "resample",
+    "simultaneous",
+    "whole",
+]
+
+_LEVELS = 2000  # at which inverse distribution functions are compared
+_POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
+SMALL_POOL = 100
+"""And of blurred couplings, which are iterated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Spread of the statistics of `resample`.
+
+    Attributes
+    ----------
+    distance : array (2,)
+        Standard error of the Wasserstein distances of order 1 and 2.
+    excess : array (2,)
+        By how much resampling raises them: sampling makes equal outcomes look apart.
+    moves : array (draws, s, g)
+        Deviations of each group's mean bias in each space, scaled to all people.
+    flows : array (draws, r, c)
+        Deviations of the share of each source subgroup that goes to each target subgroup, scaled likewise.
+    pool : int
+        People of the source side in the pool.
+    """
+
+    distance: np.ndarray
+    excess: np.ndarray
+    moves: np.ndarray
+    flows: np.ndarray
+    pool: int
+
+
+def resample(
+    comparison: Comparison,
+    spaces: Sequence[tuple[np.ndarray, np.ndarray]],
+    memberships: np.ndarray,
+    *,
+    a: np.ndarray,
+    b: np.ndarray,
+    couple: Callable[..., Matched],
+    exact: bool,
+    distance: Cost,
+    draws: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Resampled:
+    """Resample people, couple their outcomes again, and measure bias again.
+
+    Parameters
+    ----------
+    spaces : sequence of (array (n, d), array (m, d))
+        Features of both sides, one pair for each set of features that bias is taken over.
+    memberships : bool array (g, n)
+        Groups of source people.
+    a, b : arrays (n,), (m,)
+        People each row stands for.
+    couple : callable
+        ``couple(outcomes, others, a=weights, b=weights)`` couples as the audit does; `exact` says whether
+        that is exact transport.
+    """
+    source, target = comparison.source, comparison.target
+    size = _POOL if exact and source.outcomes.shape[1] == 1 else SMALL_POOL
+    ours = pool(source.subgroup, size, rng)
+    theirs = ours if comparison.same_people else pool(target.subgroup, size, rng)
+    codes = source.subgroup, (source if comparison.same_people else target).subgroup
+    base = lifted(a, ours, codes[0]), lifted(b, theirs, codes[1])
+    people = whole(a[ours]), whole(b[theirs])
+    far = [pairwise_cost(x[ours], y[theirs], distance) for x, y in spaces]
+    x, y = source.outcomes[ours], target.outcomes[theirs]
+    inside = memberships[:, ours].astype(float)
+    rows = np.eye(len(source.subgroups))[:, source.subgroup[ours]]
+    columns = np.eye(len(target.subgroups))[target.subgroup[theirs]]
+
+    def statistics(w: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _recoupled(x, y, w, v, far, inside, (rows, columns), couple)
+
+    centre_cost, centre, centre_flows = statistics(base[0], base[1])
+    costs, moves = np.empty((draws, 2)), np.empty((draws, *centre.shape))
+    flows = np.empty((draws, *centre_flows.shape))
+    for draw in range(draws):
+        counts = _again(people[0], rng)
+        again = counts if comparison.same_people else _again(people[1], rng)
+        costs[draw], moves[draw], flows[draw] = statistics(base[0] * counts, base[1] * again)
+        if draw % 10 == 0:
+            progress(draw / draws, "Resampling people for the intervals")
+    kept = [effective(w, n) for w, n in zip(base, people, strict=True)]
+    full = [effective(w, whole(w)) for w in (a, b)]
+    pooled = base[0], people[0]
+    reach = _reach(memberships, ours, a, pooled, kept[1] / full[1])
+    subgroups = source.subgroup == np.arange(len(rows))[:, None]
+    row_reach = _reach(subgroups, ours, a, pooled, kept[1] / full[1])
+    shrink = (1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1])
+    moves = np.where(np.isfinite(moves), moves - centre, 0.0) * np.sqrt(reach)
+    flows = np.where(np.isfinite(flows), flows - centre_flows, 0.0) * np.sqrt(row_reach)[:, None]
+    apart = (costs - centre_cost) * np.sqrt(min(shrink, 1.0))
+    return Resampled(
+        apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, flows, round(people[0].sum())
+    )
+
+
+def _again(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """How often each row's people come up, per person, when the pool's are drawn with replacement."""
+    return rng.multinomial(round(people.sum()), people / people.sum()) / people
+
+
+def _reach(
+    members: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    pooled: tuple[np.ndarray, np.ndarray],
+    others: float,
+) -> np.ndarray:
+    """By how much the variance of the statistics of `members` (g, n) shrinks from the pool to everybody.
+
+    `pooled` are the weights and people of the pool's `rows`.
+    """
+    in_pool = np.array([effective(pooled[0][one], pooled[1][one]) for one in members[:, rows]])
+    everyone = np.array([effective(weights[one], whole(weights[one])) for one in members])
+    return np.minimum(np.maximum(in_pool / everyone, others), 1.0)
+
+
+def _recoupled(
+    x: np.ndarray,
+    y: np.ndarray,
+    w: np.ndarray,
+    v: np.ndarray,
+    far: list[np.ndarray],
+    inside: np.ndarray,
+    subgroups: tuple[np.ndarray, np.ndarray],
+    couple: Callable[..., Matched],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distances of order 1 and 2, mean bias of each group (s, g), flows (r, c), of weighted people."""
+    here, there = w > 0, v > 0
+    matched = couple(x[here], y[there], a=w[here], b=v[there])
+    costs = np.array([matched.mean_cost("euclidean"), np.sqrt(matched.mean_cost("squared_euclidean"))])
+    atoms = matched.target
+    members = sparse.csr_array(
+        (atoms.shares, atoms.of, np.arange(len(atoms.of) + 1)), shape=(len(atoms.of), len(atoms.first))
+    )
+    shares = (matched.shares @ members.T).tocsr()[matched.source.of]
+    reached = w[here] * (1.0 if matched.exact else matched.matched_share[matched.source.of])
+    weights = inside[:, here] * reached
+    means = np.empty((len(far), len(inside)))
+    rows = subgroups[0][:, here] * reached
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for k, d in enumerate(far):
+            near = shares.multiply(d[np.ix_(here, there)]).sum(axis=1)
+            means[k] = weights @ np.asarray(near).ravel() / weights.sum(axis=1)
+        flows = rows @ (shares @ subgroups[1][there]) / rows.sum(axis=1)[:, None]
+    return costs, means, flows
+
+
+def distance_error(
+    comparison: Comparison,
+    *,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """How far the distance can lie from that of the people sampled from, in each of some resamples, (draws,).
+
+    The distance between outcomes on a line is the norm of F - G, of their distribution functions (order 1) or
+    of those functions' inverses (order 2). So its error is at most the norm of the error of F - G, whatever F
+    and G are, and that norm is what resampling finds (Bickel, Freedman 1981): the interval made of it holds
+    where the distance is 0 as well as far from it. Vectors: the signed measure that resampling adds is
+    transported, which is the same bound by Kantorovich's duality; of order 2, the triangle's.
+    """
+    x, y = comparison.source.outcomes, comparison.target.outcomes
+    if x.shape[1] > 1:
+        return _vectors_error(comparison, a, b, ground, draws, rng)
+    values = np.union1d(x, y)
+    at = np.searchsorted(values, x[:, 0]), np.searchsorted(values, y[:, 0])
+    people = whole(a), whole(b)
+    centre = [np.bincount(k, w, len(values)) / w.sum() for k, w in zip(at, (a, b), strict=True)]
+    gaps = np.diff(values)
+    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+    inverse = [_inverse(values, one, levels) for one in centre]
+    found = np.empty(draws)
+    for k in range(draws):
+        counts = _again(people[0], rng)
+        others = counts if comparison.same_people else _again(people[1], rng)
+        again = [
+            np.bincount(where, w * c, len(values)) / (w @ c)
+            for where, w, c in zip(at, (a, b), (counts, others), strict=True)
+        ]
+        if ground == "euclidean":
+            moved = (again[0] - centre[0]) - (again[1] - centre[1])
+            found[k] = np.abs(np.cumsum(moved)[:-1]) @ gaps
+        else:
+            new = [_inverse(values, one, levels) for one in again]
+            found[k] = np.sqrt(np.mean(((new[0] - inverse[0]) - (new[1] - inverse[1])) ** 2))
+    return found
+
+
+def _inverse(values: np.ndarray, mass: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    up_to = np.cumsum(mass)
+    return values[np.minimum(np.searchsorted(up_to, levels * up_to[-1]), len(values) - 1)]
+
+
+def _vectors_error(
+    comparison: Comparison,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    draws: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
+    columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
+    both = np.concatenate([comparison.source.outcomes[rows], comparison.target.outcomes[columns]])
+    n = len(rows)
+    w, v = a[rows], b[columns]
+    people = whole(w), whole(v)
+    found = np.empty(draws)
+    for k in range(draws):
+        counts = _again(people[0], rng)
+        others = counts if comparison.same_people else _again(people[1], rng)
+        moves = [w * counts / (w @ counts) - w / w.sum(), v * others / (v @ others) - v / v.sum()]
+        if ground == "euclidean":
+            found[k] = _transported(both, np.concatenate([moves[0], -moves[1]]), ground)
+        else:
+            found[k] = _transported(both[:n], moves[0], ground) + _transported(both[n:], moves[1], ground)
+    if ground != "euclidean":
+        return found  # of order 2 the error can shrink more slowly than with the square root of the people
+    kept = [effective(one, whole(one)) for one in (w, v)]
+    full = [effective(one, whole(one)) for one in (a, b)]
+    return found * np.sqrt(min((1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1]), 1.0))
+
+
+def _transported(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) -> float:
+    """What it costs to make the negative part of a measure of sum 0 of the positive one."""
+    up, down = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
+    mass = up.sum()
+    if mass <= 1e-12:
+        return 0.0
+    matched = match_outcomes(points[up > 0], points[down > 0], a=up[up > 0], b=down[down > 0], ground=ground)
+    cost = float(matched.cost * mass)
+    return cost if ground == "euclidean" else float(np.sqrt(cost))
+
+
+def distance_null(
+    comparison: Comparison,
+    *,
+    a: np.ndarray,
+    b: np.ndarray,
+    ground: OutcomeCost,
+    permutations: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[float, np.ndarray]:
+    """Wasserstein distance observed, and those that chance gives (permutations,).
+
+    Two groups: membership is permuted. The same people under two policies: each person's two outcomes change
+    sides or not. Outcomes on a line use everybody; vectors a pool, on which the observed distance is taken
+    too.
+    """
+    x, y = comparison.source.outcomes, comparison.target.outcomes
+    if x.shape[1] > 1:
+        rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
+        columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
+        x, y, a, b = x[rows], y[columns], a[rows], b[columns]
+    both, n = np.concatenate([x, y]), len(x)
+    order = np.argsort(both[:, 0], kind="stable")
+    ours, theirs = np.concatenate([a, np.zeros(len(y))]), np.concatenate([np.zeros(n), b])
+    observed = _distance(both, ours, theirs, order, ground)
+    rows, each = as_people(a if comparison.same_people else ours + theirs)
+    size = int(np.count_nonzero(rows < n))
+    null = np.empty(permutations)
+    for k in range(permutations):
+        if comparison.same_people:
+            swap = rng.random(len(rows)) < 0.5
+            moved = np.bincount(rows[swap], each[swap], n)
+            stay = np.bincount(rows[~swap], each[~swap], n)
+            first, others = np.concatenate([stay, moved]), np.concatenate([moved, stay])
+        else:
+            here = rng.permutation(len(rows)) < size
+            first = np.bincount(rows[here], each[here], len(both))
+            others = np.bincount(rows[~here], each[~here], len(both))
+        null[k] = _distance(both, first, others, order, ground)
+        if k % 10 == 0:
+            progress(k / permutations, "Measuring what chance alone gives")
+    return observed, null
+
+
+def _distance(
+    both: np.ndarray, first: np.ndarray, others: np.ndarray, order: np.ndarray, ground: OutcomeCost
+) -> float:
+    """Wasserstein distance between outcomes of weights `first` and `others`, (n,); `order` sorts them."""
+    if both.shape[1] > 1 or ground == "squared_euclidean":
+        here, there = first > 0, others > 0
+        matched = match_outcomes(both[here], both[there], a=first[here], b=others[there], ground=ground)
+        return matched.cost if ground == "euclidean" else float(np.sqrt(matched.cost))
+    mass = (first / first.sum() - others / others.sum())[order]
+    return float(np.abs(np.cumsum(mass)[:-1]) @ np.diff(both[order, 0]))
+
+
+def simultaneous(
+    value: np.ndarray, moves: np.ndarray, people: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends (g,) of intervals that hold for all groups together (max-t); NaN for groups of one.
+
+    Parameters
+    ----------
+    moves : array (draws, g)
+        Deviations of the bootstrap.
+    people : array (g,)
+        People behind each value, for Student's correction.
+    """
+    spread = moves.std(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(spread > 0, np.abs(moves) / spread, 0.0)
+    freedom = np.maximum(people - 1, 1.0)
+    normal = max(float(np.quantile(ratio.max(axis=1), 1 - level)), float(norm.isf(level / 2)))
+    reach = student.isf(norm.sf(normal), freedom) * spread
+    reach = np.where(people >= 2, reach, np.nan)
+    return np.maximum(value - reach, 0.0), value + reach
+
+
+_AT_LEAST = 40  # people of each subgroup in the pool, where there are so many
+
+
+def pool(code: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions of about `size` people, those of small subgroups `code` (n,) overrepresented."""
+    if len(code) <= size:
+        return np.arange(len(code))
+    found = []
+    for one in np.unique(code):
+        rows = np.flatnonzero(code == one)
+        wanted = min(len(rows), max(round(size * len(rows) / len(code)), _AT_LEAST))
+        found.append(rng.choice(rows, wanted, replace=False))
+    return np.sort(np.concatenate(found))
+
+
+def whole(weights: np.ndarray) -> np.ndarray:
+    """Whole people of each row, at least one."""
+    return np.maximum(np.rint(weights), 1.0)
+
+
+def effective(weights: np.ndarray, people: np.ndarray) -> float:
+    """People of equal weight that would carry as much (Kish), `people` sharing each weight; 1 for nobody."""
+    return float(weights.sum() ** 2 / (weights**2 / people).sum()) if weights.any() else 1.0
+
+
+def lifted(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """Weights of the pool's rows such that each subgroup keeps its total."""
+    total = np.bincount(code, weights)
+    pooled = np.bincount(code[rows], weights[rows], len(total))
+    return weights[rows] * (total / np.where(pooled > 0, pooled, 1.0))[code[rows]]

@@ -1,0 +1,1 @@
+"""The same groups by how the model errs: tested, and told."""

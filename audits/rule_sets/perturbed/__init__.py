@@ -1,0 +1,1 @@
+"""People with one attribute changed, and texts with terms exchanged."""

@@ -1,0 +1,1 @@
+"""The leaderboard: ranked, taken apart, looked at afterwards, and the tables that it is read from."""

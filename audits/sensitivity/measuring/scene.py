@@ -1,0 +1,167 @@
+"""Who is measured and by which models: people, the audited model F, and the protected-status models A."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.checks import one_of
+from audits.data import AuditData, FeatureSpace
+from audits.data.blocks import NumberBlock
+from audits.data.heavy import check_spread
+from audits.errors import InputError
+from audits.models import Subject
+from audits.models.networks.dense import dense_of
+from audits.models.networks.gradients import logits_over
+from audits.models.protocol import row_weights
+from audits.progress import Progress, part
+from audits.sensitivity.measuring.blackbox import measure_blackbox
+from audits.sensitivity.measuring.gradients import Audited, Measured, Status, measure, smoothing_noise
+from audits.sensitivity.measuring.protected import StatusQuality, hidden_widths, judge_status, train_status
+from audits.sensitivity.options import SensitivityOptions
+
+__all__ = ["Models", "People", "attributes_of", "choose_people", "measure_people", "train_models"]
+
+_HELD_OUT = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who is measured, at which points, and who taught A."""
+
+    subject: Subject
+    training: AuditData
+    z: np.ndarray
+    weights: np.ndarray
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """F as a network where it is one, the As, and what was found out about them."""
+
+    audited: Audited | None
+    why_not: str
+    statuses: tuple[Status, ...]
+    quality: tuple[StatusQuality, ...]
+
+
+def attributes_of(subject: Subject, options: SensitivityOptions) -> tuple[str, ...]:
+    """Return the protected attributes that are looked at.
+
+    Raises
+    ------
+    InputError
+        If there is none, or the model or the features cannot be used.
+    """
+    data, model = subject.data, subject.model
+    if not model.invents:
+        raise InputError(
+            "model",
+            "must be able to score people who do not exist: sensitivity is how the score moves with the "
+            "features",
+            model.name,
+            "bring the model itself, or train one here",
+        )
+    if not subject.space.columns:
+        raise InputError("data.features", "must not be free text alone: it has no gradient", data.features)
+    check_spread(data)
+    asked = data.protected if options.protected is None else options.protected
+    names = (asked,) if isinstance(asked, str) else tuple(dict.fromkeys(asked))
+    if not names:
+        raise InputError(
+            "protected", "must name at least one protected attribute", advice="set data.protected"
+        )
+    for name in names:
+        one_of("protected", name, data.protected, what="a protected attribute")
+    return names
+
+
+def choose_people(subject: Subject, options: SensitivityOptions, rng: np.random.Generator) -> People:
+    """Choose who is measured: nobody who taught the audited model or A."""
+    data, training, left_out = subject.data, subject.training, {}
+    if training is None:
+        training, data = data.split(_HELD_OUT, rng)
+        left_out["rows that the protected-status model learned from"] = training.n
+    if options.max_people is not None and data.n > options.max_people:
+        left_out[f"rows not drawn (max_people {options.max_people:,})"] = data.n - options.max_people
+        data = data.take(np.sort(rng.choice(data.n, options.max_people, replace=False)))
+    if data is not subject.data:
+        subject = dataclasses.replace(subject, data=data)
+    return People(subject, training, subject.space.encode(data.frame), row_weights(data), left_out)
+
+
+def train_models(
+    people: People,
+    attributes: tuple[str, ...],
+    options: SensitivityOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Models:
+    """Bring F into the form that is measured, train an A for each attribute, and judge it."""
+    audited, why_not = _audited(people.subject)
+    hidden = hidden_widths(options.status_model, None if audited is None else audited.network)
+    space, data = people.subject.space, people.subject.data
+    unseen = () if options.give_protected else attributes
+    statuses, quality = [], []
+    for place, name in enumerate(attributes):
+        stretch = part(progress, place / len(attributes), (place + 1) / len(attributes))
+        status = train_status(people.training, space, name, hidden, unseen=unseen, rng=rng, progress=stretch)
+        statuses.append(status)
+        quality.append(
+            judge_status(
+                status,
+                data,
+                people.z,
+                unseen=unseen,
+                columns=space.columns,
+                trained_on=people.training.n,
+                level=options.level,
+            )
+        )
+    return Models(audited, why_not, tuple(statuses), tuple(quality))
+
+
+def _audited(subject: Subject) -> tuple[Audited | None, str]:
+    """Return F as a network over the feature space, or why it is none."""
+    model = subject.differentiable
+    if model is None:
+        return None, f"The {subject.model.name} has no gradient here"
+    try:
+        network = dense_of(logits_over(model, subject.space, subject.data.frame))
+    except InputError:
+        return None, f"The {model.name} is no network of linear layers with ReLU, tanh or sigmoid units"
+    return Audited(network, None if model.classes is None else subject.favorable_classes), ""
+
+
+def measure_people(
+    people: People, models: Models, options: SensitivityOptions, progress: Progress
+) -> Measured:
+    """Measure everybody: by gradients where F has one, otherwise by differences and swaps."""
+    space, literal = people.subject.space, options.gradient == "literal"
+    if models.audited is None:
+        return measure_blackbox(
+            people.subject.data.frame,
+            people.z,
+            people.subject.favorable_score,
+            people.subject.model.columns,
+            models.statuses,
+            space,
+            step=options.step,
+            literal=literal,
+            progress=progress,
+        )
+    noise = smoothing_noise(_numbers(space), options.smooth, options.smooth_noise, seed=0)
+    blocks = [space.blocks[column] for column in space.columns]
+    return measure(people.z, models.audited, models.statuses, blocks, literal=literal, noise=noise)
+
+
+def _numbers(space: FeatureSpace) -> np.ndarray:
+    """Which encoded columns hold numbers that can move a little, (d,) of 0 and 1."""
+    movable = np.zeros(len(space.names))
+    for block in space.parts:
+        if isinstance(block, NumberBlock) and block.kind != "boolean":
+            movable[space.blocks[block.column].start] = 1.0
+    return movable
