@@ -29,8 +29,8 @@ _EXTRAS = {
     "dask": {"dask", "distributed"},
     "query": {"duckdb"},
     "remote": {"fsspec"},
-    "telemetry": {"opentelemetry"},
     "boosters": {"xgboost", "lightgbm", "catboost", "skops"},
+    "telemetry": {"opentelemetry"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 

@@ -33,6 +33,8 @@ try:
 except InputError as error:
     title("Compare models", subject_line(draft))
     notices.problem(str(error))
+    query = state.address("Data & model")
+    st.page_link("views/data_model.py", label="Settle it on the data page", query_params=query)
     st.stop()
 title("Compare models", subject_line(draft, summary))
 

@@ -116,7 +116,7 @@ def _kept(saved: SavedRuns, space: Workspace, identity: str) -> bool:
 
 def standing_section(space: Workspace, run: SavedRun) -> None:
     """Write how a run stands, with its finding, or why it has none and the way to start it again."""
-    st.subheader(notices.label(run.title), anchor=False)
+    st.subheader(notices.label(run.title, 200), anchor=False)
     st.caption(_when(run.created))
     if run.status == "done":
         with st.container(key="finding"):

@@ -19,7 +19,7 @@ __all__ = ["bias", "blue_college", "flow_matrix", "judged", "role_spread", "role
 
 
 _FEW = 10  # people below which an interval may go beyond the figure
-_LONGEST = 34  # letters of a subgroup's name: two of them stand beside each other in 600 pixels
+_LONGEST = 40  # letters of a subgroup's name: two of them stand beside each other in 600 pixels
 _MOST_LABELLED = 10  # columns whose cells still have room for a share
 
 

@@ -193,10 +193,9 @@ class Changes:
         changed = whole.gained + whole.lost
         if not changed:
             return f"Both models decide all {people(whole.n)} alike."
-        return (
-            f"The second model decides {out_of(changed, whole.n)} people otherwise: {count(whole.gained)} "
-            f"gain the favorable decision, {count(whole.lost)} lose it."
-        )
+        gain, lose = _some(whole.gained, "gain"), _some(whole.lost, "lose")
+        otherwise = f"The second model decides {out_of(changed, whole.n)} people otherwise"
+        return f"{otherwise}: {gain} the favorable decision, {lose} it."
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -246,3 +245,8 @@ class Changes:
 
 def _ends(name: str) -> tuple[str, str, str]:
     return name, f"{name} low", f"{name} high"
+
+
+def _some(number: float, verb: str) -> str:
+    """Word who does something: ``none gain``, ``1 gains``, ``12 gain``."""
+    return f"{count(number) if number else 'none'} {verb}{'s' if count(number) == '1' else ''}"

@@ -473,9 +473,10 @@ def _laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
         (note.text.count("<br>") + 1 for note in figure.layout.annotations if note.y == 1.0), default=1
     )
     above = 12 + 17 * lines
-    return finish(figure, height=height + above - 46, alt=alt).update_layout(
-        margin={"l": left, "r": 12, "t": 38 + above, "b": 8}, legend={"y": 1.0 + above / (height - 140)}
-    )
+    finish(figure, height=height + above - 46, alt=alt)
+    figure.layout.margin = {"l": left, "r": 12, "t": 38 + above, "b": 8}
+    figure.layout.legend.y = 1.0 + above / (height - 140)
+    return figure
 
 
 def colours(rows: Sequence[GroupRow]) -> list[str]:
