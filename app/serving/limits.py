@@ -4,7 +4,7 @@
 (60,000 with one token). An address that shows wrong tokens gets no answer to further ones for the rest of the
 minute; a token that was right within the last day is answered all the same, since many who send share the
 address of one proxy. A body has to go on arriving, half a minute between two parts of it.
-A tab is heard 60 times at once, and 20 times a second then. One person has at most ``EVENHAND_TABS`` (40) open:
+A tab is heard 60 times at once, and 20 times a second then. One person has at most ``EVENHAND_TABS`` (40),
 ten times as many one address where nobody has to say who he is.
 """
 
