@@ -8,6 +8,7 @@ import os
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+import math  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import TYPE_CHECKING  # noqa: E402
@@ -23,7 +24,7 @@ from tests.nothing_skipped import (  # noqa: E402
 if TYPE_CHECKING:
     from app.workspace import Workspace
 
-LONG = ("browser/", "app/", "test_wheel.py", "unchanged/", "runs/", "monitor/", "test_snippets.py")
+LONG = ("app/", "test_wheel.py", "unchanged/", "runs/", "monitor/", "test_snippets.py")
 """Folders and files of long tests: `make test` begins with them, and no worker is left with one."""
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,12 +32,15 @@ SHARED = ROOT.parent / "shared" / "data"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
-        path = item.nodeid.removeprefix("tests/")
-        return next((k for k, start in enumerate(LONG) if path.startswith(start)), len(LONG))
-
-    if asked_for_all():
-        items.sort(key=place)
+    """Begin with the long files: one that waits for a browser, two that compute, and so on."""
+    if not asked_for_all():
+        return
+    path = {item.nodeid: item.nodeid.partition("::")[0].removeprefix("tests/") for item in items}
+    files = list(dict.fromkeys(path.values()))
+    waits = [file for file in files if file.startswith("browser/")]
+    long = [file for start in LONG for file in files if file.startswith(start)]
+    place = {file: 2 * k for k, file in enumerate(waits)} | {file: k + 0.5 for k, file in enumerate(long)}
+    items.sort(key=lambda item: place.get(path[item.nodeid], math.inf))
 
 
 @pytest.fixture(scope="session")

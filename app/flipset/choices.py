@@ -90,7 +90,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHeld, summary: Summary) -
         options |= _weights([name for name in summary.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
-    return Chosen(options, title, _seconds(draft, summary, options))
+    return Chosen(options, f"Flipset: {title}", _seconds(draft, summary, options))
 
 
 def _audited(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:

@@ -28,6 +28,7 @@ from audits.runs.executing.handle import RunProgress
 from audits.runs.keeping.saved import SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.stats.words import in_words
 
 __all__ = ["Chosen", "audit_page", "run_title"]
 
@@ -82,7 +83,10 @@ def audit_page(
         _to_data("Choose data and a model")
         return
     try:
-        data, summary = wait_for(work.data(space, draft["spec"]["data"]), f"Preparing {source_name(draft)}")
+        data, summary = wait_for(
+            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            f"Preparing {source_name(draft)}",
+        )
     except InputError as error:
         title(heading, subject_line(draft))
         notices.problem(str(error))
@@ -155,7 +159,7 @@ def run_title(draft: Mapping[str, Any], question: str) -> str:
     threshold = draft["spec"].get("threshold", 0.5)
     stored = "label" in (draft["spec"]["model"].get("predictions") or {})
     at = [] if stored else [f"at {threshold:g}" if isinstance(threshold, (int, float)) else "by group"]
-    return " · ".join([source_name(draft), question, *at])
+    return " · ".join([source_name(draft), in_words(question), *at])
 
 
 def _too_good(found: RunResult) -> None:

@@ -172,9 +172,14 @@ def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) ->
         return 30
     figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
     figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
-    row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "yshift": 5}
+    row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom"}
+    row |= {"bgcolor": "rgba(255,255,255,0.85)", "borderpad": 0}  # lines of the first panel run behind it
     annotate(
-        figure, [{**row, "text": label, "y": place} for place, label in zip(places, labels, strict=True)]
+        figure,
+        [
+            {**row, "text": label, "y": place, "yshift": 5, "align": "left"}
+            for place, label in zip(places, labels, strict=True)
+        ],
     )
     return 38
 

@@ -76,7 +76,8 @@ def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
 def _counted(row: GroupRow, rate: str) -> str:
     estimate = row.metric(rate)
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
-    return out_of((estimate.value or 0.0) * estimate.n, estimate.n)
+    told = out_of((estimate.value or 0.0) * estimate.n, estimate.n)
+    return "1 of 1" if told == "the only one" else told
 
 
 def finding_probable(

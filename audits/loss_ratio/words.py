@@ -35,8 +35,8 @@ def headline_at(result: LossRatioResult, tolerance: float, judged: Judged) -> st
     """Say the same of another tolerance."""
     if result.words.nothing:
         return (
-            "These data do not show that what the model reads tells the chosen attributes: there is nothing "
-            "to change."
+            "These data do not show that what the model reads gives the chosen attributes away: there is "
+            "nothing to change."
         )
     ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:

@@ -16,6 +16,7 @@ from audits.stats.words import count, number, out_of, p_words, people_in, percen
 
 __all__ = ["closing", "finding", "headline", "interval_words", "warnings_for"]
 
+_NAMED = 5  # groups in a warning
 _FAVORABLE = re.compile(r"(?:^|, )favorable(?: label)?$")
 
 
@@ -26,6 +27,8 @@ def headline(result: OutcomeTransportResult) -> str:
     if result.comparison != "two policies":
         ends = {EVIDENCE: "The outcomes differ", NO_MATERIAL: "The outcomes hardly differ"}
         end = ends.get(judged.verdict, "These data cannot tell whether the outcomes differ")
+        if judged.verdict == EVIDENCE and not judged.material:
+            end = "The outcomes differ by less than matters"
         ours, theirs = people_in(result.source), people_in(result.target)
         alone = [f"{end} between {brief(ours, most)} and {brief(theirs, most)}." for most in (99, 8, 5)]
         return shortest(*([f"{text}{end}."] if text else []), *alone)
@@ -207,7 +210,8 @@ def warnings_for(
     if result.n_target < 2 and comparison.target.name not in alone:
         alone.append(comparison.target.name)
     if alone:
-        found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")
+        more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
+        found.append(f"One person alone says nothing about a group: {', '.join(alone[:_NAMED])}{more}.")
     if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
         found.append(
             "Outcomes have two values, so that everybody with the same outcome is mapped to the same people "

@@ -89,7 +89,10 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judged) -> str:
         return f"{_NOTHING} the {name} goes from {sizes[0]} to {sizes[1]} points."
     if judged.verdict != EVIDENCE:
         way = ", the other way round" if turned else ""
-        return f"{_UNTOLD} the {name}: {sizes[0]} against {sizes[1]} points{way}{_ends(change, 'gap')}."
+        told = f"{sizes[0]} against {sizes[1]} points"
+        if sizes[0] == sizes[1] and not turned:
+            told = f"{sizes[0]} point{'' if float(sizes[0]) == 1 else 's'} with either"
+        return f"{_UNTOLD} the {name}: {told}{way}{_ends(change, 'gap')}."
     if turned and _sure(first) and _sure(second):
         return (
             f"The second model turns the {name} round: {sizes[0]} points one way, then {sizes[1]} the other."
@@ -115,7 +118,7 @@ def _ends(change: Estimate, kind: Kind) -> str:
     if change.low is None or change.high is None:
         return ""
     unit = "" if kind == "number" else " points"
-    ends = (_signed(end, change.n, kind) for end in (change.low, change.high))
+    ends = (_signed(end, change.n, kind).replace("-", "−") for end in (change.low, change.high))
     return f" ({' to '.join(ends)}{unit})"
 
 

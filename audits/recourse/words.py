@@ -11,6 +11,8 @@ from audits.stats.words import count, number, out_of, p_words, people_in, percen
 
 __all__ = ["headline", "recourse_finding", "recourse_warnings"]
 
+_NAMED = 5  # groups in a warning
+
 
 def headline(result: RecourseResult) -> str:
     """Say how many could turn the decision, and whether one group can less or has further to go."""
@@ -146,7 +148,8 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     found = []
     alone = [row.group for row in result.by_group if row.n < 2]
     if alone:
-        found.append(f"One person alone says nothing about a group: {', '.join(alone)}.")
+        more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
+        found.append(f"One person alone says nothing about a group: {', '.join(alone[:_NAMED])}{more}.")
     nobody = [row.group for row in result.by_group if row.burden.value is None]
     if nobody:
         found.append(

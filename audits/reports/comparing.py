@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_group, people_id
-from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named
+from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named, wrapped
 from audits.records import Exhibit
 from audits.reports.blocks import Block, Facts, Figure, Finding, Heading, Text, grid
 from audits.runs.registry import AUDITS
@@ -57,7 +58,8 @@ def changes_figure(change: AuditChange) -> go.Figure:
         if part:
             figure.add_trace(_dots(part, unit, colour, hollow=sure == INSUFFICIENT))
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    each = rows_named(figure, distinct([row.name for row in rows], longest=_LONGEST))
+    names = [wrapped(name, _LONGEST) for name in distinct([row.name for row in rows], longest=3 * _LONGEST)]
+    each = rows_named(figure, names) + 17 * max(name.count("<br>") for name in names)
     what = "change (percentage points)" if points else "change"
     figure.update_xaxes(title=what)
     return finish(figure, height=120 + each * len(rows), alt=f"{title_of(change)}: {change.headline}")
@@ -76,14 +78,7 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, *, hollow
             "size": 10,
             "line": {"color": colour, "width": 2},
         },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [high - value for value, (_, high) in zip(values, ends, strict=True)],
-            "arrayminus": [value - low for value, (low, _) in zip(values, ends, strict=True)],
-            "color": colour,
-            "thickness": 1.6,
-        },
+        error_x=whiskers(values, ends, color=colour, thickness=1.6),
         customdata=[[distinct([row.name], longest=_LONGEST)[0], row.verdict] for _, row in part],
         hovertemplate="%{customdata[0]}: %{x:+.3g} (%{customdata[1]})<extra></extra>",
         showlegend=False,

@@ -15,8 +15,8 @@ from audits.data.files import batches as reading
 from audits.everybody.adding import added, mean_of, moments_of
 from audits.everybody.loss_ratio import fold_of as loss_ratio_fold
 from audits.everybody.mitigation import fold_of as mitigation_fold
-from audits.loss_ratio.moving import move_people
-from audits.loss_ratio.testing import run_tests
+from audits.loss_ratio.moving.people import move_people
+from audits.loss_ratio.testing.moved import run_tests
 from audits.mitigation.audit import _Held
 from audits.mitigation.judging import level_of_a_step
 from audits.models import Subject
