@@ -4,6 +4,7 @@
 # make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
 # make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
+# make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (5 minutes)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
 # make wheel  build the wheel into dist/, the documentation in it
 
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
-.PHONY: run test quick calibrate fuzz screenshots docs wheel setup setup-tests chromium postgresql check clean
+.PHONY: run test quick calibrate fuzz screenshots lowest docs wheel setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
@@ -40,6 +41,19 @@ calibrate: setup-tests
 FUZZ ?= 100000
 fuzz: setup-tests
 	EVENHAND_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q tests/security/test_fuzz.py
+
+# what runs without torch and Streamlit, which have one version and no lower one that was tried
+LOWEST := .venv-lowest
+NEED_MORE := loss_ratio or mitigation or sensitivity or too_large or toxicity or pdf or fixture or cannot_be_saved
+lowest:
+	python3 -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check $$($(LOWEST)/bin/python tests/lowest.py)
+	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider --ignore-glob='*/test_page.py' \
+		--ignore=tests/cli/test_monitor.py --ignore=tests/cli/test_serve.py \
+		-k 'not ($(NEED_MORE))' \
+		tests/groups tests/rule_sets tests/transport/test_exact.py tests/runs/test_spec.py tests/data/test_kinds.py \
+		tests/reports/test_html.py tests/cli
 
 SCREENSHOTS ?= docs/screenshots
 screenshots: setup-tests chromium
@@ -85,4 +99,4 @@ wheel: docs
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) artefacts build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) artefacts build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from audits.data import Kind, Table, describe
 from audits.data.building.naming import stored
+from audits.data.files.looking import LookedInto
 from audits.data.values import text_of
 
 __all__ = ["ColumnProfile", "preview", "profile"]
@@ -55,9 +58,9 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
         ColumnProfile(
             name=column["name"],
             kind=column["kind"],
-            missing=column["missing"],
+            missing=_missing(table, column),
             distinct=column["distinct"],
-            examples=", ".join(column["examples"]),
+            examples=", ".join(_examples(table, column)),
             values=_values(table.frame[column["name"]], column["distinct"]),
             likely_protected=column["name"] in likely and column["distinct"] <= _MOST_GROUPS,
             likely_label=labels.index(column["name"]) if column["name"] in labels else None,
@@ -65,6 +68,20 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
         )
         for column in described["columns"]
     )
+
+
+def _missing(table: Table, column: Mapping[str, Any]) -> int:
+    stated = table.nulls.get(column["name"]) if isinstance(table, LookedInto) else None
+    return int(column["missing"] if stated is None else stated)
+
+
+def _examples(table: Table, column: Mapping[str, Any]) -> list[str]:
+    """Return a few values; of numbers the ends of all rows, where only some were looked at."""
+    found: list[str] = column["examples"]
+    ends = table.ends.get(column["name"]) if isinstance(table, LookedInto) else None
+    if ends is None or len(found) != 3 or column["kind"] not in {"continuous", "integer"}:
+        return found
+    return [text_of(ends[0]), found[1], text_of(ends[1])]
 
 
 def preview(frame: pd.DataFrame) -> pd.DataFrame:

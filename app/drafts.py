@@ -153,14 +153,23 @@ def server_folder() -> Path | None:
 
 
 def server_files(folder: Path) -> list[str]:
-    """Return the tables in `folder`, as paths relative to it, at most 500."""
+    """Return the tables in `folder`, as paths relative to it, at most 500; a folder of Parquet is one."""
     found = []
     for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() in _TABLES and path.is_file() and _inside(path, folder):
+        if not _inside(path, folder):
+            continue
+        if _is_table(path) or (path.suffix.lower() in _TABLES and path.is_file()):
             found.append(str(path.relative_to(folder)))
             if len(found) == _MOST_LISTED:
                 break
     return found
+
+
+def _is_table(path: Path) -> bool:
+    """Tell whether a folder holds Parquet, or folders named ``key=value``, which are columns of one table."""
+    if not path.is_dir() or "=" in path.name:
+        return False
+    return any(each.suffix == ".parquet" or "=" in each.name for each in path.iterdir())
 
 
 def server_file(folder: Path, name: str) -> Path:
@@ -174,7 +183,7 @@ def server_file(folder: Path, name: str) -> Path:
     path = folder / name
     if not _inside(path, folder):
         raise InputError("the file", "must lie in the server's data folder", name)
-    if not path.is_file():
+    if not path.is_file() and not (path.is_dir() and any(path.rglob("*.parquet"))):
         raise InputError("the file", "must be a file that exists", name)
     return path.resolve()
 

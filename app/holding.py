@@ -24,10 +24,14 @@ from app.columns import preview, profile
 from app.summary import summarise
 from app.wire import pack_array, pack_frame, unpack_array
 from audits.checks import build
-from audits.data import AuditData, Table, build_data, data_spec, read_table
+from audits.data import AuditData, DataSpec, Table, build_data, data_spec, read_table
+from audits.data.files.larger import beyond_limits
+from audits.data.files.looking import LookedInto, look_into
 from audits.data.selecting import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
+from audits.runs.countable import rows_drawn
+from audits.runs.drawn import draw_table, of_all
 from audits.runs.monitoring.arrivals import Arrival, read_arrow, read_file, read_json
 from audits.runs.registry import AUDITS, usual_others
 from audits.threads import one_thread
@@ -51,16 +55,28 @@ def answer(question: Mapping[str, Any]) -> dict[str, Any]:
 
 def _table(question: Mapping[str, Any]) -> Table:
     def make() -> Table:
-        spec = data_spec(question["section"])
-        paths = [Path(path) for path in question["paths"]]
+        spec, paths = _named(question)
+        if beyond_limits(paths):
+            return look_into(paths, missing=spec.read.missing)
         return read_table(paths, format=spec.format, options=spec.read)
 
     return _kept(_tables, question["table key"], make, _TABLES)
 
 
+def _named(question: Mapping[str, Any]) -> tuple[DataSpec, list[Path]]:
+    return data_spec(question["section"]), [Path(path) for path in question["paths"]]
+
+
 def _data(question: Mapping[str, Any]) -> AuditData:
+    """Return the data; of a table that is not held those rows that a run draws of it."""
+
     def make() -> AuditData:
-        return build_data(_table(question), data_spec(question["section"]))
+        spec, paths = _named(question)
+        wanted = rows_drawn(spec, paths)
+        if wanted is None:
+            return build_data(_table(question), spec)
+        table = draw_table(spec, paths, question["seed"], wanted)
+        return of_all(build_data(table, spec), table)
 
     return _kept(_frames, question["data key"], make, _FRAMES)
 
@@ -80,7 +96,10 @@ def _about_table(question: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "report": {**found.report.to_dict(), "notes": list(found.report.notes)},
         "profiles": [asdict(each) for each in profile(found)],
-        "shape": list(found.frame.shape),
+        "shape": [
+            found.rows if isinstance(found, LookedInto) else len(found.frame),
+            len(found.frame.columns),
+        ],
         "first": pack_frame(first),
     }
 

@@ -21,7 +21,7 @@ os.environ["FORWARDED_ALLOW_IPS"] = ""
 
 from app import who, work
 from app.readers import READERS
-from app.serving import api, monitor_api
+from app.serving import api, monitor_api, tracing
 from app.serving.listening import check_address
 from app.serving.logs import set_up
 from app.serving.promptness import answer_at_once, take_turns
@@ -39,6 +39,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
         raise SystemExit(f"Evenhand does not start: {error}") from None
     make_private(home())
     set_up()
+    tracing.set_up()
     answer_at_once()
     take_turns()
     work.executor()
@@ -52,6 +53,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     monitor_api.INGEST.close()
     work.close()
     READERS.close()
+    tracing.close()
 
 
 def _secrets() -> dict[str, Any] | None:

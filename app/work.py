@@ -23,6 +23,7 @@ from app.columns import ColumnProfile
 from app.drafts import server_folder
 from app.held import Ask, DataHeld, TableHeld
 from app.readers import READERS
+from app.serving import tracing
 from app.shares import Shares
 from app.state import note
 from app.summary import Summary
@@ -143,9 +144,12 @@ def table(
     return _tables.get(space.token, key, read)
 
 
-def data(space: Workspace, section: Mapping[str, Any]) -> Future[tuple[DataHeld, Summary]]:
-    """Return the data that a spec's data section describes, being read and prepared, with their summary."""
-    ask, _, key = _asking(space, section)
+def data(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> Future[tuple[DataHeld, Summary]]:
+    """Return the data that a spec's data section describes, being read and prepared, with their summary.
+
+    Where they are larger than what is held, `seed` decides which rows are drawn.
+    """
+    ask, _, key = _asking(space, section, seed)
 
     def prepare() -> tuple[DataHeld, Summary]:
         told = ask("data")
@@ -159,7 +163,7 @@ def findings(space: Workspace, spec: Mapping[str, Any], unlikely: str = "") -> F
 
     `unlikely` says how a model of them did, where it did better than is likely.
     """
-    ask, _, key = _asking(space, spec["data"])
+    ask, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
     predictions = (spec["model"].get("predictions") or {}).get("label")
 
     def examine() -> tuple[Finding, ...]:
@@ -181,7 +185,7 @@ def model(space: Workspace, spec: Mapping[str, Any]) -> Future[Checked]:
 
     A file is opened where these lie; a service is asked about the first people by a process of its own.
     """
-    ask, _, key = _asking(space, spec["data"])
+    ask, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
     section = dict(spec["model"])
     path = space.folder / section["path"] if "path" in section else None
 
@@ -207,18 +211,20 @@ def forget(space: Workspace) -> None:
     READERS().forget(space.token)
 
 
-def _asking(space: Workspace, section: Mapping[str, Any]) -> tuple[Ask, str, str]:
+def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tuple[Ask, str, str]:
     """Return what asks about a data section, and the keys of its table and of its data."""
     spec = data_spec(section)
     paths = _paths(space, spec)
     stamps = [_stamp(path) for path in paths]
     reading = {"format": spec.format, "read": spec.to_dict().get("read")}
-    table_key, data_key = (digest_of([space.token, stamps, each]) for each in (reading, spec.to_dict()))
+    table_key = digest_of([space.token, stamps, reading])
+    data_key = digest_of([space.token, stamps, spec.to_dict(), seed])
     question = {
         "section": dict(section),
         "paths": [str(path) for path in paths],
         "table key": table_key,
         "data key": data_key,
+        "seed": seed,
     }
     folder = server_folder()
     reads = [space.folder] + ([folder] if folder is not None else [])
@@ -296,6 +302,9 @@ def submit(
     run = executor().submit(spec, space.folder, owner=space.token)
     record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
     record["address"] = dict(address or {})
+    tracing.follow(
+        run, [name for each in spec["audits"] for name in ([each] if isinstance(each, str) else each)]
+    )
     if run.key and not any(other["id"] == run.id for other in space.runs()):
         space.note_run(record)
         _keep(space, spec, title, run)
@@ -494,8 +503,10 @@ def _digest(path: Path, where: str, written: str) -> str:
 
 
 def _stamp(path: Path) -> str:
-    """Return what changes when a file is replaced."""
+    """Return what changes when a file, or one in a folder, is replaced."""
     try:
+        if path.is_dir():
+            return digest_of([str(path), [_stamp(file) for file in sorted(path.rglob("*.parquet"))]])
         found = path.stat()
     except OSError:
         return f"{path} absent"

@@ -30,6 +30,7 @@ _EXTRAS = {
     "query": {"duckdb"},
     "remote": {"fsspec"},
     "boosters": {"xgboost", "lightgbm", "catboost", "skops"},
+    "telemetry": {"opentelemetry"},
 }
 """Packages that only some work needs, by the extra of this package that brings them."""
 
@@ -118,8 +119,8 @@ def not_installed(where: str, package: str) -> InputError:
 
     Examples
     --------
-    >>> print(not_installed("flipset", "ot"))
-    flipset needs POT, which is not installed here; install it with: pip install 'evenhand[transport]'.
+    >>> print(not_installed("model.path", "onnx"))
+    model.path needs onnx, which is not installed here; install it with: pip install 'evenhand[onnx]'.
     """
     return InputError(
         where, f"needs {called(package)}, which is not installed here", advice=how_to_install(package)

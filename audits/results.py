@@ -13,7 +13,7 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ from audits.mapped import read_mapped, write_mapped
 
 __all__ = [
     "Optimum",
+    "frame_of",
     "head",
     "load_result",
     "numbers",
@@ -147,6 +148,43 @@ def head(result: Any) -> dict[str, Any]:
         "finding": result.finding,
         "warnings": list(result.warnings),
     }
+
+
+def frame_of(rows: Iterable[Any], columns: Mapping[Any, str | Callable[[Any], Any]]) -> pd.DataFrame:
+    """Return rows of a result as a table.
+
+    Parameters
+    ----------
+    columns : dict
+        Name of a column to the field that it shows: ``"n"``, or further in ``"rate.value"``; or to a function
+        of the row. Three names to an estimate are its value and its ends. What is of None is None.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from audits.stats import Estimate
+    >>> row = SimpleNamespace(group="a", rate=Estimate(0.2, 0.1, 0.3, 9, "Wilson 95 %"))
+    >>> frame_of([row], {"group": "group", ("rate", "low", "high"): "rate", "people": "rate.n"})
+      group  rate  low  high  people
+    0     a   0.2  0.1   0.3       9
+    """
+    names = [each for name in columns for each in ((name,) if isinstance(name, str) else name)]
+    return pd.DataFrame([list(_cells(row, columns)) for row in rows], columns=names)
+
+
+def _cells(row: Any, columns: Mapping[Any, str | Callable[[Any], Any]]) -> Iterator[Any]:
+    for name, what in columns.items():
+        found = _within(row, what) if isinstance(what, str) else what(row)
+        if isinstance(name, str):
+            yield found
+        else:
+            yield from (_within(found, end) for end in ("value", "low", "high"))
+
+
+def _within(row: Any, path: str) -> Any:
+    for field in path.split("."):
+        row = None if row is None else getattr(row, field)
+    return row
 
 
 def _as_now(value: Any) -> Any:

@@ -3,7 +3,8 @@
 ``python -m benchmarks.load [--sessions 50] [--seconds 300]``. Each session speaks to the server as a browser
 does, over its socket, in a workspace of its own whose groups have names that nobody else's have. Printed:
 reactions of pages (from asking until the script has run), audits, what was wrong or somebody else's, and the
-memory of the server. Needs ``requirements-dev.txt``.
+memory of the server: how much, and by how much it grows a minute once the first third is over (half an hour:
+``--seconds 1800``). Everybody closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("", "groups", "flipset", "rule_sets", "recourse", "saved")
 PATIENCE = 60.0
 THINKING = (1.0, 4.0)  # seconds between two acts of one person
+CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and another begins
 LIMIT_SECONDS = 1.5
 _FINISHED = {
     ForwardMsg.FINISHED_SUCCESSFULLY,
@@ -145,6 +147,9 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
                 _run(visitor, own, told, until)
             time.sleep(drawn.uniform(*THINKING))
+            if drawn.random() < CLOSES:
+                visitor.close()
+                visitor = Visitor(port, space.token)
     except Exception as error:  # noqa: BLE001
         told.wrong.append(f"{own}: {type(error).__name__}: {error}")
     finally:
@@ -164,6 +169,19 @@ def _run(visitor: Visitor, own: str, told: Told, until: float) -> None:
                 told.wrong.append(f"{own}: its result is not shown")
             break
     told.audits.append(time.monotonic() - began)
+
+
+def growth(memory: list[tuple[float, float]]) -> float:
+    """Return by how many MB a second memory grows: the median slope between any two looks (Theil, Sen).
+
+    A result that is opened in between lifts two looks, and not the line.
+    """
+    slopes = [
+        (late - early) / (after - before)
+        for place, (before, early) in enumerate(memory)
+        for after, late in memory[place + 1 :]
+    ]
+    return statistics.median(slopes or [0.0])
 
 
 def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
@@ -232,12 +250,13 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         for place, space in enumerate(spaces)
     ]
     people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
-    memory, began = [], processor_ms(pid)
+    memory, threads, began, started = [], [], processor_ms(pid), time.monotonic()
     for each in people:
         each.start()
         time.sleep(0.1 * seconds / len(people))
     while time.monotonic() < until:
-        memory.append(resident_memory(pid) / 1e6)
+        memory.append((time.monotonic() - started, resident_memory(pid) / 1e6))
+        threads.append(sum(1 for _ in Path(f"/proc/{pid}/task").iterdir()))
         time.sleep(min(5.0, seconds / 20))
     for each in people[:-1]:
         each.join(PATIENCE + 30)
@@ -253,12 +272,14 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         ("longest", f"{reactions[-1]:.1f} s"),
         ("audits, median", f"{len(told.audits):,}, {statistics.median(told.audits or [0.0]):.1f} s"),
         ("processor time of the web process", f"{spent / (10 * seconds):.0f} % of one core"),
-        ("its memory, first third", f"{statistics.mean(memory[:third]):,.0f} MB"),
-        ("its memory, last third", f"{statistics.mean(memory[-third:]):,.0f} MB"),
-        ("its memory, at most", f"{max(memory):,.0f} MB"),
+        ("its memory, first third", f"{statistics.mean(each for _, each in memory[:third]):,.0f} MB"),
+        ("its memory, last third", f"{statistics.mean(each for _, each in memory[-third:]):,.0f} MB"),
+        ("its memory, at most", f"{max(each for _, each in memory):,.0f} MB"),
+        ("it grows, after the first third", f"{60 * growth(memory[third:]):+.2f} MB a minute"),
+        ("its threads, at most", f"{max(threads)}"),
         ("wrong or somebody else's", f"{len(told.wrong)}"),
     ]
-    print("\n".join(f"| {what:33} | {value:>24} |" for what, value in rows))
+    print("\n".join(f"| {what:34} | {value:>24} |" for what, value in rows))
     for sentence in told.wrong[:20]:
         print(f"  {sentence}")
     return told

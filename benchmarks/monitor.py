@@ -5,8 +5,9 @@
 
 `--train forest` or `--train boosting` measures by trees, otherwise by a network.
 
-`pages` needs Playwright and Chromium. Both need ../shared/data (COMPAS). What a request is answered with
-200 is on disk.
+Processor time is of the server and of all the processes that it started, which says more than the clock
+where others use the machine. `pages` needs Playwright and Chromium. Both need ../shared/data (COMPAS). What
+a request is answered with 200 is on disk.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Running:
     token: str
     workspace: str
     rows: list[dict[str, Any]]
+    pid: int
 
     def body(self, size: int) -> tuple[str, bytes, dict[str, str]]:
         """Return path, body and headers of a batch of `size` people."""
@@ -86,7 +88,7 @@ def app(train: str) -> Iterator[Running]:
         )
         try:
             _wait(port)
-            yield Running(port, monitor.id, token, workspace, rows)
+            yield Running(port, monitor.id, token, workspace, rows, server.pid)
         finally:
             server.terminate()
             server.wait(30)
@@ -105,7 +107,36 @@ def _wait(port: int) -> None:
     raise RuntimeError("the app did not start")
 
 
-def flat_out(running: Running, senders: int, size: int, seconds: float) -> None:
+def processor_seconds(pid: int) -> dict[str, float]:
+    """Return the processor time so far of the server, and of the processes that it started, together."""
+    parents: dict[int, tuple[int, float]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        spent = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        parents[int(path.parent.name)] = (int(fields[1]), spent)
+    found = {"server": parents[pid][1], "its processes": 0.0}
+    for own in parents:
+        at = parents[own][0]
+        while at in parents and at != pid:
+            at = parents[at][0]
+        if at == pid:
+            found["its processes"] += parents[own][1]
+    return found
+
+
+def settle(pid: int) -> None:
+    """Wait until the server has loaded what it loads unasked."""
+    for _ in range(60):
+        before = sum(processor_seconds(pid).values())
+        time.sleep(1)
+        if sum(processor_seconds(pid).values()) - before < 0.05:
+            return
+
+
+def flat_out(running: Running, senders: int, size: int, seconds: float, *, silent: bool = False) -> None:
     """Send batches one after another from `senders` connections; print how many went, and how fast."""
     path, body, headers = running.body(size)
     taken: list[float] = []
@@ -122,14 +153,22 @@ def flat_out(running: Running, senders: int, size: int, seconds: float) -> None:
             taken.append(time.perf_counter() - start)
 
     threads = [threading.Thread(target=send) for _ in range(senders)]
+    before = processor_seconds(running.pid)
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    after = processor_seconds(running.pid)
     rate = len(taken) / seconds
+    if silent:
+        return
     print(
         f"{senders} senders of {size:,} rows: {rate:,.0f} requests and {rate * size:,.0f} rows a second, p50 "
-        f"{1000 * np.quantile(taken, 0.5):.1f} ms, p95 {1000 * np.quantile(taken, 0.95):.1f} ms",
+        f"{1000 * np.quantile(taken, 0.5):.1f} ms, p95 {1000 * np.quantile(taken, 0.95):.1f} ms; processor "
+        "time a row: "
+        + ", ".join(
+            f"{1e6 * (after[name] - before[name]) / (len(taken) * size):,.0f} µs {name}" for name in after
+        ),
         flush=True,
     )
 
@@ -245,6 +284,9 @@ def main() -> None:
         if given.what == "pages":
             pages(running, given.rate, given.seconds or 45.0)
             return
+        for size in (1, 1000):  # what is loaded at the first request
+            flat_out(running, 1, size, 0.5, silent=True)
+        settle(running.pid)
         for senders, size in ((1, 1), (4, 1), (1, 1000), (2, 1000)):
             flat_out(running, senders, size, given.seconds or 5.0)
 

@@ -16,8 +16,8 @@ import pandas as pd
 from scipy.spatial.distance import cdist
 
 from audits.data import DataSpec, FeatureSpace, build_data, load_data
+from audits.data.parsing import data_spec
 from audits.data.public import public_section
-from audits.data.spec import data_spec
 from audits.models import Subject, make_subject, model_spec
 from audits.models.trained.baselines import train_baseline
 from audits.outcome_transport import outcome_transport

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, load_data
+from audits.data.parsing import data_spec
 from audits.data.public import public_section
-from audits.data.spec import data_spec
 from audits.models import Subject
 from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.runs.executing.threads import fixed_threads

@@ -100,7 +100,7 @@ def main(names: list[str]) -> None:
             f"expected {estimated_seconds(n, m, d):.3g} s, {estimated_bytes(n, m, d) / 2**30:.1f} GB more"
         )
         told = f"{name:24s} {seconds:8.4f} s {gigabytes:5.2f} GB ({expected})  cost {coupling.cost:.9g}"
-        told += f", proved to {coupling.relative_slack:.0e}, {coupling.rounds} rounds"
+        told += f", proved to {coupling.slack / (coupling.cost or 1.0):.0e}, {coupling.rounds} rounds"
         if dense:
             costs = pairwise_cost(x, y, cost)
             options = {"numItermax": 10**9, "log": True}

@@ -24,17 +24,7 @@ from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-EXTRAS = {
-    "torch",
-    "streamlit",
-    "fairlearn",
-    "psycopg",
-    "reportlab",
-    "starlette",
-    "uvicorn",
-    "safetensors",
-    "duckdb",
-}
+EXTRAS = {"torch", "streamlit", "fairlearn", "psycopg", "reportlab", "starlette", "uvicorn", "safetensors"}
 STANDARD = {"ot", "onnx", "onnxruntime", "sklearn"}
 ABSENT = f"""
 import os, sys
@@ -93,15 +83,11 @@ def env(wheel: Path, tmp_path_factory) -> Path:
 def evenhand(
     env: Path, folder: Path, *arguments: object, **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    variables = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(folder),
-        "EVENHAND_HOME": str(folder / "home"),
-    } | settings
+    variables = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVENHAND_HOME": str(folder / "home")}
     return subprocess.run(
         [env / "bin" / "evenhand", *map(str, arguments)],
         cwd=folder,
-        env=variables,
+        env=variables | settings,
         capture_output=True,
         text=True,
         timeout=300,

@@ -44,7 +44,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     _headline(result)
     notices.notes(result.warnings)
     section = AUDIT.section(result)
-    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     keys = [each.key for each in section.exhibits]
     # what is of one group stands with its choice, in the place of the first such exhibit
     own = [key for key in keys if key in {"marginals", "transparency"}]

@@ -53,7 +53,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             _exhibit(exhibits.pop(key))
     notices.notes(() if distrusted else result.warnings)
     part, within = _part(result)
-    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     marginals_section(result, part, within, data)
     _transparency(result, part, within)
     for key in list(exhibits):

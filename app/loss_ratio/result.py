@@ -64,7 +64,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         )
     _heat_map(result, tolerance)
     _comparison(result)
-    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     _people(found, space, data)
     fine_print(found, draft, "loss_ratio", method=result.method, metric=dataclasses.asdict(result.metric))
 

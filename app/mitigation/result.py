@@ -49,7 +49,9 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
             else "A model that reads no text can be trained again for protected attributes: choose them."
         )
         return
-    data, summary = wait_for(work.data(space, draft["spec"]["data"]), "Preparing the people")
+    data, summary = wait_for(
+        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the people"
+    )
     offered = mitigation_options(space, draft, options, data)
     names = list(offered["also"])
     kept = names

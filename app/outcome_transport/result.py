@@ -47,7 +47,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     titled(SAID["judged"])
     figure_card("judged", drawn(figures.judged, result), result.judged_frame)
     _flows(result)
-    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     _cell(found, space, data)
     table = result.to_frame()
     titled(SAID["bias"])

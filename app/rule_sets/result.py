@@ -91,7 +91,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         figure_card("exchanged", drawn(figures.exchanged, result), lambda: exchanged_frame(result.exchanged))
     if rows:
         _leaderboard(rows)
-        data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+        data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
         _group(found, space, rows, data)
     for each in result.measures:
         st.subheader(each.name, anchor=False)

@@ -57,7 +57,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             figure_card(
                 "sensitivity-twin", drawn(figures.twin_metrics, result), lambda: metrics_table(result)
             )
-    data, _ = wait_for(work.data(space, found.spec["data"]), "Preparing the people")
+    data, _ = wait_for(work.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
     _people(found, space, data)
     if result.unwatchable:
         st.text(f"No monitor can be made of this audit. {result.unwatchable}")

@@ -17,12 +17,14 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from app.readers import READERS
+from app.serving.tracing import span
 from app.serving.webhooks import Teller, webhook_hosts
 from audits.errors import InputError, RunFailed
 from audits.runs.keeping.database import database, is_unreachable
@@ -176,14 +178,17 @@ class Ingest:
             raise RunFailed("What stores predictions has not started on this server.")
         if self._queue.qsize() > _MOST_WAITING:
             raise Busy
-        if len(body) <= _SMALL and kind == "json" and self._scorer.is_quick(monitor.bundle):
-            batch, rows, notes = self._prepare(monitor, body, kind, key)
-        else:
-            loop = asyncio.get_running_loop()
-            batch, rows, notes = await loop.run_in_executor(
-                self._pool, self._prepare, monitor, body, kind, key
-            )
-        stored = await asyncio.wrap_future(self._put(batch))
+        with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as told:
+            if len(body) <= _SMALL and kind == "json" and self._scorer.is_quick(monitor.bundle):
+                batch, rows, notes = self._prepare(monitor, body, kind, key)
+            else:
+                loop = asyncio.get_running_loop()
+                batch, rows, notes = await loop.run_in_executor(
+                    self._pool, copy_context().run, self._prepare, monitor, body, kind, key
+                )
+            told.set_attribute("people", len(batch.scored.flagged))
+            stored = await asyncio.wrap_future(self._put(batch))
+            told.set_attribute("alarms", len(stored.alarms))
         head = {
             "batch": stored.place,
             "people": len(batch.scored.flagged),
@@ -206,7 +211,8 @@ class Ingest:
         else:  # a few kilobytes of Arrow, or megabytes of JSON, can unpack to any size
             arrival = READERS().body(monitor.id, body, kind, bundle.reads)
         columns, sent = as_audited(bundle, arrival.columns, arrival.sent)
-        scored = self._scorer.score(monitor.id, bundle, columns, arrival.people)
+        with span("monitor.score", people=arrival.people):
+            scored = self._scorer.score(monitor.id, bundle, columns, arrival.people)
         digest = hashlib.sha256(body).hexdigest()
         look = bundle.look(scored)
         more: dict[str, Any] = {"look": look, "sent": sent, "columns": columns}
@@ -246,7 +252,8 @@ class Ingest:
 
     def _store(self, jobs: Sequence[tuple[Batch, Future[Stored]]]) -> None:
         try:
-            found = self.monitors.store([batch for batch, _ in jobs])
+            with span("monitor.store", batches=len(jobs)):
+                found = self.monitors.store([batch for batch, _ in jobs])
         except Exception as error:  # noqa: BLE001  (each sender must hear that nothing was stored)
             if len(jobs) > 1 and not is_unreachable(error):  # one batch must not take the others down with it
                 for job in jobs:

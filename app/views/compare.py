@@ -26,7 +26,10 @@ if draft is None:
     st.page_link("views/data_model.py", label="Choose data and a model", query_params=query)
     st.stop()
 try:
-    data, summary = wait_for(work.data(space, draft["spec"]["data"]), f"Preparing {source_name(draft)}")
+    data, summary = wait_for(
+        work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+        f"Preparing {source_name(draft)}",
+    )
 except InputError as error:
     title("Compare models", subject_line(draft))
     notices.problem(str(error))

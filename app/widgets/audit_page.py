@@ -83,7 +83,10 @@ def audit_page(
         _to_data("Choose data and a model")
         return
     try:
-        data, summary = wait_for(work.data(space, draft["spec"]["data"]), f"Preparing {source_name(draft)}")
+        data, summary = wait_for(
+            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            f"Preparing {source_name(draft)}",
+        )
     except InputError as error:
         title(heading, subject_line(draft))
         notices.problem(str(error))

@@ -25,11 +25,11 @@ from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
 from audits.report_kinds import BY_CATEGORY, TEMPLATES
-from audits.runs.changes import paired_changes
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
 from audits.runs.keeping.saved import STATUSES, SavedRun, SavedRuns
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
+from audits.runs.two_models import paired_changes
 from audits.stats import EVIDENCE, VERDICTS
 from audits.stats.words import count
 

@@ -58,7 +58,10 @@ def selection_chip(space: Workspace) -> None:
         return
     try:
         chosen = read_selection(state.selected())
-        data, _ = wait_for(work.data(space, draft["spec"]["data"]), "Preparing the people selected")
+        data, _ = wait_for(
+            work.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            "Preparing the people selected",
+        )
         words, rows, people = _found(space, chosen, data)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))

@@ -11,11 +11,11 @@ import streamlit as st
 __all__ = ["wait_for"]
 
 T = TypeVar("T")
-_PATIENCE_SECONDS = 1.5
+_PATIENCE_SECONDS = 0.7  # then the page says what it waits for
 
 
 def wait_for(future: Future[T], doing: str) -> T:  # noqa: RET503  (st.stop never returns)
-    """Return the future's value; if that takes long, say what is being done and look again each second.
+    """Return the future's value; if that takes long, say what is being done and look again twice a second.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def wait_for(future: Future[T], doing: str) -> T:  # noqa: RET503  (st.stop neve
             raise
     began = time.monotonic() - _PATIENCE_SECONDS
 
-    @st.fragment(run_every=1.0)
+    @st.fragment(run_every=0.5)
     def poll() -> None:
         if future.done():
             st.rerun()

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from audits.barycentre.result import AgainstEverybody, BarycentreResult, GroupFlips
 from audits.barycentre.words import points
+from audits.drawing.marks import reaching
 from audits.drawing.selected import of_run, of_value, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -22,7 +23,7 @@ from audits.drawing.style import (
     finish,
     rows_named,
 )
-from audits.stats import EVIDENCE, Estimate
+from audits.stats import EVIDENCE
 from audits.stats.words import number
 
 __all__ = ["distances", "everybody", "flips", "judged", "marginals", "transparency"]
@@ -127,14 +128,7 @@ def judged(result: BarycentreResult) -> go.Figure:
                     y=here,
                     mode="markers",
                     marker={"color": colour, "size": 10, "symbol": symbol},
-                    error_x={
-                        "type": "data",
-                        "symmetric": False,
-                        "array": [_reach(told[k], "high") for k in here],
-                        "arrayminus": [_reach(told[k], "low") for k in here],
-                        "color": INK,
-                        "thickness": 1.4,
-                    },
+                    error_x=reaching([told[k] for k in here], 100.0),
                     customdata=[labels[k] for k in here],
                     meta=_people([groups[k] for k in here]),
                     hovertemplate="%{customdata}: %{x:.1f} points<extra></extra>",
@@ -155,11 +149,6 @@ def judged(result: BarycentreResult) -> go.Figure:
         f"chance; {result.verdict}."
     )
     return finish(figure, height=140 + row * len(groups), alt=alt)
-
-
-def _reach(told: Estimate, end: str) -> float:
-    value, found = told.value, getattr(told, end)
-    return 0.0 if value is None or found is None else 100 * abs(found - value)
 
 
 def distances(result: BarycentreResult) -> go.Figure:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.results import head, plain, shown
+from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [
@@ -240,43 +240,38 @@ class BarycentreResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the groups as a table, one row each."""
-        return pd.DataFrame(
-            [
-                {
-                    "group": each.group,
-                    "people": each.people,
-                    "favorable": each.rate.value,
-                    "favored only as themselves": each.only_self,
-                    "favored only as counterparts": each.only_counterpart,
-                    "net": each.net.value,
-                    "net low": each.net.low,
-                    "net high": each.net.high,
-                    "larger flips": each.larger,
-                    "by chance": each.by_chance,
-                    "above chance": each.excess.value,
-                    "low": each.excess.low,
-                    "high": each.excess.high,
-                    "p": each.p_value,
-                    "verdict": each.judged.verdict,
-                    "share of barycentre": each.share,
-                    **_everybody(each),
-                }
-                for each in self.groups
-            ]
-        )
+        columns: dict[Any, Any] = {
+            "group": "group",
+            "people": "people",
+            "favorable": "rate.value",
+            "favored only as themselves": "only_self",
+            "favored only as counterparts": "only_counterpart",
+            ("net", "net low", "net high"): "net",
+            "larger flips": "larger",
+            "by chance": "by_chance",
+            ("above chance", "low", "high"): "excess",
+            "p": "p_value",
+            "verdict": "judged.verdict",
+            "share of barycentre": "share",
+        }
+        if any(each.everybody is not None for each in self.groups):
+            columns |= {
+                "favored only as themselves, against everybody": "everybody.only_self",
+                "favored only as counterparts, against everybody": "everybody.only_counterpart",
+                "net against everybody": "everybody.net.value",
+            }
+        return frame_of(self.groups, columns)
 
     def distances_frame(self) -> pd.DataFrame:
         """Return how far each group lies from the barycentre."""
-        return pd.DataFrame(
-            [
-                {
-                    "group": each.group,
-                    "people": each.people,
-                    "distance": each.distance,
-                    "distance of as many drawn from everybody": each.distance_by_chance,
-                }
-                for each in self.groups
-            ]
+        return frame_of(
+            self.groups,
+            {
+                "group": "group",
+                "people": "people",
+                "distance": "distance",
+                "distance of as many drawn from everybody": "distance_by_chance",
+            },
         )
 
     def report(self, group: str, way: str, *, by_sign: bool = False) -> list[FeatureDifference]:
@@ -288,37 +283,24 @@ class BarycentreResult:
 
     def transparency_frame(self, group: str, way: str, *, by_sign: bool = False) -> pd.DataFrame:
         """Return a group's transparency report as a table, in either of its rankings."""
-        columns = ["feature", "mean difference", "in standard deviations", "mean sign"]
-        rows = [
-            (row.feature, row.mean_difference.value, row.standardized_difference, row.mean_sign.value)
-            for row in self.report(group, way, by_sign=by_sign)
-        ]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(
+            self.report(group, way, by_sign=by_sign),
+            {
+                "feature": "feature",
+                "mean difference": "mean_difference.value",
+                "in standard deviations": "standardized_difference",
+                "mean sign": "mean_sign.value",
+            },
+        )
 
     def marginals_frame(self, group: str) -> pd.DataFrame:
         """Return in which values the flipped people of a group differ from it."""
-        return pd.DataFrame(
-            [
-                {
-                    "feature": row.feature,
-                    "value": row.value,
-                    "of the group": row.group_share,
-                    "of those who flip": row.flipped_share,
-                }
-                for row in self.marginals
-                if row.group == group
-            ],
-            columns=["feature", "value", "of the group", "of those who flip"],
+        return frame_of(
+            (row for row in self.marginals if row.group == group),
+            {
+                "feature": "feature",
+                "value": "value",
+                "of the group": "group_share",
+                "of those who flip": "flipped_share",
+            },
         )
-
-
-def _everybody(each: GroupFlips) -> dict[str, float | None]:
-    """Return the columns of a group against everybody."""
-    found = each.everybody
-    if found is None:
-        return {}
-    return {
-        "favored only as themselves, against everybody": found.only_self,
-        "favored only as counterparts, against everybody": found.only_counterpart,
-        "net against everybody": found.net.value,
-    }

@@ -33,13 +33,14 @@ def estimated(path: Path) -> str:
     with fixed_threads():
         found = estimate(spec)
     how = _HOW[found.how].format(rows=found.rows, drawn=spec.drawn or 0)
-    lines = [
-        wrapped(
-            f"Roughly {_time(found.seconds)} of one core and {found.memory / 1e9:.1f} GB of "
-            f"memory: {how}, audits are of {found.people:,} people. This machine takes {found.speed:.1f} "
-            "times as long as the one that was measured."
-        )
-    ]
+    told = (
+        f"About {_time(found.seconds)} of one core and {found.memory / 1e9:.1f} GB of memory: {how}, audits "
+        f"are of {found.people:,} people."
+    )
+    if found.guessed:
+        named = ", ".join(found.guessed)
+        told += f" Could not be tried on a few people, and may be told several times too long: {named}."
+    lines = [wrapped(told)]
     return "\n".join([*lines, *(f"  {name}: {_time(seconds)}" for name, seconds in found.steps.items())])
 
 

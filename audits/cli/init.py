@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from audits.cli.words import one_line
+from audits.cli.words import called_as, one_line
 from audits.data import Table, read_table
 from audits.data.public import public_section
 from audits.errors import InputError
@@ -53,7 +53,7 @@ def init(file: Path, out: Path | None, *, force: bool = False) -> str:
         place.write_text(_commented(proposal, str(written)), encoding="utf-8")
     except OSError as error:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
-    return "\n".join([*guess_lines(proposal), f"Written to {place}; run it: python -m audits run {place}"])
+    return "\n".join([*guess_lines(proposal), f"Written to {place}; run it: {called_as()} run {place}"])
 
 
 def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = False) -> str:
@@ -82,7 +82,7 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
         place.write_text(dump_yaml(spec), encoding="utf-8")
     except OSError as error:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(place)) from None
-    return f"Written to {place}; run it: python -m audits run {place}"
+    return f"Written to {place}; run it: {called_as()} run {place}"
 
 
 def guessed(file: Path) -> tuple[dict[str, Any], list[str]]:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audits.cli.words import one_line, printable
+from audits.cli.words import called_as, one_line, printable
 from audits.errors import InputError, RunCancelled, RunFailed, called, how_to_install
 from audits.report_kinds import BY_CATEGORY, TEMPLATES
 from audits.runs.version import VERSION
@@ -65,12 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _without(package: str) -> str:
     own = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
     advice = f"use {own}" if own.exists() else how_to_install(package)
-    return f"This Python ({sys.executable}) lacks {called(package)}; {advice}."
+    return f"This Python ({sys.executable}) lacks the package {called(package)!r}; {advice}."
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="evenhand" if Path(sys.argv[0]).stem == "evenhand" else "python -m audits",
+        prog=called_as(),
         description="Fairness audits of data and models.",
         epilog="Exit status: 0 done; 1 done and --fail-on matched; 2 the input is wrong; "
         "3 a run failed or was cancelled.",

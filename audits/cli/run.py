@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audits.cli.folder import publish, results_folder
-from audits.cli.words import counted, one_line, wrapped
+from audits.cli.words import called_as, counted, one_line, wrapped
 from audits.errors import InputError, RunCancelled, RunFailed, how_to_install
 from audits.models.facts import accuracy_words
 from audits.runs.documents import load_document
@@ -113,7 +113,7 @@ class _Kept:
             self.saved.finish(self.identity, result)
         except RunFailed as error:
             return wrapped(f"Not saved: {error}")
-        return f"Saved as {self.identity[:8]}; see `python -m audits runs show {self.identity[:8]}`."
+        return f"Saved as {self.identity[:8]}; see `{called_as()} runs show {self.identity[:8]}`."
 
     def end(self, status: str, why: str) -> None:
         with contextlib.suppress(RunFailed):

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
+from pathlib import Path
 
-__all__ = ["counted", "one_line", "printable", "wrapped"]
+__all__ = ["called_as", "counted", "one_line", "printable", "wrapped"]
 
 _WIDTH = 100
+
+
+def called_as() -> str:
+    """Return what this command line was called by: sentences name it so, to be typed again."""
+    return "evenhand" if Path(sys.argv[0]).stem == "evenhand" else "python -m audits"
 
 
 def printable(text: str) -> str:

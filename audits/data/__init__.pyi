@@ -4,9 +4,10 @@ from .describing import describe
 from .files.reading import FORMATS, Limits, ReadOptions, ReadReport, Table, read_table
 from .kinds import KINDS, ROLES, Kind, Role, infer_kinds
 from .loading import load_data
+from .parsing import data_spec
 from .public import PUBLIC, public_section
 from .space import FeatureSpace
-from .spec import DataSpec, Keep, LabelCut, Recode, check_spec, data_spec
+from .spec import DataSpec, Keep, LabelCut, Recode, check_spec
 
 __all__ = [
     "FORMATS",

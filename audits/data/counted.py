@@ -11,24 +11,44 @@ column of scores their sums are kept besides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audits.data.files.batches import Batches
+from audits.data.files.batches import Batches, Piece, open_batches
+from audits.dividing import others
 from audits.errors import InputError
 from audits.progress import Progress, silent
 
-__all__ = ["MOST_VALUES", "Asked", "Counts", "TooMany", "count_rows", "finish", "merge", "partial"]
+__all__ = [
+    "MOST_VALUES",
+    "Asked",
+    "Counts",
+    "Quantiles",
+    "TooMany",
+    "count_rows",
+    "finish",
+    "merge",
+    "partial",
+]
 
 MOST_VALUES = 2_000
 """Different values that a column is counted by."""
 
-Asked = tuple[float, ...] | int | str | None
+
+@dataclass(frozen=True)
+class Quantiles:
+    """So many bins of about as many people."""
+
+    bins: int
+
+
+Asked = tuple[float, ...] | int | Quantiles | None
 """How an audit cuts a column of numbers: at edges, into so many bins of a width, at quantiles, not at all."""
 
 _MOST_LINES = 2_000_000
@@ -228,22 +248,55 @@ def count_rows(
     """
     if not batches.rows:
         raise InputError("data.path", "must hold at least one row")
-    return _folded(_told(batches, columns, progress), cuts, scored)
+    return _summed(_pieces(batches, columns, cuts, scored, progress))
 
 
-def _told(batches: Batches, columns: Sequence[str], progress: Progress) -> Iterable[pa.RecordBatch]:
-    done = 0
-    for batch in batches.read(columns):
-        progress(done / batches.rows, "Counting people")
-        done += batch.num_rows
-        yield batch
+def _pieces(
+    batches: Batches,
+    columns: Sequence[str],
+    cuts: Mapping[str, np.ndarray],
+    scored: str | None,
+    progress: Progress,
+) -> Iterator[Counts]:
+    """Yield the counts of each piece of the table, in order, whoever counts them."""
+    divide, done = others(), 0
+    if divide is not None and batches.paths and len(batches.pieces) > 1:
+        found = divide(_count_there, (batches.paths, tuple(columns), dict(cuts), scored), batches.pieces)
+        for piece, counts in zip(batches.pieces, found, strict=True):
+            done += piece.rows
+            progress(done / batches.rows, "Counting people")
+            yield counts
+        return
+
+    def told(piece: Piece) -> Iterator[pa.RecordBatch]:
+        nonlocal done
+        for batch in batches.read_piece(piece, columns):
+            progress(done / batches.rows, "Counting people")
+            done += batch.num_rows
+            yield batch
+
+    for piece in batches.pieces:
+        yield _folded(told(piece), cuts, scored)
+
+
+def _count_there(
+    paths: Sequence[Path],
+    columns: Sequence[str],
+    cuts: Mapping[str, np.ndarray],
+    scored: str | None,
+    piece: Piece,
+) -> Counts:
+    return _folded(open_batches(paths).read_piece(piece, columns), cuts, scored)
 
 
 def _folded(batches: Iterable[pa.RecordBatch], cuts: Mapping[str, np.ndarray], scored: str | None) -> Counts:
+    return _summed(partial(batch, cuts, scored=scored) for batch in batches if batch.num_rows)
+
+
+def _summed(parts: Iterable[Counts]) -> Counts:
     held: list[Counts] = []
-    for batch in batches:
-        if batch.num_rows:
-            held.append(partial(batch, cuts, scored=scored))
+    for part in parts:
+        held.append(part)
         if len(held) > 1 and sum(map(len, held[1:])) > max(len(held[0]), _DENSE // 8):
             held = [merge(held)]  # as much is added up as was gathered: each line is looked at a few times
     return merge(held)

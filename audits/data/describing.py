@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.data.building.naming import named_protected, named_result, stored
+from audits.data.building.naming import named_age, named_protected, named_result, stored
 from audits.data.files.tables import Table
 from audits.data.kinds import Kind, infer_kinds
 from audits.data.values import as_text
@@ -14,6 +14,7 @@ from audits.data.values import as_text
 __all__ = ["describe"]
 
 _MOST_LABEL_LEVELS = 20
+_MOST_CODES = 20  # of groups; a column of numbers with more values is a measurement
 _NUMBERS = {"continuous", "integer", "boolean"}
 _EXAMPLES = 5
 _LONGEST_EXAMPLE = 80
@@ -93,4 +94,7 @@ def _suggestions(columns: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _groupable(column: dict[str, Any]) -> bool:
+    """Whether a column can tell groups apart: a measured number only where it is somebody's age."""
+    if column["kind"] in _NUMBERS and column["distinct"] > _MOST_CODES and not named_age(column["name"]):
+        return False
     return column["kind"] not in {"text", "identifier", "datetime"} and column["distinct"] > 1

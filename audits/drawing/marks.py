@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import ACCENT, CONTRAST, GREY
-from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS
+from audits.drawing.style import ACCENT, CONTRAST, GREY, INK
+from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate
 
-__all__ = ["band", "box", "dashes", "dot", "named", "verdict_look", "verdicts_named"]
+__all__ = [
+    "band",
+    "box",
+    "dashes",
+    "dot",
+    "named",
+    "reaching",
+    "verdict_look",
+    "verdicts_named",
+    "whiskers",
+]
 
 
 def verdict_look(verdict: str | None) -> tuple[str, str]:
@@ -40,6 +50,31 @@ def band() -> dict[str, Any]:
 def dashes(colour: str, dash: str = "dot", width: float = 2) -> dict[str, Any]:
     """Return a line for `named`."""
     return {"mode": "lines", "line": {"color": colour, "dash": dash, "width": width}}
+
+
+def whiskers(
+    values: Sequence[float], ends: Iterable[tuple[float | None, float | None]], **look: Any
+) -> dict[str, Any]:
+    """Return error bars from `values` to their `ends`; none where an end is unknown."""
+    both = list(zip(values, ends, strict=True))
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0.0 if high is None else high - value for value, (_, high) in both],
+        "arrayminus": [0.0 if low is None else value - low for value, (low, _) in both],
+        "color": INK,
+        "thickness": 1.4,
+        **look,
+    }
+
+
+def reaching(estimates: Iterable[Estimate], unit: float = 1.0, **look: Any) -> dict[str, Any]:
+    """Return the error bars of estimates that are drawn at `unit` times their value."""
+    known = [
+        [None if end is None else unit * end for end in (each.value, each.low, each.high)]
+        for each in estimates
+    ]
+    return whiskers([value or 0.0 for value, _, _ in known], [(low, high) for _, low, high in known], **look)
 
 
 def named(figure: go.Figure, marks: Iterable[tuple[str, dict[str, Any]]]) -> go.Figure:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import dashes, dot, named
+from audits.drawing.marks import dashes, dot, named, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.explain.result import Explained, ExplainResult
@@ -37,14 +37,7 @@ def left(result: ExplainResult) -> go.Figure:
                 "color": [ACCENT if item is result.together else INK for _, item in rows],
                 "size": 10,
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [_reach(item, "high") for _, item in rows],
-                "arrayminus": [_reach(item, "low") for _, item in rows],
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([item.unexplained for _, item in rows], 100.0),
             customdata=[[name, item.kind or "–"] for name, item in rows],
             hovertemplate="%{customdata[0]}: %{x:.1f} points left (%{customdata[1]})<extra></extra>",
             showlegend=False,
@@ -64,11 +57,6 @@ def left(result: ExplainResult) -> go.Figure:
         "are left."
     )
     return finish(figure, height=120 + 30 * len(rows), alt=alt)
-
-
-def _reach(item: Explained, end: str) -> float:
-    value, found = item.unexplained.value, getattr(item.unexplained, end)
-    return 0.0 if value is None or found is None else 100 * abs(found - value)
 
 
 def _cells(values: Sequence[str]) -> list[str]:

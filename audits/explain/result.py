@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import head, plain, shown
+from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["ExplainResult", "Explained", "ValueRow"]
@@ -112,53 +112,35 @@ class ExplainResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return every explainer, and the best few together, as a table: one row each."""
-        rows = [(self.together, "together, other half"), *((item, "alone") for item in self.each)]
-        return pd.DataFrame(
-            [
-                {
-                    "explainer": item.name,
-                    "taken": how,
-                    "left": item.unexplained.value,
-                    "low": item.unexplained.low,
-                    "high": item.unexplained.high,
-                    "explained": item.explained.value,
-                    "without people alike": item.unsupported.value,
-                    "left, reweighted": item.reweighted.value,
-                    "differences within": item.distance,
-                    "by chance": item.by_chance,
-                    "p within": item.within_p,
-                    "source covered": item.source_covered,
-                    "target covered": item.target_covered,
-                    "kind": item.kind,
-                }
-                for item, how in rows
-            ]
+        table = frame_of(
+            (self.together, *self.each),
+            {
+                "explainer": "name",
+                ("left", "low", "high"): "unexplained",
+                "explained": "explained.value",
+                "without people alike": "unsupported.value",
+                "left, reweighted": "reweighted.value",
+                "differences within": "distance",
+                "by chance": "by_chance",
+                "p within": "within_p",
+                "source covered": "source_covered",
+                "target covered": "target_covered",
+                "kind": "kind",
+            },
         )
+        table.insert(1, "taken", ["together, other half", *["alone"] * len(self.each)])
+        return table
 
     def values_frame(self) -> pd.DataFrame:
         """Return both groups within each value of the first explainer as a table."""
-        return pd.DataFrame(
-            [
-                {
-                    "value": row.value,
-                    "source people": row.source_people,
-                    "source rate": row.source_rate,
-                    "target people": row.target_people,
-                    "target rate": row.target_rate,
-                    "difference": row.difference.value,
-                    "low": row.difference.low,
-                    "high": row.difference.high,
-                }
-                for row in self.values
-            ],
-            columns=[
-                "value",
-                "source people",
-                "source rate",
-                "target people",
-                "target rate",
-                "difference",
-                "low",
-                "high",
-            ],
+        return frame_of(
+            self.values,
+            {
+                "value": "value",
+                "source people": "source_people",
+                "source rate": "source_rate",
+                "target people": "target_people",
+                "target rate": "target_rate",
+                ("difference", "low", "high"): "difference",
+            },
         )

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Literal
 
 from audits.flipset.figures import comparisons, flipsets, maps
-from audits.flipset.result import FlipsetResult, ScoreChange
+from audits.flipset.parts import ScoreChange
+from audits.flipset.result import FlipsetResult
 from audits.flipset.words import disagreement, interval_words
 from audits.records import Exhibit, Section
 from audits.stats.words import count, number, p_words, percent_interval

@@ -10,7 +10,7 @@ from scipy.stats import kstwobign, norm
 from audits.flipset.chance import Chance
 from audits.flipset.counterparts.matching import Flips, Matched
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.result import AboveChance, Conditional, Noise, Stratum, Validation
+from audits.flipset.parts import AboveChance, Conditional, Noise, Stratum, Validation
 from audits.stats import (
     EVIDENCE,
     INSUFFICIENT,

@@ -26,14 +26,8 @@ from audits.flipset.counterparts.inventing import Inventor
 from audits.flipset.counterparts.matching import FlipLinks, Flips, Matched, count_flips
 from audits.flipset.counterparts.people import Compared, Encoded
 from audits.flipset.judging import Judgement, by_chance
-from audits.flipset.result import (
-    Causal,
-    FlipsetPart,
-    FlipsetResult,
-    Reverse,
-    Stratum,
-    Validation,
-)
+from audits.flipset.parts import Causal, FlipsetPart, Reverse, Stratum, Validation
+from audits.flipset.result import FlipsetResult
 from audits.flipset.words import again_words, distrust, finding, tie_words, unmatched_words, warnings_for
 from audits.results import Optimum
 from audits.stats import Estimate, wilson

@@ -10,7 +10,8 @@ from audits.brief import brief, named_apart, shortest
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.judging import Judgement, differing
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.result import Again, FlipsetPart, FlipsetResult, Validation
+from audits.flipset.parts import Again, FlipsetPart, Validation
+from audits.flipset.result import FlipsetResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judged
 from audits.stats.words import count, out_of, p_words, people_in, percent, percent_interval
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from audits.groups.by_probability import ProbableGroup
 from audits.groups.metrics import METRICS
-from audits.results import head, plain, shown
+from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["Calibration", "Difference", "GroupRow", "GroupsResult", "Spread"]
@@ -191,7 +191,7 @@ class GroupsResult:
                 metrics | {"mean score": item.mean_score, "impact ratio": item.impact_ratio}
             ).items():
                 if estimate is not None:
-                    row |= _ends(words, estimate)
+                    row |= _told(words, estimate)
             needs = [gap.people_needed for gap in item.differences.values() if gap.people_needed]
             row |= {"verdict": item.verdict or "reference", "people needed": max(needs, default=None)}
             rows.append(row)
@@ -211,7 +211,7 @@ class GroupsResult:
             {
                 "group": row.group,
                 "rate": name.replace("_", " "),
-                **_ends("difference", gap.estimate),
+                **_told("difference", gap.estimate),
                 "verdict": gap.verdict,
                 "material": gap.material,
                 "people needed": gap.people_needed,
@@ -223,24 +223,23 @@ class GroupsResult:
 
     def probable_frame(self, attribute: str | None = None) -> pd.DataFrame:
         """Return the groups known by probability: estimates on terms beside bounds without them."""
-        return pd.DataFrame(
-            [
-                {
-                    "attribute": item.attribute,
-                    "group": item.group,
-                    "people expected": item.n,
-                    **_ends("selection rate if", item.selection_rate),
-                    "at least": item.bounds.low,
-                    "at most": item.bounds.high,
-                    **({} if item.difference is None else _ends("difference if", item.difference)),
-                    "difference at least": item.difference_bounds and item.difference_bounds.low,
-                    "difference at most": item.difference_bounds and item.difference_bounds.high,
-                    "verdict": item.verdict or "reference",
-                }
-                for item in self.probable
-                if attribute in (None, item.attribute)
-            ]
-        )
+        shown = [item for item in self.probable if attribute in (None, item.attribute)]
+        columns: dict[Any, Any] = {
+            "attribute": "attribute",
+            "group": "group",
+            "people expected": "n",
+            _ends("selection rate if"): "selection_rate",
+            "at least": "bounds.low",
+            "at most": "bounds.high",
+        }
+        if any(item.difference is not None for item in shown):
+            columns[_ends("difference if")] = "difference"
+        columns |= {
+            "difference at least": "difference_bounds.low",
+            "difference at most": "difference_bounds.high",
+            "verdict": lambda item: item.verdict or "reference",
+        }
+        return frame_of(shown, columns)
 
     def pooled_frame(self, attribute: str) -> pd.DataFrame:
         """Return raw rates and partially pooled ones beside them, one row a group and rate.
@@ -252,9 +251,9 @@ class GroupsResult:
             for name, again in row.pooled.items():
                 raw = row.metric(name)
                 if raw is not None:
-                    pooled = _ends("pooled", again)
+                    pooled = _told("pooled", again)
                     line = {"group": row.group, "rate": METRICS[name].words, "people": raw.n}
-                    rows.append(line | _ends("raw", raw) | pooled)
+                    rows.append(line | _told("raw", raw) | pooled)
         return pd.DataFrame(rows)
 
     def bootstrap_frame(self, attribute: str) -> pd.DataFrame:
@@ -263,7 +262,7 @@ class GroupsResult:
             {
                 "group": row.group,
                 "figure": name.replace("_", " "),
-                **_ends("value", getattr(row, name)),
+                **_told("value", getattr(row, name)),
                 "bootstrap low": again.low,
                 "bootstrap high": again.high,
             }
@@ -294,12 +293,17 @@ class GroupsResult:
             )
             rows += [
                 {"group": row.group, "from": low, "to": high, "people": n, "mean score": mean}
-                | _ends("favorable labels", rate)
+                | _told("favorable labels", rate)
                 for (low, high), n, mean, rate in lines
                 if n > 0
             ]
         return pd.DataFrame(rows)
 
 
-def _ends(name: str, estimate: Estimate) -> dict[str, float | None]:
-    return {name: estimate.value, f"{name} low": estimate.low, f"{name} high": estimate.high}
+def _ends(name: str) -> tuple[str, str, str]:
+    return name, f"{name} low", f"{name} high"
+
+
+def _told(name: str, estimate: Estimate) -> dict[str, float | None]:
+    """Columns of an estimate, in rows that are each of a group and one of its rates, figures or bins."""
+    return dict(zip(_ends(name), (estimate.value, estimate.low, estimate.high), strict=True))

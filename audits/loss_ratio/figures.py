@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, dot, named
+from audits.drawing.marks import box, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.loss_ratio import LossRatioResult, Tested
@@ -172,22 +172,13 @@ def by_group(result: LossRatioResult, tolerance: float | None = None) -> go.Figu
     # hollow: too few people for an interval, which must not look like one of no width
     symbols = ["circle-open" if item.statistic.low is None else "circle" for item in shown]
 
-    def reach(item: Any, end: float | None) -> float:
-        return 0.0 if end is None else abs(end - item.statistic.value)
-
     figure = go.Figure(
         go.Scatter(
             x=values,
             y=list(range(len(shown))),
             mode="markers",
             marker={"color": ACCENT, "size": 9, "symbol": symbols},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [reach(item, item.statistic.high) for item in shown],
-                "arrayminus": [reach(item, item.statistic.low) for item in shown],
-                "color": INK,
-            },
+            error_x=reaching([item.statistic for item in shown], thickness=None),
             customdata=[[label, count(item.statistic.n)] for label, item in zip(labels, shown, strict=True)],
             meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
             hovertemplate="%{customdata[0]}: %{x:.3g} (%{customdata[1]} people)<extra></extra>",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.loss_ratio.judging import Grounds, Standing, Tested, stand
 from audits.loss_ratio.metrics.distances import Told
-from audits.results import head, plain, shown
+from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 from audits.stats.means import MeanTest
 from audits.stats.paired import PairedRatio
@@ -247,66 +247,62 @@ class LossRatioResult:
     def to_frame(self, tolerance: float | None = None) -> pd.DataFrame:
         """Return both ratios with interval, bound and test as a table, at the run's or another tolerance."""
         standing = self.at(self.tolerance if tolerance is None else tolerance)
-        both = (("loss", standing.loss), ("misclassification", standing.errors))
-        return pd.DataFrame(
-            [
-                {
-                    "ratio of": name,
-                    "ratio": test.statistic.value,
-                    "low": test.statistic.low,
-                    "high": test.statistic.high,
-                    "lower bound": test.lower_bound,
-                    "tolerance": test.tolerance,
-                    "p": test.p_value,
-                    "above the tolerance": test.reject,
-                }
-                for name, test in both
-            ]
+        table = frame_of(
+            (standing.loss, standing.errors),
+            {
+                ("ratio", "low", "high"): "statistic",
+                "lower bound": "lower_bound",
+                "tolerance": "tolerance",
+                "p": "p_value",
+                "above the tolerance": "reject",
+            },
         )
+        table.insert(0, "ratio of", ["loss", "misclassification"])
+        return table
 
     def curve_frame(self) -> pd.DataFrame:
         """Return the ratio by steps as a table."""
-        rows = [(point.steps, point.statistic, point.lower_bound) for point in self.curve]
-        return pd.DataFrame(rows, columns=["steps", "mean ratio", "lower bound"])
+        columns = {"steps": "steps", "mean ratio": "statistic", "lower bound": "lower_bound"}
+        return frame_of(self.curve, columns)
 
     def misspecified_frame(self) -> pd.DataFrame:
         """Return the ratio under turned metrics as a table."""
-        rows = [
-            (each.degrees, each.statistic.value, each.statistic.low, each.statistic.high, each.lower_bound)
-            for each in self.misspecified
-        ]
-        columns = ["metric angle (degrees)", "mean ratio", "low", "high", "lower bound"]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(
+            self.misspecified,
+            {
+                "metric angle (degrees)": "degrees",
+                ("mean ratio", "low", "high"): "statistic",
+                "lower bound": "lower_bound",
+            },
+        )
 
     def groups_frame(self) -> pd.DataFrame:
         """Return the ratio by group as a table."""
-        rows = [
-            (
-                item.attribute,
-                item.group,
-                item.statistic.n,
-                item.statistic.value,
-                item.statistic.low,
-                item.statistic.high,
-            )
-            for item in self.groups
-        ]
-        return pd.DataFrame(rows, columns=["attribute", "group", "people", "mean ratio", "low", "high"])
+        return frame_of(
+            self.groups,
+            {
+                "attribute": "attribute",
+                "group": "group",
+                "people": "statistic.n",
+                ("mean ratio", "low", "high"): "statistic",
+            },
+        )
 
     def features_frame(self) -> pd.DataFrame:
         """Return loadings and moves by encoded feature as a table."""
-        rows = [
-            (item.feature, item.loading, item.mean_move, item.mean_absolute_move) for item in self.features
-        ]
-        return pd.DataFrame(
-            rows, columns=["feature", "in the sensitive subspace", "mean move", "mean absolute move"]
+        return frame_of(
+            self.features,
+            {
+                "feature": "feature",
+                "in the sensitive subspace": "loading",
+                "mean move": "mean_move",
+                "mean absolute move": "mean_absolute_move",
+            },
         )
 
     def histogram_frame(self) -> pd.DataFrame:
         """Return the distribution of ratios as a table."""
-        return pd.DataFrame(
-            [(bar.low, bar.high, bar.people) for bar in self.histogram], columns=["from", "to", "people"]
-        )
+        return frame_of(self.histogram, {"from": "low", "to": "high", "people": "people"})
 
     def comparison_frame(self) -> pd.DataFrame:
         """Return the models compared as a table."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from audits.drawing.marks import reaching
 from audits.drawing.style import ACCENT, CONTRAST, INK, finish
 from audits.mitigation.result import MitigationResult
 from audits.stats.words import count, number
@@ -26,16 +27,7 @@ def amounts(result: MitigationResult) -> go.Figure:
             name="the group",
             cliponaxis=False,
             line={"color": _COLOUR[result.direction]},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [
-                    100 * (s.difference.high or 0.0) - y for s, y in zip(result.steps, gaps, strict=True)
-                ],
-                "arrayminus": [
-                    y - 100 * (s.difference.low or 0.0) for s, y in zip(result.steps, gaps, strict=True)
-                ],
-            },
+            error_y=reaching([step.difference for step in result.steps], 100.0, color=None, thickness=None),
             hovertemplate="%{x:,} samples: %{y:.1f} points<extra></extra>",
         )
     )

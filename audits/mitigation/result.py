@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import head, plain, shown
+from audits.results import frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["NOT_RUN", "Headline", "MitigationResult", "Step"]
@@ -88,19 +88,15 @@ class MitigationResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the steps as a table."""
-        return pd.DataFrame(
-            [
-                {
-                    "samples added": step.added,
-                    "difference": step.difference.value,
-                    "low": step.difference.low,
-                    "high": step.difference.high,
-                    "favorable inside": step.favorable_in.value,
-                    "favorable outside": step.favorable_out.value,
-                    "accuracy": step.accuracy.value,
-                    "largest score": step.worst_score,
-                    "largest for": step.worst,
-                }
-                for step in self.steps
-            ]
+        return frame_of(
+            self.steps,
+            {
+                "samples added": "added",
+                ("difference", "low", "high"): "difference",
+                "favorable inside": "favorable_in.value",
+                "favorable outside": "favorable_out.value",
+                "accuracy": "accuracy.value",
+                "largest score": "worst_score",
+                "largest for": "worst",
+            },
         )

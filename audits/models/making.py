@@ -137,11 +137,9 @@ class _ComeBy:
 def _trained(
     data: AuditData, kind: Train, learns: str, test_size: float, seed: int, progress: Progress
 ) -> _ComeBy:
-    missing = next(
-        (package for package in _LEARNS_WITH.get(kind, ("sklearn",)) if not installed(package)), None
-    )
-    if missing is not None:
-        raise not_installed("model.train", missing)
+    for package in _LEARNS_WITH.get(kind, ("sklearn",)):
+        if not installed(package):
+            raise not_installed("model.train", package)
     check_trainable(data, text=kind == "text")
     if kind not in _UNSCALED:
         check_spread(data)

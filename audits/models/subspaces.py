@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import chi2
 
 from audits.data.audit_data import AuditData
 from audits.data.blocks import LevelBlock
@@ -150,6 +149,7 @@ def attribute_directions(
     -----
     Ridge-penalised (C = 1, as scikit-learn's default), so that separable groups have a direction too.
     """
+    from scipy.stats import chi2  # slow to import, and describing a table gets as far as this module
     from sklearn.linear_model import LogisticRegression, Ridge
 
     values = np.asarray(values)

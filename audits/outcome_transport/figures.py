@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.marks import band, named
+from audits.drawing.marks import band, named, reaching
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, OKABE_ITO, distinct, empty, finish
 from audits.drawing.style import describe as shorten
@@ -276,17 +276,12 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
     figure = go.Figure()
     for k, role in enumerate(dict.fromkeys(row.role for row in rows)):
         mine = [row for row in rows if row.role == role]
-        high = [(row.bias.high or row.bias.value or 0.0) - (row.bias.value or 0.0) for row in mine]
-        low = [
-            (row.bias.value or 0.0) - (row.bias.low if row.bias.low is not None else row.bias.value or 0.0)
-            for row in mine
-        ]
         figure.add_trace(
             go.Scatter(
                 x=[row.bias.value for row in mine],
                 y=[names[row.group] for row in mine],
                 orientation="h",  # roles of one group stand one below the other
-                error_x={"type": "data", "array": high, "arrayminus": low, "color": OKABE_ITO[k]},
+                error_x=reaching([row.bias for row in mine], color=OKABE_ITO[k], thickness=None),
                 mode="markers",
                 marker={"size": 9, "color": OKABE_ITO[k], "symbol": ("circle", "square", "diamond")[k]},
                 name=role,

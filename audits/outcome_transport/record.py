@@ -13,17 +13,27 @@ if TYPE_CHECKING:
 __all__ = ["AUDIT"]
 
 _MOST_BLURRED = 20_000  # people whom the audit couples so
+_RESAMPLED = 3_000  # people from whom on resampling takes no longer
 
 
 def _seconds(options: OutcomeTransportOptions, size: Size) -> float:
-    """Measured on two cores: all distances between people, and what resampling takes beside them."""
+    """Measured on two cores: all distances between people, and what resampling takes beside them.
+
+    Of outcomes with few different values there are few distances, and resampling does not grow with people.
+    """
     people = min(size.rows, options.max_people)
+    if _simple(options):
+        return 1.0 + 1.2e-3 * min(people, _RESAMPLED)
     return 3.0 + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
+
+
+def _simple(options: OutcomeTransportOptions) -> bool:
+    return options.matching in {"automatic", "exact"} or options.outcome not in {"probability", "score"}
 
 
 def _memory(options: OutcomeTransportOptions, size: Size) -> float:
     """A blurred coupling of numbers holds every pair of people; of decisions there are few different ones."""
-    if options.matching in {"automatic", "exact"} or options.outcome not in {"probability", "score"}:
+    if _simple(options):
         return 0.0
     return 16.0 * min(size.rows, options.max_people, _MOST_BLURRED) ** 2
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, TypeAdapter
 
-from audits.results import Optimum, head, plain, shown
+from audits.results import Optimum, frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = [
@@ -242,61 +242,45 @@ class OutcomeTransportResult:
     def to_frame(self) -> pd.DataFrame:
         """Return bias by group with its interval and its range over optimal couplings."""
         ranges = {(item.level, item.group): item for item in self.tie_range}
-        rows = []
-        for row in self.bias:
-            tie = ranges.get((row.level, row.group))
-            rows.append(
-                {
-                    "group": row.group,
-                    "level": row.level,
-                    "people": row.n,
-                    "mean bias": row.mean.value,
-                    "low": row.mean.low,
-                    "high": row.mean.high,
-                    "normalised": row.normalised,
-                    "least optimal": None if tie is None else tie.low,
-                    "most optimal": None if tie is None else tie.high,
-                    "minus the others": None if row.difference is None else row.difference.interval.value,
-                    "difference low": None if row.difference is None else row.difference.interval.low,
-                    "difference high": None if row.difference is None else row.difference.interval.high,
-                    "p in every coupling": None if row.difference is None else row.difference.p_value,
-                    "adjusted p": row.adjusted_p,
-                }
-            )
-        return pd.DataFrame(rows)
+
+        def tie(row: BiasRow) -> TieRange | None:
+            return ranges.get((row.level, row.group))
+
+        return frame_of(
+            self.bias,
+            {
+                "group": "group",
+                "level": "level",
+                "people": "n",
+                ("mean bias", "low", "high"): "mean",
+                "normalised": "normalised",
+                "least optimal": lambda row: (found := tie(row)) and found.low,
+                "most optimal": lambda row: (found := tie(row)) and found.high,
+                ("minus the others", "difference low", "difference high"): "difference.interval",
+                "p in every coupling": "difference.p_value",
+                "adjusted p": "adjusted_p",
+            },
+        )
 
     def roles_frame(self) -> pd.DataFrame:
         """Return bias by group in each role's features: mean with interval, and quantiles of people's own."""
         rows = [row for row in self.by_role if row.level != "subgroup" and row.bias.value is not None]
-        unknown = (None,) * len(SHARES)  # of runs saved before they were told
-        return pd.DataFrame(
-            [
-                (row.role, row.group, row.bias.n, row.bias.value, row.bias.low, row.bias.high)
-                + (row.quantiles or unknown)
-                for row in rows
-            ],
-            columns=[
-                *("role", "group", "people", "mean bias", "low", "high"),
-                *(f"{100 * share:g} % are below" for share in SHARES),
-            ],
+        table = frame_of(
+            rows,
+            {"role": "role", "group": "group", "people": "bias.n", ("mean bias", "low", "high"): "bias"},
         )
+        unknown = (None,) * len(SHARES)  # of runs saved before they were told
+        names = [f"{100 * share:g} % are below" for share in SHARES]
+        return table.join(pd.DataFrame([row.quantiles or unknown for row in rows], columns=names))
 
     def judged_frame(self) -> pd.DataFrame:
         """Return every interval that was judged, with its verdict."""
         found = {row.group: row.difference for row in self.bias if row.difference is not None}
-        return pd.DataFrame(
-            [
-                {
-                    "of": name,
-                    "value": one.interval.value,
-                    "low": one.interval.low,
-                    "high": one.interval.high,
-                    "p": one.p_value,
-                    "verdict": one.verdict,
-                }
-                for name, one in (found or {"distance": self.judged}).items()
-            ]
-        )
+        found = found or {"distance": self.judged}
+        columns: dict[Any, str] = {("value", "low", "high"): "interval", "p": "p_value", "verdict": "verdict"}
+        table = frame_of(found.values(), columns)
+        table.insert(0, "of", list(found))
+        return table
 
     def flows_frame(self) -> pd.DataFrame:
         """Return the flows as a table, one row a pair of subgroups, largest mass first."""

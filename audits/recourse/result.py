@@ -7,10 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import Optimum, head, plain, shown
+from audits.results import Optimum, frame_of, head, plain, shown
 from audits.stats import Estimate, Judged, Verdict
 
 __all__ = ["AlphaRow", "Change", "GroupRecourse", "RecourseResult"]
+
+_ACCEPTED = ("accepted minus the others", "accepted low", "accepted high")
 
 
 @dataclass(frozen=True)
@@ -215,85 +217,56 @@ class RecourseResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the share reclassified and the mean score by α."""
-        return pd.DataFrame(
-            [
-                {
-                    "alpha": row.alpha,
-                    "reclassified": row.reclassified.value,
-                    "low": row.reclassified.low,
-                    "high": row.reclassified.high,
-                    "mean score": row.mean_score.value,
-                    "score low": row.mean_score.low,
-                    "score high": row.mean_score.high,
-                }
-                for row in self.by_alpha
-            ]
+        return frame_of(
+            self.by_alpha,
+            {
+                "alpha": "alpha",
+                ("reclassified", "low", "high"): "reclassified",
+                ("mean score", "score low", "score high"): "mean_score",
+            },
         )
 
     def groups_frame(self) -> pd.DataFrame:
         """Return recourse by group, one row a group."""
-        return pd.DataFrame(
-            [
-                {
-                    "group": row.group,
-                    "people": row.n,
-                    "reclassified": row.reclassified[-1].value,
-                    "low": row.reclassified[-1].low,
-                    "high": row.reclassified[-1].high,
-                    "burden": row.burden.value,
-                    "burden low": row.burden.low,
-                    "burden high": row.burden.high,
-                    "further than the others": row.burden_difference.value,
-                    "further low": row.burden_difference.low,
-                    "further high": row.burden_difference.high,
-                    "accepted minus the others": _value(row.accepted_judged, "value"),
-                    "accepted low": _value(row.accepted_judged, "low"),
-                    "accepted high": _value(row.accepted_judged, "high"),
-                    "median alpha": row.median_alpha,
-                    "never": row.never.value,
-                    "fewest columns": row.fewest,
-                }
-                for row in self.by_group
-            ]
+        return frame_of(
+            self.by_group,
+            {
+                "group": "group",
+                "people": "n",
+                ("reclassified", "low", "high"): lambda row: row.reclassified[-1],
+                ("burden", "burden low", "burden high"): "burden",
+                ("further than the others", "further low", "further high"): "burden_difference",
+                _ACCEPTED: "accepted_judged.interval",
+                "median alpha": "median_alpha",
+                "never": "never.value",
+                "fewest columns": "fewest",
+            },
         )
 
     def group_actions_frame(self) -> pd.DataFrame:
         """Return one action a group, with its cost and coverage."""
-        return pd.DataFrame(
-            [
-                {
-                    "group": row.group,
-                    "people": row.n,
-                    "action": row.action,
-                    "accepted": row.coverage.value,
-                    "low": row.coverage.low,
-                    "high": row.coverage.high,
-                    "of": row.coverage.n,
-                    "cost": row.cost,
-                    "picked from": row.tried,
-                }
-                for row in self.group_actions
-            ]
+        return frame_of(
+            self.group_actions,
+            {
+                "group": "group",
+                "people": "n",
+                "action": "action",
+                ("accepted", "low", "high"): "coverage",
+                "of": "coverage.n",
+                "cost": "cost",
+                "picked from": "tried",
+            },
         )
 
     def changes_frame(self) -> pd.DataFrame:
         """Return the mean change of each feature at each α."""
-        return pd.DataFrame(
-            [
-                {
-                    "feature": row.feature,
-                    "alpha": row.alpha,
-                    "mean change": row.mean_change.value,
-                    "low": row.mean_change.low,
-                    "high": row.mean_change.high,
-                    "among reclassified": row.among_reclassified,
-                    "standard deviation": row.scale,
-                }
-                for row in self.changes
-            ]
+        return frame_of(
+            self.changes,
+            {
+                "feature": "feature",
+                "alpha": "alpha",
+                ("mean change", "low", "high"): "mean_change",
+                "among reclassified": "among_reclassified",
+                "standard deviation": "scale",
+            },
         )
-
-
-def _value(judged: Judged | None, part: str) -> float | None:
-    found: float | None = None if judged is None else getattr(judged.interval, part)
-    return found

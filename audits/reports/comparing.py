@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import ACCENT, GREY, INK, distinct, empty, finish, rows_named, wrapped
 from audits.records import Exhibit
@@ -77,14 +78,7 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, *, hollow
             "size": 10,
             "line": {"color": colour, "width": 2},
         },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [high - value for value, (_, high) in zip(values, ends, strict=True)],
-            "arrayminus": [value - low for value, (low, _) in zip(values, ends, strict=True)],
-            "color": colour,
-            "thickness": 1.6,
-        },
+        error_x=whiskers(values, ends, color=colour, thickness=1.6),
         customdata=[[distinct([row.name], longest=_LONGEST)[0], row.verdict] for _, row in part],
         hovertemplate="%{customdata[0]}: %{x:+.3g} (%{customdata[1]})<extra></extra>",
         showlegend=False,

@@ -38,6 +38,8 @@ def _seconds(options: RuleSetsOptions, size: Size) -> float:
 
 def _counted(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
     """A protected attribute's groups come from the data; numbers of a context are cut by the options."""
+    from audits.data.counted import Quantiles  # late: a record loads nothing but its options
+
     if options.text is not None:
         raise not_counted("rule_sets.text")
     if options.measures:
@@ -46,7 +48,7 @@ def _counted(options: RuleSetsOptions, data: DataSpec) -> dict[str, Asked]:
     for name in (*(data.protected if options.protected is None else options.protected), *options.context):
         bins = options.bins.get(name, 10) if isinstance(options.bins, dict) else options.bins
         if isinstance(bins, tuple) or name not in data.bins:
-            asked[name] = bins if isinstance(bins, tuple) or options.binning == "width" else "quantile"
+            asked[name] = bins if isinstance(bins, tuple) or options.binning == "width" else Quantiles(bins)
     return asked
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import head, plain, shown
+from audits.results import frame_of, head, plain, shown
 from audits.rule_sets.judging.comparisons import Comparison
 from audits.rule_sets.perturbed.exchanging import Exchanged
 from audits.stats import Estimate, Judged, Verdict
@@ -192,28 +192,20 @@ class MeasureResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return its leaderboard as a table."""
-        return pd.DataFrame(
-            [
-                {
-                    "rule set": row.rule_set,
-                    "inside": row.inside.value,
-                    "outside": row.outside.value,
-                    "difference": row.difference.value,
-                    "low": row.difference.low,
-                    "high": row.difference.high,
-                    "people inside": row.n_in,
-                    "people outside": row.n_out,
-                    "adjusted p": row.adjusted_p,
-                    "verdict": row.verdict,
-                    "rule sets alike": row.similar,
-                }
-                for row in self.leaderboard
-            ],
-            columns=[
-                "rule set", "inside", "outside", "difference", "low", "high", "people inside",
-                "people outside", "adjusted p", "verdict", "rule sets alike",
-            ],
-        )  # fmt: skip
+        return frame_of(
+            self.leaderboard,
+            {
+                "rule set": "rule_set",
+                "inside": "inside.value",
+                "outside": "outside.value",
+                ("difference", "low", "high"): "difference",
+                "people inside": "n_in",
+                "people outside": "n_out",
+                "adjusted p": "adjusted_p",
+                "verdict": "verdict",
+                "rule sets alike": "similar",
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -342,40 +334,23 @@ class RuleSetsResult:
 
 def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
     """Return leaderboard rows as a table; with a context, beside the others of the same one, too."""
-    table = _leaderboard_frame(rows)
+    columns: dict[Any, str] = {
+        "rule set": "rule_set",
+        "direction": "direction",
+        ("score", "low", "high"): "score",
+        "favorable inside": "favorable_in.value",
+        "favorable outside": "favorable_out.value",
+        "people inside": "n_in",
+        "people outside": "n_out",
+        "support": "support",
+        "margin": "margin",
+        "sampled score": "sampled.score.value",
+        "p": "p_value",
+        "adjusted p": "adjusted_p",
+        "confirmed": "confirmed",
+        "verdict": "verdict",
+        "rule sets alike": "similar",
+    }
     if any(row.within is not None for row in rows):
-        for name, end in (("in its context", "value"), ("context low", "low"), ("context high", "high")):
-            table[name] = [None if row.within is None else getattr(row.within, end) for row in rows]
-    return table
-
-
-def _leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "rule set": row.rule_set,
-                "direction": row.direction,
-                "score": row.score.value,
-                "low": row.score.low,
-                "high": row.score.high,
-                "favorable inside": row.favorable_in.value,
-                "favorable outside": row.favorable_out.value,
-                "people inside": row.n_in,
-                "people outside": row.n_out,
-                "support": row.support,
-                "margin": row.margin,
-                "sampled score": None if row.sampled is None else row.sampled.score.value,
-                "p": row.p_value,
-                "adjusted p": row.adjusted_p,
-                "confirmed": row.confirmed,
-                "verdict": row.verdict,
-                "rule sets alike": row.similar,
-            }
-            for row in rows
-        ],
-        columns=[
-            "rule set", "direction", "score", "low", "high", "favorable inside", "favorable outside",
-            "people inside", "people outside", "support", "margin", "sampled score", "p", "adjusted p",
-            "confirmed", "verdict", "rule sets alike",
-        ],
-    )  # fmt: skip
+        columns[("in its context", "context low", "context high")] = "within"
+    return frame_of(rows, columns)

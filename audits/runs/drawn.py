@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +13,11 @@ import numpy as np
 from audits.data import AuditData, LabelCut, Table
 from audits.data.files.batches import open_batches
 from audits.data.files.drawing_rows import Drawn, draw_rows
-from audits.progress import Progress
+from audits.progress import Progress, silent
 from audits.runs.digests import path_digest
 
 if TYPE_CHECKING:
     from audits.data import DataSpec
-    from audits.runs.spec import Spec
 
 __all__ = ["draw_table", "of_all"]
 
@@ -42,7 +43,9 @@ def of_all(data: AuditData, table: Table) -> AuditData:
     )
 
 
-def draw_table(spec: Spec, wanted: int, progress: Progress) -> Drawn:
+def draw_table(
+    data: DataSpec, paths: Sequence[Path], seed: int, wanted: int, progress: Progress = silent
+) -> Drawn:
     """Draw rows of a spec's Parquet by lot; the same ones whenever the same spec is run.
 
     Raises
@@ -50,14 +53,14 @@ def draw_table(spec: Spec, wanted: int, progress: Progress) -> Drawn:
     InputError
         As `open_batches`.
     """
-    batches = open_batches(spec.data_paths(), digest=lambda file: path_digest(file, "data.path", file.name))
+    batches = open_batches(paths, digest=lambda file: path_digest(file, "data.path", file.name))
     return draw_rows(
         batches,
         wanted,
-        _strata(spec.data),
-        np.random.default_rng(np.random.SeedSequence([spec.seed, _LOT])),
-        edges=_edges(spec.data),
-        missing=spec.data.read.missing,
+        _strata(data),
+        np.random.default_rng(np.random.SeedSequence([seed, _LOT])),
+        edges=_edges(data),
+        missing=data.read.missing,
         progress=progress,
     )
 

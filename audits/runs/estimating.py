@@ -1,15 +1,20 @@
-"""Roughly how long a spec will take and how much memory, told before it is run.
+"""How long a spec will take and how much memory, told before it is run.
 
-From the first rows of the table: how many are left, how wide the encoded features are, which groups there
-are. Audits' records say what they take of so many people; reading and writing go by what a cell cost when
-measured (docs/scale.md); and a short computation says how fast this machine is beside that one.
+From some rows of the table: how many are left, how wide the encoded features are, which groups there are.
+What audits take of a few of these people is measured (`audits.runs.probing`), and their records say how that
+grows with the people; where an audit cannot be tried, its record alone says what it takes. Reading and
+writing go by what a cell cost when measured (docs/scale.md), and a short computation says how fast this
+machine is beside that one.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,16 +26,19 @@ from audits.data.files.batches import open_batches
 from audits.data.files.larger import parquet_rows
 from audits.data.files.tables import ReadReport
 from audits.data.files.typed_tables import convert_typed, without_dictionaries
+from audits.errors import InputError
 from audits.models.spec import Train
-from audits.records import Size
+from audits.records import Audit, Size
+from audits.runs.probing import Probed, probe
 from audits.runs.registry import AUDITS
 from audits.runs.spec import Spec
 
-__all__ = ["Expected", "estimate"]
+__all__ = ["Expected", "estimate", "first_rows"]
 
 _LOOKED_AT = 20_000  # rows, of Parquet
+_HEAD = 4_000_000  # bytes, of a text
 # seconds of one core, measured on the machine that `_USUAL_SPEED` was
-_START, _WRITING = 3.5, 2.5
+_START, _PARENT, _WRITING = 3.5, 0.4, 0.6
 _HELD, _TEXT, _COUNTED, _PASSED, _EVERYBODY = 2.5e-7, 2e-7, 5e-8, 3e-8, 2.2e-6
 _PEOPLE_WRITTEN = 6e-6
 _USUAL_SPEED = 0.027
@@ -56,6 +64,8 @@ class Expected:
         Whom audits are about, after filters and training.
     speed : float
         How many times as long this machine takes as the one that was measured.
+    guessed : tuple of str
+        Steps that could not be tried: what they are told to take may be several times too much.
     """
 
     steps: dict[str, float]
@@ -64,6 +74,7 @@ class Expected:
     how: str
     people: int
     speed: float
+    guessed: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -74,82 +85,157 @@ class Expected:
 def estimate(spec: Spec) -> Expected:
     """Return what a run of `spec` takes, of a second model as well.
 
-    A rough guess, and often several times too high: docs/scale.md has what it told of runs beside what they
-    took.
+    docs/scale.md has what it told of runs beside what they took.
 
     Raises
     ------
     InputError
         If the data cannot be read, or the section of the data does not fit them.
     """
-    table, rows, text = _first_rows(spec)
+    table, rows, text = first_rows(spec)
     data = build_data(table, spec.data)
     kept, columns = data.n / max(len(table.frame), 1), len(table.frame.columns)
     how = "counted" if spec.streamed else "drawn" if spec.drawn else "held"
     held = spec.drawn or rows
-    steps = {"starting": _START, "reading": rows * columns * (_HELD + text * _TEXT)}
+    speed = _speed()
+    probed = None if spec.asks_a_service else probe(spec, held)
+    starting = _START * speed if probed is None else _PARENT * speed + probed.starting
+    steps = {"starting": starting, "reading": speed * rows * columns * (_HELD + text * _TEXT)}
     memory = _BASE + held * columns * _CELL
     if how == "counted":
-        steps["reading"] = rows * min(columns, len(data.protected) + 2) * _COUNTED
+        steps["reading"] = speed * rows * min(columns, len(data.protected) + 2) * _COUNTED
         memory = _BASE + _BATCHES
     elif how == "drawn":
-        steps["reading"] = rows * columns * _PASSED + held * columns * _HELD
+        steps["reading"] = speed * (rows * columns * _PASSED + held * columns * _HELD)
         memory += _BATCHES
+    if probed is not None:
+        memory += max(probed.memory - _BASE, 0.0)
     trained = spec.model.train
     people = round(held * kept * (spec.data.test_size if trained else 1.0))
-    largest = 0.0
+    largest, guessed = 0.0, []
     for model, kind in enumerate(_models(spec)):
         size = _size(data, people, kind)
-        for request in spec.audits:
+        tried = probed if model == 0 else None
+        for place, request in enumerate(spec.audits):
             audit, options = AUDITS[request.name], request.options
             name = f"{request.name}{' of the second model' if model else ''}"
-            steps[name] = steps.get(name, 0.0) + audit.expected_seconds(options, size)
-            largest = max(largest, 0.0 if how == "counted" else audit.expected_bytes(options, size))
+            seen = Probed() if tried is None else tried.audits[f"{place} {request.name}"]
+            if not seen.people:
+                guessed.append(name)
+                took = speed * audit.expected_seconds(options, size)
+            elif how == "counted":
+                took = seen.once + seen.seconds[-1]  # of lines, which are hardly more than those of the few
+            else:
+                took = seen.once + _grown(seen, _expects(audit, options, size), people)
+            steps[name] = steps.get(name, 0.0) + took
+            before = seen.people[-1] if seen.people else 0
+            more = audit.expected_bytes(options, size) - (
+                audit.expected_bytes(options, _of(size, before)) if before else 0.0
+            )
+            largest = max(largest, 0.0 if how == "counted" else more)
             if how == "drawn" and audit.folds is not None and not why_no_more(spec.data):
-                steps[name] += rows * _EVERYBODY
-                memory += 2 * _BATCHES
-    steps["writing"] = _WRITING * len(spec.audits) + (how != "counted") * people * _PEOPLE_WRITTEN
-    speed = _speed()
-    slower = {name: speed * each for name, each in steps.items()}
+                each = speed * _EVERYBODY if seen.people == () else seen.per_row
+                steps[name] += rows * kept * (each + speed * columns * _PASSED) if each else 0.0
+                memory += _BATCHES
+    if probed is not None and probed.model.people:
+        steps["model"] = probed.model.once + _grown(probed.model, lambda n: 1.0 + n, people)
+    steps["writing"] = speed * (_WRITING * len(spec.audits) + (how != "counted") * people * _PEOPLE_WRITTEN)
     audited = round(rows * kept) if how == "counted" else people
-    return Expected(slower, memory + largest, rows, how, audited, speed)
+    return Expected(steps, memory + largest, rows, how, audited, speed, tuple(guessed))
+
+
+def _expects(audit: Audit, options: object, size: Size) -> Callable[[int], float]:
+    return lambda people: audit.expected_seconds(options, _of(size, people))
+
+
+def _grown(probed: Probed, expected: Callable[[int], float], people: int) -> float:
+    """Return the seconds of `people`, from those measured of fewer.
+
+    They grow as `expected` does, or as a power of the people where what was measured grows more slowly.
+    """
+    n, took = probed.people[-1], probed.seconds[-1]
+    if people <= n:
+        return took
+    whole, last = expected(people), expected(n)
+    if len(probed.people) < 2:
+        return took * whole / max(last, 1e-9)
+    before = probed.people[-2]
+    more, step = max(took - probed.seconds[-2], 0.0), last - expected(before)
+    power = _power(probed)
+    steps = (people**power - n**power) / (n**power - before**power)
+    return took + more * (min(steps, (whole - last) / step) if step > 0 else min(steps, 0.0))
+
+
+def _power(probed: Probed) -> float:
+    """Return the power of people with which the last seconds measured rose, from 1 to 2."""
+    if len(probed.people) < 3:
+        return 2.0
+    n, t = np.array(probed.people[-3:], dtype=float), np.array(probed.seconds[-3:])
+    slopes = np.maximum(np.diff(t) / np.diff(n), 1e-12)
+    middle = (n[1:] + n[:-1]) / 2
+    return float(np.clip(1 + np.log(slopes[1] / slopes[0]) / np.log(middle[1] / middle[0]), 1.0, 2.0))
 
 
 def _models(spec: Spec) -> list[Train | None]:
     return [spec.model.train, *([] if spec.compare is None else [spec.of_second().model.train])]
 
 
-def _first_rows(spec: Spec) -> tuple[Table, int, bool]:
-    """Return the first rows of Parquet, or a whole table; how many there are; whether they are text."""
+def first_rows(spec: Spec) -> tuple[Table, int, bool]:
+    """Return some rows of Parquet or of a long text, or a whole table; how many there are; if it is text."""
     paths = spec.data_paths()
     rows = parquet_rows(paths)
     if rows is None:
+        head = _head(spec, paths)
+        if head is not None:
+            return *head, True
         table = read_table(paths, format=spec.data.format, options=spec.data.read)
         return table, len(table.frame), table.report.files[0].format in {"csv", "tsv", "jsonl", "xlsx"}
     batches = open_batches(paths)
-    taken: list[pa.Table] = []
-    for batch in batches.read(batches.schema.names):
-        taken.append(without_dictionaries(pa.Table.from_batches([batch])))
-        if sum(each.num_rows for each in taken) >= _LOOKED_AT:
-            break
-    first = pa.concat_tables(taken, promote_options="permissive")
-    first = first.take(np.linspace(0, first.num_rows - 1, min(first.num_rows, _LOOKED_AT)).astype(np.int64))
+    first = pa.concat_tables(
+        [without_dictionaries(part) for _, part in batches.some(_LOOKED_AT)], promote_options="permissive"
+    )
     converted, _ = convert_typed(first, markers=spec.data.read.missing)
     index = pd.RangeIndex(1, first.num_rows + 1, name="row")
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()})
     return Table(frame, ReadReport(batches.files, {})), rows, False
 
 
+def _head(spec: Spec, paths: list[Path]) -> tuple[Table, int] | None:
+    """Return the first rows of a long text, and about how many there are; None where it is read whole."""
+    size = sum(path.stat().st_size for path in paths if path.is_file())
+    if size < 3 * _HEAD or any(path.suffix.lower() not in {".csv", ".tsv", ".jsonl"} for path in paths):
+        return None
+    with paths[0].open("rb") as file:
+        head = file.read(_HEAD).rpartition(b"\n")[0] + b"\n"
+    with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
+        path = Path(folder) / paths[0].name
+        path.write_bytes(head)
+        try:
+            table = read_table([path], format=spec.data.format, options=spec.data.read)
+        except InputError:  # a row of several lines, cut
+            return None
+    return table, round(len(table.frame) * size / len(head))
+
+
 def _size(data: AuditData, people: int, kind: Train | None) -> Size:
     """Return the size of an audit's work on so many people like those looked at."""
     readable = any(data.kinds[name] != "text" for name in data.features)
     width = len(FeatureSpace.fit(dataclasses.replace(data, weights=None)).names) if readable else 0
-    share = people / data.n
     groups = {
-        name: {str(value): round(n * share) for value, n in data.groups[name].value_counts().items()}
+        name: {str(value): int(n) for value, n in data.groups[name].value_counts().items()}
         for name in data.protected
     }
-    return Size(people, width, kind, groups)
+    return _of(Size(data.n, width, kind, groups), people)
+
+
+def _of(size: Size, people: int) -> Size:
+    """Return the size of so many people alike."""
+    share = people / max(size.rows, 1)
+    groups = {
+        name: {value: round(n * share) for value, n in of_each.items()}
+        for name, of_each in size.groups.items()
+    }
+    return dataclasses.replace(size, rows=people, groups=groups)
 
 
 def _speed() -> float:

@@ -22,7 +22,7 @@ from audits.models import Subject, make_subject, model_facts
 from audits.models.making import without_feature
 from audits.progress import Progress, part, silent
 from audits.runs.across import levels_of
-from audits.runs.changes import AuditChange, Changes, audit_change, refused, with_decisions
+from audits.runs.changes import AuditChange, Changes
 from audits.runs.documents import plain_data
 from audits.runs.drawn import draw_table, of_all
 from audits.runs.executing.fitting import check_subject
@@ -33,6 +33,7 @@ from audits.runs.registry import AUDITS, lacking
 from audits.runs.result import AuditResult, Compared, RunResult
 from audits.runs.second import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.spec import AuditRequest, Spec
+from audits.runs.two_models import audit_change, refused, with_decisions
 from audits.runs.version import VERSION
 
 __all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
@@ -270,7 +271,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
 def _read(spec: Spec, progress: Progress) -> Table:
     wanted = spec.drawn
     if wanted is not None:
-        return draw_table(spec, wanted, progress)
+        return draw_table(spec.data, spec.data_paths(), spec.seed, wanted, progress)
     return read_table(spec.data_paths(), format=spec.data.format, options=spec.data.read)
 
 

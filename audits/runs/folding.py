@@ -11,7 +11,7 @@ import dataclasses
 import os
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,11 +21,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from audits.data import AuditData
+from audits.data import AuditData, DataSpec
 from audits.data.building.more_rows import columns_of_more, more_rows, why_no_more
-from audits.data.files.batches import open_batches
+from audits.data.files.batches import Piece, open_batches
+from audits.dividing import others
 from audits.models import Subject
 from audits.progress import Progress
+from audits.runs.executing.threads import fixed_threads
 from audits.runs.registry import AUDITS
 from audits.threads import one_thread
 
@@ -85,43 +87,74 @@ def of_everybody(
 
 
 def _folded(
-    parts: Iterator[tuple[float, tuple[Any, pd.DataFrame]]],
+    parts: Iterator[tuple[float, int, tuple[Any, pd.DataFrame]]],
     fold: Fold,
     everybody: Path,
     progress: Callable[[float], None],
 ) -> Any:
-    """Return all parts as one, and write the people of each as they come."""
-    whole, writer = None, None
+    """Return all parts as one, and write the people of each as they come.
+
+    Parts of a piece of the table are merged first: so sums are the same whoever added up a piece.
+    """
+    whole, piece, current, writer = None, None, -1, None
     try:
-        for done, (part, people) in parts:
+        for done, place, (part, people) in parts:
             progress(done)
-            whole = part if whole is None else fold.merge(whole, part)
+            if place != current:
+                whole = _merged(fold, whole, piece)
+                piece, current = None, place
+            piece = _merged(fold, piece, part)
             rows = pa.Table.from_pandas(people, preserve_index=True)  # ranges too, which need no column
             writer = writer or pq.ParquetWriter(everybody, rows.schema)
             writer.write_table(rows)
     finally:
         if writer is not None:
             writer.close()
-    return whole
+    return _merged(fold, whole, piece)
 
 
-def _parts(spec: Spec, subject: Subject, fold: Fold) -> Iterator[tuple[float, tuple[Any, pd.DataFrame]]]:
-    """Yield the part of each batch in order, with the share of rows read; a few are worked on at once."""
+def _merged(fold: Fold, first: Any, second: Any) -> Any:
+    return second if first is None else first if second is None else fold.merge(first, second)
+
+
+def _parts(spec: Spec, subject: Subject, fold: Fold) -> Iterator[tuple[float, int, tuple[Any, pd.DataFrame]]]:
+    """Yield the parts in order, with the share of rows read and the piece; a few are worked on at once."""
     batches = open_batches(spec.data_paths())
     columns = columns_of_more(spec.data, fold.columns)
-    threads, done = os.cpu_count() or 1, 0
+    divide, threads, done = others(), os.cpu_count() or 1, 0
+    if divide is not None and len(batches.pieces) > 1:
+        there = (batches.paths, tuple(columns), fold, spec.data, subject.data)
+        for place, found in enumerate(divide(_part_there, there, batches.pieces)):
+            done += batches.pieces[place].rows
+            yield done / max(batches.rows, 1), place, found
+        return
 
     def work(batch: pa.RecordBatch, first: int) -> tuple[Any, pd.DataFrame]:
         return fold.partial(more_rows(batch, first, spec.data, subject.data))
 
-    waiting: deque[tuple[int, Future[tuple[Any, pd.DataFrame]]]] = deque()
+    waiting: deque[tuple[int, int, Future[tuple[Any, pd.DataFrame]]]] = deque()
     with one_thread(), ThreadPoolExecutor(threads) as pool:
-        for batch in batches.read(columns):
-            waiting.append((done + batch.num_rows, pool.submit(work, batch, done + 1)))
-            done += batch.num_rows
-            if len(waiting) > threads:
-                end, future = waiting.popleft()
-                yield end / max(batches.rows, 1), future.result()
+        for place, piece in enumerate(batches.pieces):
+            for batch in batches.read_piece(piece, columns):
+                waiting.append((done + batch.num_rows, place, pool.submit(work, batch, done + 1)))
+                done += batch.num_rows
+                if len(waiting) > threads:
+                    end, at, future = waiting.popleft()
+                    yield end / max(batches.rows, 1), at, future.result()
         while waiting:
-            end, future = waiting.popleft()
-            yield end / max(batches.rows, 1), future.result()
+            end, at, future = waiting.popleft()
+            yield end / max(batches.rows, 1), at, future.result()
+
+
+def _part_there(
+    paths: Sequence[Path], columns: Sequence[str], fold: Fold, spec: DataSpec, like: AuditData, piece: Piece
+) -> tuple[Any, pd.DataFrame]:
+    """Return the part and the people of a piece, in a process of another machine."""
+    whole, people, first = None, [], piece.first
+    with fixed_threads():
+        for batch in open_batches(paths).read_piece(piece, columns):
+            part, rows = fold.partial(more_rows(batch, first, spec, like))
+            first += batch.num_rows
+            whole = _merged(fold, whole, part)
+            people.append(rows)
+    return whole, pd.concat(people)

@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from audits.checks import one_of
 from audits.data import AuditData, LabelCut, Table, build_data
-from audits.data.counted import MOST_VALUES, Asked, TooMany, count_rows, finish
+from audits.data.counted import MOST_VALUES, Asked, Quantiles, TooMany, count_rows, finish
 from audits.data.files.batches import Batches, open_batches
+from audits.data.files.ordering import known_numbers, values_at
 from audits.data.files.tables import ReadReport
 from audits.data.files.typed_tables import convert_typed
 from audits.errors import InputError
@@ -218,7 +219,7 @@ def _needs(
     if data.weighing is not None and data.weighing.column == name:
         yield "data.weights", None
     if asked.get(name) is not None:
-        yield f"rule_sets.bins.{name}", _rule_cuts(asked[name], batches.ends(name), filtered=_filtered(spec))
+        yield f"rule_sets.bins.{name}", _rule_cuts(asked[name], batches, name, filtered=_filtered(spec))
     if predictions is not None and predictions.label == name:
         yield "model.predictions.label", None
     if predictions is not None and predictions.score == name:
@@ -242,18 +243,43 @@ def _figure_cuts(spec: Spec, low: float, high: float) -> list[float]:
     return found
 
 
-def _rule_cuts(asked: Asked, ends: tuple[float, float] | None, *, filtered: bool) -> Sequence[float] | None:
+def _rule_cuts(asked: Asked, batches: Batches, name: str, *, filtered: bool) -> Sequence[float] | None:
     """Return the edges of the bins that rules are made of; None where they depend on every value."""
     if isinstance(asked, tuple):
         return asked
-    if not isinstance(asked, int) or filtered:
+    if asked is None or filtered:
         return None
+    ends = batches.ends(name)
     if ends is None or ends[0] == ends[1]:
         return ()
     from audits.mining.reading import number_edges
 
+    if isinstance(asked, Quantiles):
+        return _quantile_cuts(asked.bins, batches, name)
     both = np.array(ends)
     return [edge for whole in (True, False) for edge in number_edges(both, asked, "width", whole=whole)]
+
+
+def _quantile_cuts(bins: int, batches: Batches, name: str) -> list[float]:
+    """Return the values that quantiles lie between, and the edges that are made of them.
+
+    Each of these values is then a line of its own, and the rows before it are counted: so quantiles of lines
+    are those of rows.
+    """
+    from audits.mining.reading import number_edges
+
+    n = known_numbers(batches, name)
+    between = np.linspace(0, 1, bins + 1) * (n - 1)
+    places = np.unique(np.concatenate([np.floor(between), np.ceil(between)]).astype(np.int64))
+    values = values_at(batches, name, places)
+    assert values is not None  # noqa: S101 - it has ends
+    times = np.diff(np.append(places, n))  # the rows up to the next of these places
+    edges = [
+        edge
+        for whole in (True, False)
+        for edge in number_edges(values, bins, "quantile", whole=whole, times=times)
+    ]
+    return [*values.tolist(), *edges]
 
 
 def _filtered(spec: Spec) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import head, plain, shown
+from audits.results import frame_of, head, plain, shown
 from audits.sensitivity.matching.sets import MatchSet
 from audits.sensitivity.measuring.protected import StatusQuality
 from audits.stats import Estimate, Judged, Verdict
@@ -182,26 +182,29 @@ class SensitivityResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the groups as a table."""
-        columns = ["attribute", "group", "people", "mean", "low", "high", "times everyone else's"]
-        columns += ["times low", "times high", "share flagged", "flagged low", "flagged high"]
-        rows = [
-            (
-                *(item.attribute, item.group, item.n, item.mean.value, item.mean.low, item.mean.high),
-                *(item.ratio.value, item.ratio.low, item.ratio.high),
-                *(item.flagged.value, item.flagged.low, item.flagged.high),
-            )
-            for item in self.groups
-        ]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(
+            self.groups,
+            {
+                "attribute": "attribute",
+                "group": "group",
+                "people": "n",
+                ("mean", "low", "high"): "mean",
+                ("times everyone else's", "times low", "times high"): "ratio",
+                ("share flagged", "flagged low", "flagged high"): "flagged",
+            },
+        )
 
     def features_frame(self) -> pd.DataFrame:
         """Return the features' parts as a table."""
-        rows = [
-            (item.feature, item.mean, item.share.value, item.share.low, item.share.high, item.share_flagged)
-            for item in self.by_feature
-        ]
-        columns = ["feature", "mean contribution", "share", "low", "high", "share among flagged"]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(
+            self.by_feature,
+            {
+                "feature": "feature",
+                "mean contribution": "mean",
+                ("share", "low", "high"): "share",
+                "share among flagged": "share_flagged",
+            },
+        )
 
     def histogram_frame(self) -> pd.DataFrame:
         """Return the histogram as a table, one row a bin."""
@@ -212,16 +215,10 @@ class SensitivityResult:
 
     def calibration_frame(self) -> pd.DataFrame:
         """Return stated and observed probabilities of each protected-status model, as a table."""
-        rows = [
-            (
-                each.attribute,
-                item.stated,
-                item.observed.value,
-                item.observed.low,
-                item.observed.high,
-                item.observed.n,
-            )
-            for each in self.status
-            for item in each.calibration
-        ]
-        return pd.DataFrame(rows, columns=["attribute", "stated", "observed", "low", "high", "people"])
+        bins = [(each.attribute, item) for each in self.status for item in each.calibration]
+        table = frame_of(
+            (item for _, item in bins),
+            {"stated": "stated", ("observed", "low", "high"): "observed", "people": "observed.n"},
+        )
+        table.insert(0, "attribute", [attribute for attribute, _ in bins])
+        return table

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 from audits.stats.means import MeanTest
 from audits.stats.shares import wilson_ends
 
-__all__ = ["mean_ratio", "power_of_ratio", "ratios_to_highest", "times_people_needed"]
+__all__ = ["mean_ratio", "ratios_to_highest"]
 
 
 def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Estimate:
@@ -46,36 +45,6 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
     one, other = a.high * (2 * a.value - a.high), b.low * (2 * b.value - b.low)
     high = (product + root(one, other)) / other if b.low > 0 else None
     return Estimate(ratio, low, high, n, method)
-
-
-def _log_error(first: MeanTest, second: MeanTest) -> float | None:
-    """Standard error of the logarithm of the ratio, by the delta method."""
-    parts = []
-    for test in (first, second):
-        if test.standard_error is None or test.mean <= 0:
-            return None
-        parts.append(test.standard_error / test.mean)
-    return math.hypot(*parts)
-
-
-def power_of_ratio(first: MeanTest, second: MeanTest, ratio: float, *, level: float = 0.05) -> float:
-    """Probability that a two-sided test at `level` sees means `ratio` > 1 times apart."""
-    error = _log_error(first, second)
-    if error is None:
-        return 0.0
-    if error == 0:
-        return 1.0
-    return float(ndtr(math.log(ratio) / error + ndtri(level / 2)))
-
-
-def times_people_needed(
-    first: MeanTest, second: MeanTest, ratio: float, *, level: float = 0.05, power: float = 0.8
-) -> float | None:
-    """How many times as many people would give `power`; None where the spread is unknown."""
-    error = _log_error(first, second)
-    if error is None:
-        return None
-    return (error * float(ndtri(power) - ndtri(level / 2)) / math.log(ratio)) ** 2
 
 
 def ratios_to_highest(

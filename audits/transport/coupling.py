@@ -66,11 +66,6 @@ class Coupling:
         return len(self.source.of), len(self.target.of)
 
     @property
-    def relative_slack(self) -> float:
-        """`slack` as a part of `cost`; 0 if the slack is 0."""
-        return self.slack / self.cost if self.slack else 0.0
-
-    @property
     def entries(self) -> int:
         """Pairs of points with mass, which is what `plan` holds; cheap."""
         rows, columns = self.flow.nonzero()

@@ -8,9 +8,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.ensemble
+import sklearn.tree
 
 from audits.errors import InputError
 from audits.models.native.lightgbm_file import open_lightgbm
+from audits.models.native.skops_file import open_skops
 from audits.models.native.sound import check_lightgbm, check_nesting, check_xgboost
 from audits.models.native.xgboost_file import open_xgboost
 
@@ -170,3 +173,43 @@ def test_ubjson_as_xgboost_writes_it_passes_whatever_its_numbers_look_like(tmp_p
     path = tmp_path / "model.ubj"
     boost(many=True).save_model(path)
     assert open_xgboost(path).features
+
+
+def _bent(tree, field: str, value: int) -> None:
+    """Give the root of one of scikit-learn's trees another child or feature."""
+    state = tree.__getstate__()
+    state["nodes"] = state["nodes"].copy()
+    state["nodes"][field][0] = value
+    tree.__setstate__(state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "said"),
+    [
+        ("DecisionTreeClassifier", "left_child", 0, "goes round"),
+        ("DecisionTreeClassifier", "right_child", 10**8, "a node that there is not"),
+        ("RandomForestClassifier", "feature", 10**8, "a feature that there is not"),
+        ("GradientBoostingClassifier", "feature", 2, "a feature that there is not"),
+        ("HistGradientBoostingClassifier", "left", 0, "goes round"),
+        ("HistGradientBoostingClassifier", "feature_idx", 10**8, "a feature that there is not"),
+        ("HistGradientBoostingClassifier", "is_categorical", 1, "a list of categories that there is not"),
+    ],
+)
+def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, field, value, said):
+    skops = pytest.importorskip("skops.io")
+    x, y = people()
+    small = {"Hist": {"max_iter": 1}, "Deci": {}}.get(kind[:4], {"n_estimators": 1})
+    model = getattr(sklearn.ensemble, kind, None) or getattr(sklearn.tree, kind)
+    fitted = model(**small, max_depth=2).fit(x[["a", "b"]], y > 0)
+    path = tmp_path / "m.skops"
+    skops.dump(fitted, path)
+    assert open_skops(path).features
+    if kind.startswith("Hist"):
+        fitted._predictors[0][0].nodes[field][0] = value
+    else:
+        tree = fitted if kind.startswith("Deci") else np.ravel(fitted.estimators_)[0]
+        tree.n_features_in_ = 10**9  # what the tree says of itself is not what it is given
+        _bent(tree.tree_, field, value)
+    skops.dump(fitted, path)
+    with pytest.raises(InputError, match=f"cannot be loaded: tree 0 .*{said}"):
+        open_skops(path)

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binom, fisher_exact, norm
 
 from audits.data import load_data
+from audits.data.parsing import data_spec
 from audits.data.samples import loans
-from audits.data.spec import data_spec
 from audits.mining.attributes import End, category, interval
 from audits.mining.cells import count_cells
 from audits.mining.scoring import standardized

@@ -82,8 +82,13 @@ RULES = [{"rule_sets": {"support": 0.04, "permutations": 49}}]
             {"protected": ["sex", "race"]}, SCORE, 0.4,
             [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["grade"], "bins": 4}}],
         ),
+        (
+            {"protected": ["sex", "race"], "kinds": {"income": "continuous"}}, SCORE, 0.4,
+            [{"rule_sets": {"support": 0.04, "permutations": 49, "context": ["income"], "bins": 7,
+                            "binning": "quantile"}}],
+        ),
     ],
-    ids=["labels", "thresholds", "filter", "everything", "bins", "quantiles", "continuous"],
+    ids=["labels", "thresholds", "filter", "everything", "bins", "quantiles", "continuous", "many quantiles"],
 )  # fmt: skip
 def test_counted_people_give_the_numbers_of_people_held(folder, monkeypatch, data, model, threshold, audits):
     spec = parse_spec(

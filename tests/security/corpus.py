@@ -167,6 +167,30 @@ def _nested() -> bytes:
     return _parquet(pa.table({"a": values}))
 
 
+def _batches() -> bytes:
+    """Return an Arrow stream of more batches than rows."""
+    sink, batch = io.BytesIO(), pa.record_batch({"a": pa.array([], pa.int8())})
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        for _ in range(50_001):
+            writer.write_batch(batch)
+    return sink.getvalue()
+
+
+def _open_document() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as book:
+        book.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        book.writestr("content.xml", "<x/>")
+    return packed.getvalue()
+
+
+def _unpacked_length() -> bytes:
+    """Return an Arrow stream of 350 bytes that says it unpacks to four thousand million gigabytes."""
+    made, size = _arrow(pa.table({"a": np.zeros(100_000)})), (800_000).to_bytes(8, "little")
+    assert made.count(size) == 1
+    return made.replace(size, (2**62).to_bytes(8, "little"))
+
+
 class _Harm:
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return eval, ("__import__('os').system('touch /tmp/evenhand-was-here')",)
@@ -202,6 +226,11 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "offsets.arrow": (_no_offsets, "cannot be read as Arrow"),
     "runs.arrow": (_runs, "rows; at most"),
     "nested.parquet": (_nested, "cannot be read as Parquet"),
+    "batches.arrow": (_batches, "more than 50,000 batches"),
+    "unpacked.arrow": (_unpacked_length, "limit"),
+    "name.arrow": (lambda: _arrow(pa.table({"x" * 20_000: [1, 2]})), "20,000 letters long"),
+    "sheet.ods": (_open_document, "is an OpenDocument sheet; save it as XLSX or CSV"),
+    "twice.jsonl": (lambda: b'{"a":1,"a":2}\n' * 40, "a key stands twice"),
     "half.jsonl": (lambda: b'{"a":"\\ud800","b":1}\n' * 40, "holds half of a character"),
     "many-keys.jsonl": (
         lambda: b"".join(b'{"k%d":1}\n' % number for number in range(30_000)),

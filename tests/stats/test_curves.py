@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.quantiles import quantile
-from audits.stats.ratios import mean_ratio, power_of_ratio, times_people_needed
+from audits.stats.ratios import mean_ratio
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,15 +58,6 @@ def test_mean_ratios_cover_and_constant_values_have_no_width():
     assert mean_ratio(mean_test(np.ones(3)), mean_test(np.zeros(3))).value is None
     few = mean_ratio(mean_test(np.full(9, 3.0)), mean_test(np.ones(30)))
     assert (few.value, few.low, few.high, few.method) == (3.0, None, None, "no interval below 10 people")
-
-
-def test_power_of_a_ratio_and_the_people_it_takes_agree():
-    rng = np.random.default_rng(2)
-    a, b = mean_test(rng.exponential(size=50)), mean_test(rng.exponential(size=50))
-    times = times_people_needed(a, b, 1.25)
-    assert power_of_ratio(a, b, 1.25) < 0.8
-    more = [mean_test(rng.exponential(size=round(50 * times))) for _ in "ab"]
-    assert power_of_ratio(*more, 1.25) == pytest.approx(0.8, abs=0.08)
 
 
 def pairs_area(score: np.ndarray, member: np.ndarray) -> float:

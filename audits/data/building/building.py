@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from audits.data.building.leaks import leak_notes
 from audits.data.building.meanings import named_values
 from audits.data.building.naming import stored
 from audits.data.building.outcomes import Outcome, drop_unlabelled, favorable_rows
+from audits.data.building.weighing import counts_of, design_of, weighed
 from audits.data.digests import frame_digest, plain_digest
 from audits.data.files.columns import Markers
 from audits.data.files.tables import Table
@@ -29,21 +29,12 @@ from audits.data.values import text_of
 from audits.data.written import Written
 from audits.errors import InputError
 
-if TYPE_CHECKING:
-    from audits.stats.design import Design
-
 __all__ = ["MOST_GROUPS", "build_data"]
 
 MOST_GROUPS = 100
 _MANY_GROUPS = 12
 
 _WHAT_LEAVES_OUT = "check data.keep, data.label and data.missing"
-
-
-_FEW_FRACTIONS = 0.9  # share of whole weights below which they are doubted to be counts
-_MANY_TIMES = 20  # people a row from which weights that all differ are doubted to be counts
-_MANY_EQUAL, _ENOUGH_ROWS = 0.2, 100  # share of rows that repeat others entirely, of how many, to be told
-_MOST_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
 
 
 def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int = MOST_GROUPS) -> AuditData:
@@ -84,7 +75,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)
     frame, outcome = drop_unlabelled(frame, spec, excluded, times)
-    frame = _weighing(frame, spec, excluded, times)
+    frame = weighed(frame, spec, excluded, times)
     kinds = _kinds(frame, spec, orders, outcome, times)
     features = _features(frame, spec, kinds, outcome, notes)
     roles = _roles(frame, spec)
@@ -98,7 +89,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     if spec.missing == "impute":
         frame, filled = fill_gaps(frame, features, kinds)
         written = dataclasses.replace(written, filled=filled)
-    design = _design(frame, spec, notes, times)
+    design = design_of(frame, spec, notes, times)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
     data = AuditData(
         frame=frame,
@@ -110,7 +101,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         favorable=outcome.favorable,
         y=y,
         roles=roles,
-        weights=_counts(frame, spec, times),
+        weights=counts_of(frame, spec, times),
         design=design,
         missing=spec.missing,
         rows_read=rows_read,
@@ -198,125 +189,6 @@ def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
     if not len(frame):
         why = "; ".join(f"{count:,} because {reason}" for reason, count in excluded.items())
         raise InputError("data", f"leaves no rows ({why})", advice=_WHAT_LEAVES_OUT)
-
-
-def _weighing(
-    frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None
-) -> pd.DataFrame:
-    """Return the rows that stand for somebody; weights must be finite and not negative."""
-    weighing = spec.weighing
-    if weighing is None:
-        return frame
-    name = weighing.column
-    column = frame[known_column("data.weights", name, frame)]
-    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
-        raise InputError("data.weights", "must be a column of counts", name)
-    counts = column.to_numpy(dtype=float, na_value=np.nan)
-    bad = ~np.isfinite(counts) | (counts < 0)
-    if bad.any():
-        row, value = frame.index[int(np.argmax(bad))], float(counts[int(np.argmax(bad))])
-        raise InputError(f"data.weights: column {name!r}, row {row}", "must be a count of 0 or more", value)
-    if not counts.any():
-        raise InputError("data.weights", f"must not be 0 everywhere, as column {name!r} is")
-    if (counts if times is None else counts * times.loc[frame.index]).sum() > _MOST_PEOPLE:
-        raise InputError("data.weights", f"must not sum to more than {_MOST_PEOPLE:.0e} people", name)
-    if not counts.all():
-        excluded[f"weight {name!r} is 0"] = rows_of(counts == 0, frame, times)
-        frame = frame[counts > 0]
-    return frame
-
-
-def _counts(frame: pd.DataFrame, spec: DataSpec, times: pd.Series | None) -> np.ndarray | None:
-    """Return how many people each row stands for (n,); None where weights are not counts."""
-    weighing = spec.weighing
-    counts: np.ndarray | None = None
-    if weighing is not None and weighing.kind == "counts":
-        counts = frame[weighing.column].to_numpy(dtype=float)
-    if times is not None:
-        counts = times.loc[frame.index].to_numpy(dtype=float) * (1.0 if counts is None else counts)
-    return counts
-
-
-def _design(frame: pd.DataFrame, spec: DataSpec, notes: list[str], times: pd.Series | None) -> Design | None:
-    """Return how rows came into the data where they are not one independent person each, or None."""
-    weighing = spec.weighing
-    sampled = weighing is not None and weighing.kind == "sampling"
-    if times is None:
-        notes += _doubts(frame, spec)
-    if not sampled and spec.person is None:
-        return None
-    weights = strata = cluster = None
-    if weighing is not None:
-        weights = frame[weighing.column].to_numpy(dtype=float)
-        strata, cluster = (_codes(frame, each) for each in (weighing.strata, weighing.cluster))
-    if spec.person is not None:
-        person = _codes(frame, spec.person, "data.person")
-        assert person is not None  # noqa: S101 - a name was given
-        notes.append(
-            f"{len(frame):,} rows are of {len(np.unique(person)):,} persons ({spec.person!r}): rows of one "
-            "person are no evidence of their own."
-        )
-        if (
-            cluster is not None
-            and pd.DataFrame({"p": person, "c": cluster}).groupby("p")["c"].nunique().max() > 1
-        ):
-            raise InputError("data.person", "must lie within one cluster each", spec.person)
-        cluster = person if cluster is None else cluster
-    from audits.stats.design import make_design  # late: few tables are a sample by a design
-
-    made = make_design(len(frame), weights=weights, cluster=cluster, strata=strata)
-    return dataclasses.replace(made, persons=weighing is None)
-
-
-def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -> np.ndarray | None:
-    """Return a code for each row's value of a column that says who belongs together (n,)."""
-    if name is None:
-        return None
-    column = frame[known_column(where, name, frame)]
-    if column.isna().any():
-        rows = int(column.isna().sum())
-        raise InputError(
-            where, f"must be known for everybody, but {rows:,} rows have no {name!r}", name, "drop those rows"
-        )
-    return np.asarray(pd.factorize(column)[0], dtype=np.int64)
-
-
-def _repeated(frame: pd.DataFrame, most: float) -> int:
-    """Return how many rows repeat another in every column; where those are `most` at most, any such number.
-
-    Rows that are equal are so in each column: the one of the most values can tell that they are few.
-    """
-    first = frame.head(1000)
-    finest = max(frame.columns, key=lambda name: first[name].nunique())
-    few = int(frame[finest].duplicated().sum())
-    return few if few <= most else int(frame.duplicated().sum())
-
-
-def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
-    """Say what makes it doubtful that each row is as many independent people as was said."""
-    weighing, found = spec.weighing, []
-    if weighing is not None and weighing.kind == "counts":
-        counts = frame[weighing.column].to_numpy(dtype=float)
-        whole = np.isclose(counts, np.round(counts)).mean()
-        if whole < _FEW_FRACTIONS:
-            found.append(
-                f"{100 * (1 - whole):.0f} % of the weights {weighing.column!r} are not whole numbers: are "
-                "they sampling weights? Taken as counts of people, they make intervals too narrow. Say which "
-                "they are."
-            )
-        elif counts.sum() > _MANY_TIMES * len(counts) and len(np.unique(counts)) > len(counts) / 2:
-            found.append(
-                f"The weights {weighing.column!r} sum to {counts.sum():,.0f} people in {len(counts):,} rows, "
-                "nearly every row another number: are they sampling weights? Say which they are."
-            )
-    if spec.person is None and weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
-        repeated = _repeated(frame, _MANY_EQUAL * len(frame))
-        if repeated > _MANY_EQUAL * len(frame):
-            found.append(
-                f"{repeated:,} of {len(frame):,} rows repeat another row in every column: if they are of the "
-                "same people, name the column that repeats for one person, or remove them."
-            )
-    return found
 
 
 def _kinds(

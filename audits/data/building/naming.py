@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-__all__ = ["named_protected", "named_result", "stored"]
+__all__ = ["named_age", "named_protected", "named_result", "stored"]
 
 _PROTECTED = re.compile(
     r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
@@ -17,6 +17,7 @@ _PROTECTED = re.compile(
     r"|colou?r|caste|orientation|male|female|woman|women|black|white|asian|hispanic|hispan|latino|latina"
     r"|minority|married|unmarried|immigrant|migrant"
 )
+_AGE = re.compile("ages?")
 _RESULTS = re.compile(
     r"label|target|outcome|class|y|decision|approv\w*|hired?|hiring|accept\w*|admit\w*|admission|default|credit"
     r"|recid|recidivism|income|status|grant\w*|reject\w*|denied|result|response|passed|pass|pf|toxicity|toxic"
@@ -80,8 +81,13 @@ def stored(name: str) -> Stored | None:
 
 
 def named_protected(name: str) -> bool:
-    """Whether a word of the name is one of a group that people belong to."""
-    return _named(name, _PROTECTED)
+    """Whether a word of the name is one of a group that people belong to, or all of it is "group"."""
+    return _named(name, _PROTECTED) or name.strip().lower() in {"group", "groups"}
+
+
+def named_age(name: str) -> bool:
+    """Whether a word of the name is "age": of its groups alone any number of values can be cut."""
+    return _named(name, _AGE)
 
 
 def named_result(name: str) -> bool:

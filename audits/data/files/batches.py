@@ -15,19 +15,37 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from audits.data.files.larger import format_of, parquet_files
 from audits.data.files.tables import FileReport
 from audits.data.files.typed_tables import coded_columns
 from audits.errors import InputError
 
-__all__ = ["BATCH_ROWS", "Batches", "held_batches", "open_batches"]
+__all__ = ["BATCH_ROWS", "Batches", "Piece", "held_batches", "open_batches"]
 
 BATCH_ROWS = 2**18
 _BATCH_CELLS = 2**23
 _CELL_BYTES = 500  # of a batch: read ahead, as a frame, as points, in each of two threads
 _BROKEN = (pa.ArrowException, OSError)
 _READ_AHEAD = 2  # batches: more of them only wait in memory
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows that follow each other: groups of rows of some files.
+
+    Attributes
+    ----------
+    first, rows : int
+        Number of the first row, from 1, and rows.
+    groups : tuple of (int, tuple of int)
+        A file's place, and its groups of rows.
+    """
+
+    first: int
+    rows: int
+    groups: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +72,35 @@ class Batches:
     files: tuple[FileReport, ...]
     read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     known_ends: Callable[[str], tuple[float, float] | None] = lambda _: None
+    heads: Callable[[int], Iterator[tuple[int, pa.Table]]] | None = None
+    nulls: Callable[[str], int | None] = lambda _: None
+    paths: tuple[Path, ...] = ()
+    parts: tuple[Piece, ...] = ()
+    read_part: Callable[[Piece, Sequence[str]], Iterator[pa.RecordBatch]] | None = None
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Pieces that can be read by themselves, the same whoever reads them; one where there are no more."""
+        return self.parts or (Piece(1, self.rows),)
+
+    def read_piece(self, piece: Piece, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of a piece, in order."""
+        return self.read(columns) if self.read_part is None else self.read_part(piece, columns)
+
+    def some(self, rows: int) -> Iterator[tuple[int, pa.Table]]:
+        """Yield about so many rows, from all over the table where the format lets one jump.
+
+        Each part comes with the number of its first row.
+        """
+        if self.heads is not None:
+            yield from self.heads(rows)
+            return
+        done = 0
+        for batch in self.read(self.schema.names):
+            yield done + 1, pa.Table.from_batches([batch.slice(0, rows - done)])
+            done += batch.num_rows
+            if done >= rows:
+                return
 
     def ends(self, column: str) -> tuple[float, float] | None:
         """Return the smallest and the largest finite number of a column; None where it holds none."""
@@ -123,9 +170,9 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
 
     cells = _most_cells()
 
-    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(table: ds.Dataset, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         try:
-            yield from data.to_batches(
+            yield from table.to_batches(
                 columns=list(columns),
                 batch_size=min(BATCH_ROWS, max(1024, cells // max(len(columns), 1))),
                 fragment_readahead=1,
@@ -135,8 +182,22 @@ def open_batches(paths: Sequence[Path], *, digest: Callable[[Path], str] | None 
             reason = str(error).strip().splitlines()[0][:160]
             raise InputError("data.path", f"cannot be read to the end ({reason.rstrip('.')})") from None
 
-    ends = _stated_ends(pieces) if parquet else (lambda _: None)
-    return Batches(data.schema, sum(file.rows for file in files), files, read, ends)
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return batches(data, columns)
+
+    def read_part(piece: Piece, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        some = [pieces[place].subset(row_group_ids=list(groups)) for place, groups in piece.groups]
+        return batches(
+            ds.FileSystemDataset(some, data.schema, pieces[0].format, pieces[0].filesystem), columns
+        )
+
+    rows = sum(file.rows for file in files)
+    if not parquet:
+        return Batches(data.schema, rows, files, read)
+    ends, heads, nulls = _stated_ends(pieces), _heads(pieces, data.schema), _nulls(pieces)
+    return Batches(
+        data.schema, rows, files, read, ends, heads, nulls, tuple(paths), _pieces(pieces), read_part
+    )
 
 
 def _most_cells() -> int:
@@ -161,6 +222,70 @@ def _check_same(file: ds.Fragment, first: ds.Fragment) -> None:
             Path(file.path).name,
             f"must have the same columns as the first file, but {absent[0]!r} is not there",
         )
+
+
+_PLACES = 16
+_PIECE_ROWS = 2**19  # at least, of every piece but the last
+
+
+def _pieces(files: Sequence[ds.ParquetFileFragment]) -> tuple[Piece, ...]:
+    """Return groups of rows that follow each other, joined until they have rows enough for a task."""
+    found: list[Piece] = []
+    groups: dict[int, list[int]] = {}
+    first, rows = 1, 0
+    last = len(files) - 1
+    for place, file in enumerate(files):
+        for group in file.row_groups:
+            groups.setdefault(place, []).append(group.id)
+            rows += group.num_rows
+            if rows >= _PIECE_ROWS:
+                found.append(Piece(first, rows, tuple((k, tuple(each)) for k, each in groups.items())))
+                first, rows, groups = first + rows, 0, {}
+        if place == last and groups:
+            found.append(Piece(first, rows, tuple((k, tuple(each)) for k, each in groups.items())))
+    return tuple(found)
+
+
+def _heads(
+    pieces: Sequence[ds.ParquetFileFragment], schema: pa.Schema
+) -> Callable[[int], Iterator[tuple[int, pa.Table]]]:
+    def heads(rows: int) -> Iterator[tuple[int, pa.Table]]:
+        parts, done = [], 0
+        for piece in pieces:
+            for group in piece.row_groups:
+                parts.append((done + 1, piece, group.id))
+                done += group.num_rows
+        step = max(len(parts) / _PLACES, 1.0)
+        chosen = [parts[int(k * step)] for k in range(min(len(parts), _PLACES))]
+        few = -(-rows // max(len(chosen), 1))
+        for first, piece, group in chosen:
+            with pq.ParquetFile(piece.path) as file:  # a dataset would decode the whole group of rows
+                batch = next(file.iter_batches(few, row_groups=[group]), None)
+            if batch is None:
+                continue
+            part, keys = pa.Table.from_batches([batch]), ds.get_partition_keys(piece.partition_expression)
+            for name, value in keys.items():
+                part = part.append_column(name, pa.repeat(pa.scalar(value), part.num_rows))
+            yield first, part.select(schema.names)
+
+    return heads
+
+
+def _nulls(pieces: Sequence[ds.ParquetFileFragment]) -> Callable[[str], int | None]:
+    def nulls(column: str) -> int | None:
+        total = 0
+        for piece in pieces:
+            leaves = [each.path for each in piece.metadata.schema]
+            if column not in leaves:
+                return None
+            for group in range(piece.metadata.num_row_groups):
+                stated = piece.metadata.row_group(group).column(leaves.index(column)).statistics
+                if stated is None or not stated.has_null_count:
+                    return None
+                total += stated.null_count
+        return total
+
+    return nulls
 
 
 def _stated_ends(pieces: Sequence[ds.ParquetFileFragment]) -> Callable[[str], tuple[float, float] | None]:

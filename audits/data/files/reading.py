@@ -107,6 +107,7 @@ def read_table(
     for (file, root), skip in zip(files, skips, strict=True):
         like = tuple(parts[0].table.column_names) if parts else None
         parts.append(_read(file, root, format, options, limits, skip, like))
+        limits.check_names(file.name, parts[-1].table.column_names)
         rows = sum(part.table.num_rows for part in parts)
         limits.check(file.name, rows=rows, columns=parts[0].table.num_columns)
     return _assemble(parts, options)

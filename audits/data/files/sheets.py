@@ -107,6 +107,8 @@ def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
+            if any(entry.filename == "content.xml" for entry in entries):
+                raise InputError(name, "is an OpenDocument sheet", advice="save it as XLSX or CSV")
             _check_size(name, sum(entry.file_size for entry in entries), limits)
             for entry in entries:
                 if entry.filename.lower().endswith((".xml", ".rels")):

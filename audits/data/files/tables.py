@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -84,6 +84,8 @@ class Limits:
         Size of the values in memory, each written out: a dictionary can stand for far more than it holds.
     columns, rows, cells : int
         Of the whole table.
+    name_letters : int
+        Of a column's name, which pages, files and messages repeat.
     """
 
     file_bytes: int = field(default_factory=_most_file_bytes)
@@ -92,6 +94,16 @@ class Limits:
     columns: int = 2_000
     rows: int = 5_000_000
     cells: int = 200_000_000
+    name_letters: int = 10_000
+
+    def check_names(self, name: str, columns: Sequence[str]) -> None:
+        """Raise InputError if a column's name is too long."""
+        longest = max(map(len, columns), default=0)
+        if longest > self.name_letters:
+            rule = (
+                f"has a column whose name is {longest:,} letters long; at most {self.name_letters:,} are read"
+            )
+            raise InputError(name, rule, advice="rename it")
 
     def check(self, name: str, *, rows: int, columns: int) -> None:
         """Raise InputError if a table of this shape is too large."""

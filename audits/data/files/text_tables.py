@@ -304,8 +304,9 @@ def _bad_line(lines: list[bytes], name: str) -> InputError:
         except RecursionError:
             return InputError(f"{name}, line {number:,}", "is nested too deeply")
         except ValueError as error:
+            reason = "a number has too many digits" if "4300 digits" in str(error) else error
             return InputError(
-                f"{name}, line {number:,}", f"is not JSON: {error}", advice="write one object a line"
+                f"{name}, line {number:,}", f"is not JSON: {reason}", advice="write one object a line"
             )
         if not isinstance(value, dict):
             return InputError(

@@ -27,6 +27,7 @@ __all__ = [
 
 _LARGEST_EXACT = 2**53
 _NUMBER_BYTES = 8
+_MOST_BATCHES = 50_000
 _BROKEN = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
@@ -86,6 +87,9 @@ def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
             limits.check(name, rows=rows, columns=len(schema))
             _check_size(name, size, limits)
             batches.append(batch)
+            if len(batches) > _MOST_BATCHES:  # each takes memory of its own, an empty one too
+                rule = f"comes in more than {_MOST_BATCHES:,} batches"
+                raise InputError(name, rule, advice="save it again in larger ones")
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
         _check_decoded(name, _written_out(table), limits)

@@ -14,7 +14,7 @@ import pandas as pd
 from audits.data.values import MISSING
 from audits.flipset.counterparts.matching import FlipLinks
 from audits.flipset.counterparts.people import Axis
-from audits.flipset.result import FeatureDifference, Marginal
+from audits.flipset.parts import FeatureDifference, Marginal
 from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
 

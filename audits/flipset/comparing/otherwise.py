@@ -13,7 +13,7 @@ from audits.data.values import MISSING
 from audits.flipset.counterparts.inventing import Inventor
 from audits.flipset.counterparts.matching import Counterparts, Flips, Invented, Matched
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.result import FlipsetPart, SameValue, ScoreChange
+from audits.flipset.parts import FlipsetPart, SameValue, ScoreChange
 from audits.models import Subject
 from audits.stats import Estimate, newcombe, weighted_sum, wilson
 from audits.stats.words import percent

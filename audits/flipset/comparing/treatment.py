@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 from audits.flipset.counterparts.matching import Matched, draw_rows
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.result import Conditional
+from audits.flipset.parts import Conditional
 from audits.stats import Estimate, apportion, p_value
 from audits.stats.intervals import percent_level
 

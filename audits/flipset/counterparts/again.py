@@ -18,7 +18,7 @@ from audits.flipset.counterparts.inventing import map_match
 from audits.flipset.counterparts.matching import Matched, count_flips, match
 from audits.flipset.counterparts.people import Compared
 from audits.flipset.options import FlipsetOptions
-from audits.flipset.result import Again
+from audits.flipset.parts import Again
 from audits.progress import Progress, silent
 from audits.stats import Estimate
 from audits.transport.maps import ks_distances

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from audits.flipset.counterparts.matching import Flips, Matched
 from audits.flipset.counterparts.people import Compared
-from audits.flipset.result import Check, PushedRate, Validation
+from audits.flipset.parts import Check, PushedRate, Validation
 from audits.stats.words import number, percent
 from audits.transport import Cost, Coupling
 from audits.transport.blocks import CostBlocks, threads

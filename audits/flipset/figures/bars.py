@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from audits.data.values import MISSING
-from audits.flipset.result import Marginal
+from audits.flipset.parts import Marginal
 
 __all__ = ["bar_rules"]
 

@@ -6,10 +6,10 @@ import itertools
 
 import plotly.graph_objects as go
 
+from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import ACCENT, CONTRAST, INK, describe, empty, finish
 from audits.flipset import FlipsetResult
-from audits.flipset.figures.flipsets import whiskers
 from audits.stats.words import number, percent
 
 __all__ = ["causal", "same_values", "score_change", "strata"]
@@ -32,7 +32,7 @@ def causal(result: FlipsetResult) -> go.Figure:
                 y=["positive flipset", "negative flipset"],
                 orientation="h",
                 marker={"color": colour},
-                error_x=whiskers(values, [(100 * low, 100 * high) for low, high in ends]),
+                error_x=whiskers(values, [(100 * low, 100 * high) for low, high in ends], width=3),
                 name=name,
                 # of the counterfactuals the table of people says nothing
                 meta=[
@@ -73,7 +73,7 @@ def same_values(result: FlipsetResult, *, most: int = 12) -> go.Figure:
             y=places,
             mode="markers",
             marker={"color": INK, "size": 10},
-            error_x=whiskers(values, ends),
+            error_x=whiskers(values, ends, width=3),
             customdata=[name for name, _ in lines],
             hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
             showlegend=False,
@@ -109,7 +109,7 @@ def strata(result: FlipsetResult) -> go.Figure:
             y=places,
             mode="markers",
             marker={"color": INK, "size": 10},
-            error_x=whiskers(values, ends),
+            error_x=whiskers(values, ends, width=3),
             customdata=[describe(name, longest=60) for name in table["within"]],
             meta=[people_id(of_run("within", within=[name])) for name in table["within"]],
             hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.data.values import MISSING
-from audits.drawing.marks import band, dot, named, verdict_look
+from audits.drawing.marks import band, dot, named, reaching, verdict_look, whiskers
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -26,11 +26,11 @@ from audits.drawing.style import (
 )
 from audits.flipset import FeatureDifference, FlipsetPart, FlipsetResult, Marginal
 from audits.flipset.figures.bars import bar_rules
-from audits.flipset.result import ranked
+from audits.flipset.parts import ranked
 from audits.flipset.words import interval_words
 from audits.stats.words import count, number, people, percent
 
-__all__ = ["COLOUR", "Part", "above_chance", "marginals", "sizes", "transparency", "whiskers"]
+__all__ = ["COLOUR", "Part", "above_chance", "marginals", "sizes", "transparency"]
 
 Part = Literal["positive", "negative"]
 COLOUR = {"positive": ACCENT, "negative": CONTRAST}
@@ -69,12 +69,7 @@ def sizes(result: FlipsetResult) -> go.Figure:
                 go.Scatter(
                     x=[share],
                     y=[label],
-                    error_x={
-                        "type": "data",
-                        "array": [100 * part.share.high - share],
-                        "arrayminus": [share - 100 * part.share.low],
-                        "thickness": 2,
-                    },
+                    error_x=reaching([part.share], 100.0, color=None, thickness=2),
                     mode="markers+text",
                     marker={"color": COLOUR[name], "size": 11},
                     text=[people(part.size)],
@@ -120,7 +115,7 @@ def above_chance(result: FlipsetResult) -> go.Figure:
                 "line": {"width": 2},
                 "size": 11,
             },
-            error_x=whiskers(values, ends),
+            error_x=whiskers(values, ends, width=3),
             customdata=list(shown["what"]),
             hovertemplate="%{customdata}: %{x:.1f} percentage points<extra></extra>",
             showlegend=False,
@@ -356,7 +351,7 @@ def _difference_bars(shown: list[FeatureDifference], part: Part) -> go.Bar:
         y=list(range(len(shown))),
         orientation="h",
         marker={"color": COLOUR[part]},
-        error_x=whiskers(lengths, [_standardized_ends(item) for item in shown]),
+        error_x=whiskers(lengths, [_standardized_ends(item) for item in shown], width=3),
         customdata=[
             [describe(item.feature, longest=60), *(number(end) for end in (gap.value, gap.low, gap.high))]
             for item, gap in ((item, item.mean_difference) for item in shown)
@@ -375,7 +370,7 @@ def _sign_dots(shown: list[FeatureDifference]) -> go.Scatter:
         customdata=[describe(item.feature, longest=60) for item in shown],
         mode="markers",
         marker={"color": INK, "size": 8},
-        error_x=whiskers(values, [(item.mean_sign.low, item.mean_sign.high) for item in shown]),
+        error_x=reaching([item.mean_sign for item in shown], width=3),
         hovertemplate="%{customdata}: %{x:.2f}<extra></extra>",
         showlegend=False,
     )
@@ -386,18 +381,3 @@ def _standardized_ends(item: FeatureDifference) -> tuple[float | None, float | N
     if low is None or high is None or item.deviation == 0:
         return None, None
     return low / item.deviation, high / item.deviation
-
-
-def whiskers(values: list[float], ends: list[tuple[float | None, float | None]]) -> dict[str, object]:
-    """Error bars from `values` to their `ends`; none where an end is unknown."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [0 if high is None else high - value for value, (_, high) in zip(values, ends, strict=True)],
-        "arrayminus": [
-            0 if low is None else value - low for value, (low, _) in zip(values, ends, strict=True)
-        ],
-        "color": INK,
-        "thickness": 1.4,
-        "width": 3,
-    }

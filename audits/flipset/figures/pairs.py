@@ -13,7 +13,7 @@ from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import GREY, describe, empty, finish, short
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.figures.flipsets import COLOUR, Part
-from audits.flipset.result import Marginal
+from audits.flipset.parts import Marginal
 from audits.stats.words import count, percent
 
 __all__ = ["crossed"]

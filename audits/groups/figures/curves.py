@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import reaching
 from audits.drawing.selected import people_id, within_edges
 from audits.drawing.style import (
     ACCENT,
@@ -86,13 +87,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
             go.Scatter(
                 x=[score for score, _ in shown],
                 y=[rate.value for _, rate in shown],
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [(rate.high or 0) - (rate.value or 0) for _, rate in shown],
-                    "arrayminus": [(rate.value or 0) - (rate.low or 0) for _, rate in shown],
-                    "thickness": 1,
-                },
+                error_y=reaching([rate for _, rate in shown], color=None, thickness=1),
                 mode="lines+markers",
                 line={"color": colour},
                 meta=_by_score(result, row, bins.edges, list(held), bins.n),

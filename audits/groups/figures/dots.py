@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from audits.data import group_name
 from audits.drawing.columns import group_parts, rows_in_columns
-from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named
+from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -406,14 +406,13 @@ def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
         y=[place for place, _ in part],
         mode="markers",
         marker={"color": colour, "symbol": symbol, "size": 9, "line": {"color": colour, "width": 1.5}},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [high - value for _, value, high in ends],
-            "arrayminus": [value - low for low, value, _ in ends],
-            "thickness": 1.8,
-            "width": 0,
-        },
+        error_x=whiskers(
+            [value for _, value, _ in ends],
+            [(low, high) for low, _, high in ends],
+            color=None,
+            thickness=1.8,
+            width=0,
+        ),
         customdata=[[f"{gap.verdict}<br>{gap.estimate.method}", labels[place]] for place, gap in part],
         hovertemplate="%{x:.1f} points<br>%{customdata[0]}<extra>%{customdata[1]}</extra>",
         showlegend=False,

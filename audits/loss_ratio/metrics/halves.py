@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm
 
 from audits.data.audit_data import AuditData
 from audits.data.space import FeatureSpace
@@ -77,6 +76,8 @@ def learn_on_halves(
             found[name].append(directions)
         # the two halves' statistics rise and fall together, so their mean keeps the level of each
         strength.append(float(np.mean(z)) if z else -np.inf)
+    from scipy.stats import norm  # slow to import, and describing a table gets as far as this module
+
     adjusted = holm(norm.sf(strength))
     told = tuple(
         Told(name, float(p), bool(p <= level), name in space.columns)

@@ -50,12 +50,14 @@ def open_catboost(path: Path) -> Opened:
     try:
         model.load_model(str(path), format="cbm")
         names = list(model.feature_names_)
-    except (catboost.CatBoostError, ValueError) as error:
-        raise InputError(name, f"cannot be loaded by catboost: {str(error).splitlines()[0][:200]}") from None
-    if len(model.get_text_feature_indices()) or len(model.get_embedding_feature_indices()):
+        words = {names[k] for k in model.get_cat_feature_indices()}
+        of_text = len(model.get_text_feature_indices()) or len(model.get_embedding_feature_indices())
+        loss = str(model.get_all_params().get("loss_function", "")).split(":")[0]
+        classes = tuple(np.asarray(model.classes_).tolist())
+    except (catboost.CatBoostError, ValueError, TypeError, KeyError, IndexError, UnicodeError) as error:
+        raise InputError(name, f"cannot be loaded by catboost: {_first(error)}") from None
+    if of_text:
         raise InputError(name, "must read numbers and categories only, not free text or embeddings")
-    words = {names[k] for k in model.get_cat_feature_indices()}
-    loss = str(model.get_all_params().get("loss_function", "")).split(":")[0]
     gives: Gives = "probabilities" if loss in _CHANCES else "numbers"
     if loss not in _CHANCES and not loss.startswith(_NUMBERS):
         raise InputError(name, "must predict a chance or a number", loss)
@@ -66,14 +68,17 @@ def open_catboost(path: Path) -> Opened:
             pool = catboost.Pool(frame, cat_features=sorted(words), thread_count=1)
             return np.asarray(model.predict(pool, prediction_type=kind, thread_count=1))
         except catboost.CatBoostError as error:
-            said = str(error).splitlines()[0][:200].rstrip(".")
-            raise InputError(name, f"fails on the data: {said}") from None
+            raise InputError(name, f"fails on the data: {_first(error)}") from None
 
     features = tuple(Feature(each, () if each in words else None) for each in names)
-    classes = tuple(np.asarray(model.classes_).tolist()) if gives == "probabilities" else ()
     named = not all(re.fullmatch(r"\d+", each) for each in names)
     splits = partial(splits_of, model)
-    return Opened(name, digest, features, named, predict, gives, classes or None, model, splits)
+    stated = (classes or None) if gives == "probabilities" else None
+    return Opened(name, digest, features, named, predict, gives, stated, model, splits)
+
+
+def _first(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(".")
 
 
 def splits_of(model: Any) -> dict[str, np.ndarray]:

@@ -21,6 +21,7 @@ from audits.models.native.opened import (
     begin,
     match,
 )
+from audits.models.native.sound import check_sklearn
 from audits.threads import one_thread
 
 if TYPE_CHECKING:
@@ -99,6 +100,10 @@ def open_skops(path: Path, *, takes_log_odds: bool = False) -> Opened:
             f"cannot be rebuilt here ({type(error).__name__}): it may be of another version of scikit-learn",
             advice="save it with the version installed here, or export it to ONNX",
         ) from None
+    try:
+        check_sklearn(model)
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
+        raise InputError(name, f"cannot be loaded: {error}") from None
     return _opened(model, name, digest, takes_log_odds=takes_log_odds)
 
 

@@ -1,7 +1,7 @@
 """Whether the trees in a booster's file are trees: checked here, since the libraries follow them unchecked.
 
-A child that is its own parent, or a feature that there is not, has XGBoost and LightGBM read memory that is
-not theirs. Trees are read as plain data first; what a library of today writes passes.
+A child that is its own parent, or a feature that there is not, has XGBoost, LightGBM and scikit-learn read
+memory that is not theirs. Trees are read as plain data first; what a library of today writes passes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_lightgbm", "check_nesting", "check_xgboost"]
+__all__ = ["check_lightgbm", "check_nesting", "check_sklearn", "check_xgboost"]
 
 _DEEPEST = 500
 _MOST_CATEGORIES = 1 << 24
@@ -193,6 +193,56 @@ def _check_lightgbm_tree(place: int, tree: Mapping[str, str], features: int) -> 
         if len(counts) != leaves or (counts < 0).any() or counts.sum() != len(own):
             raise ValueError(f"tree {place} {_MISSING}")
         _check_range(place, own, features, "feature")
+
+
+def check_sklearn(model: object) -> None:
+    """Check trees wherever they lie in a fitted estimator.
+
+    Raises
+    ------
+    ValueError
+        Naming the first tree that is not sound.
+    """
+    place, seen = 0, set[tuple[int, int | None]]()
+    waiting: list[tuple[Any, int | None]] = [(model, None)]  # with the columns that it is surely given
+    while waiting:
+        found, columns = waiting.pop()
+        if (id(found), columns) in seen:
+            continue
+        seen.add((id(found), columns))
+        if type(found).__name__ in _OF_SKLEARN:
+            _OF_SKLEARN[type(found).__name__](place, found, columns or 0)
+            place += 1
+        elif isinstance(found, Mapping):
+            waiting += [(each, columns) for each in found.values()]
+        elif isinstance(found, (list, tuple)) or (isinstance(found, np.ndarray) and found.dtype == object):
+            waiting += [(each, columns) for each in (found.flat if isinstance(found, np.ndarray) else found)]
+        elif hasattr(found, "__dict__") and not isinstance(found, type):
+            own = getattr(found, "n_features_in_", None)
+            own = int(own) if own is not None and columns is None else min(int(own or 0), columns or 0)
+            # an estimator looks how many columns it is given, but not on behalf of its trees
+            waiting += [(each, own if name in _UNCHECKED else None) for name, each in vars(found).items()]
+
+
+def _check_sklearn_tree(place: int, tree: Any, columns: int) -> None:
+    left, right = tree.children_left, tree.children_right
+    within = left != -1
+    _check_tree(place, left[within], right[within], tree.node_count)
+    _check_range(place, tree.feature[within], columns, "feature")
+
+
+def _check_histogram_tree(place: int, tree: Any, columns: int) -> None:
+    nodes = tree.nodes
+    within = nodes[nodes["is_leaf"] == 0]
+    _check_tree(place, within["left"].astype(np.int64), within["right"].astype(np.int64), len(nodes))
+    _check_range(place, within["feature_idx"], columns, "feature")
+    by_list = within[within["is_categorical"] != 0]["bitset_idx"]
+    lists = min(len(tree.raw_left_cat_bitsets), len(tree.binned_left_cat_bitsets))
+    _check_range(place, by_list, lists, "list of categories")
+
+
+_OF_SKLEARN = {"Tree": _check_sklearn_tree, "TreePredictor": _check_histogram_tree}
+_UNCHECKED = {"estimators_", "_predictors", "tree_"}
 
 
 def _check_tree(place: int, left: np.ndarray, right: np.ndarray, nodes: int) -> None:

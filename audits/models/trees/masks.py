@@ -12,12 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import Literal, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from audits.models.trees.arrays import Trees
 
 __all__ = ["LeafMasks"]
 
@@ -27,6 +24,29 @@ _MOST_PLACES = 10_000_000  # in the table of where a value stands in each tree: 
 _MOST_WORDS = 24  # of 64 leaves in a tree; of more, following a row down is as quick
 _CELLS = 60_000  # words of rows in trees looked at together: what is held of them stays in the cache
 _EVERY = ~np.uint64(0)
+
+
+class _Nodes(Protocol):
+    """What is read of trees, as `audits.models.trees.arrays.Trees` has it."""
+
+    @property
+    def kind(self) -> Literal["forest", "boosting"]: ...
+    @property
+    def roots(self) -> np.ndarray: ...
+    @property
+    def feature(self) -> np.ndarray: ...
+    @property
+    def threshold(self) -> np.ndarray: ...
+    @property
+    def left(self) -> np.ndarray: ...
+    @property
+    def right(self) -> np.ndarray: ...
+    @property
+    def missing_left(self) -> np.ndarray: ...
+    @property
+    def level_set(self) -> np.ndarray: ...
+    @property
+    def level_sets(self) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +103,7 @@ class LeafMasks:
     first: np.ndarray
 
     @classmethod
-    def of(cls, trees: Trees) -> LeafMasks | None:
+    def of(cls, trees: _Nodes) -> LeafMasks | None:
         """Make trees ready; None where that would take too much memory, or not pay."""
         size = np.diff(np.append(trees.roots, len(trees.feature)))
         if (np.diff(trees.roots) <= 0).any() or trees.roots[0] != 0:
@@ -182,7 +202,7 @@ def _words(numbers: np.ndarray, words: int) -> np.ndarray:
     return np.where(numbers >= _BITS, _EVERY, some)
 
 
-def _are_trees(trees: Trees, tree: np.ndarray) -> bool:
+def _are_trees(trees: _Nodes, tree: np.ndarray) -> bool:
     """Tell whether every node but the roots is the child of one node, of its own tree."""
     inner = np.flatnonzero(trees.feature >= 0)
     children = np.concatenate([trees.left[inner], trees.right[inner]])
@@ -191,7 +211,7 @@ def _are_trees(trees: Trees, tree: np.ndarray) -> bool:
     return one_each and bool((tree[children] == tree[np.concatenate([inner, inner])]).all())
 
 
-def _spans(trees: Trees, tree: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _spans(trees: _Nodes, tree: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return where each node's leaves begin within its tree, and its right child's; all leaves in order.
 
     The last of what is returned is where each tree's leaves begin. Children come after their parents: sizes
@@ -216,7 +236,7 @@ def _spans(trees: Trees, tree: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _column(
-    trees: Trees,
+    trees: _Nodes,
     nodes: np.ndarray,
     tree: np.ndarray,
     low: np.ndarray,

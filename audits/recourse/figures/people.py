@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import band, dot, named, verdict_look, verdicts_named
+from audits.drawing.marks import band, dot, named, reaching, verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.slider import frame_slider
 from audits.drawing.style import (
@@ -146,9 +146,7 @@ def changes(result: RecourseResult, alpha: float | None = None, *, most: int = 1
             orientation="h",
             showlegend=False,
             marker={"color": ACCENT},
-            error_x=_error_bars(
-                [_scaled(row.mean_change, row.scale) for row in rows],
-            ),
+            error_x=_bars([_scaled(row.mean_change, row.scale) for row in rows]),
             customdata=[[text, _ends(row.mean_change)] for text, row in zip(own, rows, strict=True)],
             hovertemplate="%{y}: %{customdata[0]}%{customdata[1]} in its own unit<extra></extra>",
         )
@@ -222,7 +220,7 @@ def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[
         "type": "bar",
         "x": [value for value, _, _ in ends],
         "marker": {"color": ACCENT},
-        "error_x": _error_bars(ends),
+        "error_x": _bars(ends),
         "customdata": hover,
     }
     scores = {"type": "bar", "y": _shares(step), "name": f"α = {step.alpha:g}"}
@@ -261,13 +259,8 @@ def _scaled(estimate: Estimate, scale: float) -> tuple[float, float, float]:
     return value, low, high
 
 
-def _error_bars(ends: list[tuple[float, float, float]]) -> dict[str, Any]:
-    return {
-        "type": "data",
-        "color": INK,
-        "array": [high - value for value, _, high in ends],
-        "arrayminus": [value - low for value, low, _ in ends],
-    }
+def _bars(ends: list[tuple[float, float, float]]) -> dict[str, Any]:
+    return whiskers([value for value, _, _ in ends], [each[1:] for each in ends], thickness=None)
 
 
 def _ends(estimate: Estimate) -> str:
@@ -305,7 +298,7 @@ def burden(result: RecourseResult) -> go.Figure:
                 "symbol": ["circle" if row.burden.low is not None else "circle-open" for row in rows],
                 "line": {"color": ACCENT, "width": 1.5},
             },
-            error_x=_error_bars([_scaled(row.burden, 1.0) for row in rows]),
+            error_x=reaching([row.burden for row in rows], thickness=None),
             customdata=[
                 [percent(row.never.value, row.n), name] for row, name in zip(rows, names, strict=True)
             ],
@@ -354,7 +347,7 @@ def apart(result: RecourseResult) -> go.Figure:
                 "symbol": [verdict_look(one.verdict)[1] for _, one in rows],
                 "line": {"width": 1.5},
             },
-            error_x=_error_bars(ends),
+            error_x=reaching([one.interval for _, one in rows], 100.0, thickness=None),
             customdata=[[one.verdict, name] for (_, one), name in zip(rows, names, strict=True)],
             meta=[people_id(of_run("group", within=[name])) for name, _ in rows],
             hovertemplate="%{customdata[1]}: %{x:+.1f} points, %{customdata[0]}<extra></extra>",
@@ -433,15 +426,7 @@ def group_actions(result: RecourseResult) -> go.Figure:
             y=list(range(len(rows))),
             mode="markers",
             marker={"color": ACCENT, "size": 10},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [100 * (row.coverage.high or 0.0) - x for row, x in zip(rows, shares, strict=True)],
-                "arrayminus": [
-                    x - 100 * (row.coverage.low or 0.0) for row, x in zip(rows, shares, strict=True)
-                ],
-                "color": INK,
-            },
+            error_x=reaching([row.coverage for row in rows], 100.0, thickness=None),
             customdata=[describe(row.action, longest=160) for row in rows],
             meta=[people_id(of_run("group", within=[row.group])) for row in rows],
             hovertemplate="%{customdata}<br>%{x:.0f} % accepted<extra></extra>",

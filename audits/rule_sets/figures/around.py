@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import reaching
 from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, empty, finish
 from audits.rule_sets.figures.rows import label_rows
@@ -36,18 +37,7 @@ def by_measure(result: MeasureResult, *, most: int = 10) -> go.Figure:
                 "line": {"color": colours, "width": 1.5},
                 "size": 10,
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [
-                    scale * float(row.difference.high or 0.0) - at for row, at in zip(shown, x, strict=True)
-                ],
-                "arrayminus": [
-                    at - scale * float(row.difference.low or 0.0) for row, at in zip(shown, x, strict=True)
-                ],
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([row.difference for row in shown], scale),
             customdata=[f"{describe(row.rule_set, longest=120)}<br>{_sides(result, row)}" for row in shown],
             meta=[people_id({"run": "", "rule": row.number}) for row in shown],
             hovertemplate="%{customdata}<extra></extra>",

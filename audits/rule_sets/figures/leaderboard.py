@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.marks import box, dot, named
+from audits.drawing.marks import box, dot, named, reaching
 from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, GREY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
@@ -61,19 +61,7 @@ def leaderboard(
                     "color": [_COLOUR[direction] if row.verdict == EVIDENCE else "white" for _, row in part],
                     "line": {"color": _COLOUR[direction], "width": 1.5},
                 },
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [
-                        100 * (row.score.high or 0.0) - x for (_, row), x in zip(part, scores, strict=True)
-                    ],
-                    "arrayminus": [
-                        x - 100 * (row.score.low or 0.0) for (_, row), x in zip(part, scores, strict=True)
-                    ],
-                    "color": INK,
-                    "thickness": 1.4,
-                    "width": 3,
-                },
+                error_x=reaching([row.score for _, row in part], 100.0, width=3),
                 customdata=[_hover(row) for _, row in part],
                 meta=[people_id({"run": "", "rule": row.number}) for _, row in part],
                 hovertemplate="%{customdata}<extra></extra>",
@@ -142,20 +130,7 @@ def exchanged(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
                 "color": [ACCENT if row.verdict == EVIDENCE else "white" for row in shown],
                 "line": {"color": ACCENT, "width": 1.5},
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [
-                    0.0 if row.difference.high is None else 100 * row.difference.high - value
-                    for row, value in zip(shown, values, strict=True)
-                ],
-                "arrayminus": [
-                    0.0 if row.difference.low is None else value - 100 * row.difference.low
-                    for row, value in zip(shown, values, strict=True)
-                ],
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([row.difference for row in shown], 100.0),
             customdata=[[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
             meta=[people_id({"run": "", "rules": row.rule_set}) for row in shown],
             hovertemplate="%{y}: %{x:.1f} points<br>%{customdata[0]:,} texts, %{customdata[1]} hold them"

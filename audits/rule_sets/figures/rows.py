@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from audits.drawing.marks import reaching, whiskers
 from audits.drawing.selected import people_id
 from audits.drawing.style import ACCENT, CONTRAST, INK, annotate, describe, empty, finish
 from audits.rule_sets import RuleSetsResult
@@ -53,14 +54,9 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
             y=list(range(len(shown))),
             mode="markers",
             marker={"color": [INK if step == "this group" else ACCENT for step in shown["step"]], "size": 9},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": 100 * (shown["high"] - shown["difference"]),
-                "arrayminus": 100 * (shown["difference"] - shown["low"]),
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=whiskers(
+                100 * shown["difference"], zip(100 * shown["low"], 100 * shown["high"], strict=True)
+            ),
             customdata=[
                 f"{describe(words, longest=120)}<br>{people(n)}"
                 for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
@@ -132,16 +128,7 @@ def comparisons(result: RuleSetsResult) -> go.Figure:
             y=list(range(len(shown))),
             mode="markers",
             marker={"color": INK, "size": 9},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [100 * (each.high or 0.0) - x for (*_, each), x in zip(shown, scores, strict=True)],
-                "arrayminus": [
-                    x - 100 * (each.low or 0.0) for (*_, each), x in zip(shown, scores, strict=True)
-                ],
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([each for *_, each in shown], 100.0),
             customdata=[describe(each.method, longest=120) for *_, each in shown],
             hovertemplate="%{x:.1f} points<br>%{customdata}<extra></extra>",
         )

@@ -14,8 +14,9 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from audits.runs.version import stamp
 if TYPE_CHECKING:
     from distributed import Client
 
+    from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
 __all__ = ["DaskExecutor"]
@@ -130,8 +132,9 @@ class DaskExecutor:
             return
         try:
             self._client.subscribe_topic(topic, lambda event: run.report(*event[1]))
+            work = _carry_out_divided if _divisible(spec, shipped) else _carry_out
             future = self._client.submit(
-                _carry_out, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
+                work, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
                 key=topic, pure=False,
             )  # fmt: skip
             while not future.done():
@@ -237,11 +240,77 @@ def _carry_out(
             return asdict(
                 RunError("input", "data.path must hold the same bytes there as here.", where="data.path")
             )
-        saved = Path(folder) / "saved"
-        saved.mkdir()
-        result.save(saved)
-        packed = shutil.make_archive(str(Path(folder) / "result"), "zip", saved)
-        return Path(packed).read_bytes()
+        return _packed(result, Path(folder))
+
+
+def _divisible(spec: Spec, shipped: Mapping[str, bytes]) -> bool:
+    """Tell whether a table is counted or folded over, by no model that was brought: pieces go to all workers.
+
+    What a stranger's file makes is opened in a process with limits, which knows nothing of the cluster.
+    """
+    scored = spec.model.train is not None or spec.model.predictions is not None
+    return not shipped and scored and spec.compare is None and (spec.streamed or spec.drawn is not None)
+
+
+def _carry_out_divided(
+    spec: dict[str, Any],
+    base_dir: str,
+    digests: list[str],
+    shipped: dict[str, bytes],  # noqa: ARG001  (as `_carry_out`; there are none)
+    topic: str,
+    limits: RunLimits,  # noqa: ARG001  (Dask's own hold for its workers)
+) -> bytes | dict[str, str] | None:
+    """As `_carry_out`, in this process; pieces of the table are worked on by every worker of the cluster."""
+    from distributed import Event, get_worker, worker_client
+
+    from audits.dividing import divided
+    from audits.errors import RunCancelled
+    from audits.runs.execute import execute
+    from audits.runs.spec import parse_spec
+
+    worker, last = get_worker(), [0.0]
+    with tempfile.TemporaryDirectory(prefix="evenhand-dask-") as folder, worker_client() as client:
+        stop = Event(topic, client=client)
+
+        def progress(fraction: float, doing: str) -> None:
+            if time.monotonic() - last[0] < _LOOK_SECONDS:
+                return
+            worker.log_event(topic, [fraction, doing])
+            if stop.is_set():
+                raise RunCancelled
+            last[0] = time.monotonic()
+
+        def divide(work: Any, common: tuple[Any, ...], pieces: Sequence[Any]) -> Iterator[Any]:
+            held = client.scatter(list(common), broadcast=True, hash=False)
+            sent = [client.submit(work, *held, piece, pure=False) for piece in pieces]
+            try:
+                for future in sent:
+                    while not future.done():
+                        if stop.is_set():
+                            raise RunCancelled
+                        with contextlib.suppress(TimeoutError):
+                            future.result(timeout=_LOOK_SECONDS)
+                    yield future.result()
+                    future.release()
+            finally:
+                client.cancel([future for future in sent if not future.done()])
+
+        try:
+            with divided(divide):
+                result = execute(parse_spec(spec, Path(base_dir)), digests=digests, progress=progress)
+        except RunCancelled:
+            return None
+        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user)
+            return asdict(RunError.of(error))
+        progress(1.0, "Saved")
+        return _packed(result, Path(folder))
+
+
+def _packed(result: RunResult, folder: Path) -> bytes:
+    saved = folder / "saved"
+    saved.mkdir()
+    result.save(saved)
+    return Path(shutil.make_archive(str(folder / "result"), "zip", saved)).read_bytes()
 
 
 def _changed(spec: dict[str, Any], base_dir: Path, digests: list[str]) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, RunFailed, not_installed
 from audits.runs.keeping.store import home
 
 __all__ = ["MIGRATIONS", "Database", "database", "database_url", "is_full", "is_unreachable"]
@@ -254,6 +254,8 @@ class Database:
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
+            if isinstance(error, ModuleNotFoundError) and error.name:
+                raise not_installed(_URL, error.name) from None
             raise InputError(
                 _URL, "must be a database address", advice="such as postgresql://user@host/name"
             ) from None

@@ -13,20 +13,36 @@ __all__ = ["MOST", "Buckets"]
 
 MOST = 512
 
+# made once: what SQLAlchemy does to make a statement takes longer than SQLite to carry it out
+_MINE = BUCKETS.c.monitor == sa.bindparam("own")
+_LAST = (
+    sa.select(
+        BUCKETS,
+        sa.select(sa.func.count()).select_from(BUCKETS).where(_MINE).scalar_subquery().label("number"),
+        sa.select(sa.func.max(BUCKETS.c.batches)).where(_MINE).scalar_subquery().label("width"),
+    )
+    .where(_MINE)
+    .order_by(BUCKETS.c.first_person.desc())
+    .limit(1)
+)
+_GROWS = ("received", "batches", "people", "flagged", "total", "chart_high", "chart_value")
+_CHANGE = (
+    sa.update(BUCKETS)
+    .where(_MINE, BUCKETS.c.first_person == sa.bindparam("begins"))
+    .values({name: sa.bindparam(name) for name in _GROWS})
+)
+_ADD = sa.insert(BUCKETS)
+
 
 class Buckets:
     """One monitor's stretches in a transaction: the last one grows until it is as wide as the rest."""
 
     def __init__(self, connection: sa.Connection, identity: str) -> None:
         self._connection, self._identity = connection, identity
-        mine = BUCKETS.c.monitor == identity
-        last = connection.execute(
-            sa.select(BUCKETS).where(mine).order_by(BUCKETS.c.first_person.desc()).limit(1)
-        ).first()
-        self._number, self._width = connection.execute(
-            sa.select(sa.func.count(), sa.func.max(BUCKETS.c.batches)).where(mine)
-        ).one()
-        self._last: dict[str, Any] | None = None if last is None else dict(last._mapping)
+        row = connection.execute(_LAST, {"own": identity}).first()
+        last = None if row is None else dict(row._mapping)
+        self._number, self._width = (0, None) if last is None else (last.pop("number"), last.pop("width"))
+        self._last: dict[str, Any] | None = last
         self._stored = last is not None
         self._changed = False
 
@@ -60,12 +76,10 @@ class Buckets:
         if self._last is None or not self._changed:
             return
         if self._stored:
-            place = sa.and_(
-                BUCKETS.c.monitor == self._identity, BUCKETS.c.first_person == self._last["first_person"]
-            )
-            self._connection.execute(sa.update(BUCKETS).where(place).values(**self._last))
+            own = {"own": self._identity, "begins": self._last["first_person"]}
+            self._connection.execute(_CHANGE, {**own, **{name: self._last[name] for name in _GROWS}})
         else:
-            self._connection.execute(sa.insert(BUCKETS), [self._last])
+            self._connection.execute(_ADD, [self._last])
         self._stored, self._changed = True, False
 
     def _halve(self) -> None:

@@ -22,6 +22,7 @@ from audits.runs.executing.process import WorkerProcess
 from audits.runs.monitoring.quick import quicker
 from audits.runs.monitoring.written import plain_values
 from audits.sensitivity import MonitorBundle, Scored
+from audits.sensitivity.measuring import exceeds
 from audits.sensitivity.monitor.models import Carried
 
 __all__ = ["Scorer"]
@@ -30,6 +31,7 @@ _LONGEST_SECONDS = 60.0
 _MOST_OPEN = 8
 _MOST_MEMORY = 2 << 30
 _MOST_FILES = 64
+_ARRAYS = ("score", "sensitivity", "contributions")
 
 
 class Scorer:
@@ -66,11 +68,12 @@ class Scorer:
             answer = self._ask(identity, bundle, columns, people)
         if "error" in answer:
             raise InputError(*answer["error"])
+        score, sensitivity, contributions = (_unpacked(answer[name]) for name in _ARRAYS)
         return Scored(
-            np.array(answer["score"]),
-            np.array(answer["sensitivity"]),
-            np.array(answer["flagged"], dtype=bool),
-            np.array(answer["contributions"]),
+            score,
+            sensitivity,
+            exceeds(sensitivity, bundle.threshold),
+            contributions.reshape(people, -1),
             bundle.encoder.columns,
             {int(row): names for row, names in answer["unseen"].items()},
             points,
@@ -144,13 +147,16 @@ def _answer(bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], people:
         scored = bundle.score_columns(columns, people)
     except InputError as error:
         return {"error": [error.where, str(error).removeprefix(f"{error.where} ").removesuffix(".")]}
-    return {
-        "score": scored.score.tolist(),
-        "sensitivity": scored.sensitivity.tolist(),
-        "flagged": scored.flagged.tolist(),
-        "contributions": scored.contributions.tolist(),
-        "unseen": scored.unseen,
-    }
+    return {**{name: _packed(getattr(scored, name)) for name in _ARRAYS}, "unseen": scored.unseen}
+
+
+def _packed(values: np.ndarray) -> str:
+    """Return numbers as text: their bytes, as writing their digits takes longer than finding them."""
+    return base64.b64encode(values.astype("<f8").tobytes()).decode("ascii")
+
+
+def _unpacked(text: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype="<f8").astype(float)
 
 
 if __name__ == "__main__":

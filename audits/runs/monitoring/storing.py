@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,34 @@ _QUIET = (
     2000  # people without a finding after which a condition is over; for flags as many as the chart needs
 )
 _FLAGS = "flags"
+
+# made once: what SQLAlchemy does to make a statement takes longer than SQLite to carry it out
+_OWN = sa.bindparam("own")
+_COUNTERS = ("batches", "people", "flagged", "chart_value")
+_STANDS = (
+    sa.select(
+        *(MONITORS.c[name] for name in ("name", "webhook", "chart", "settings", *_COUNTERS)),
+        STATES.c.tally,
+        STATES.c.streams,
+    )
+    .select_from(MONITORS.outerjoin(STATES, STATES.c.monitor == MONITORS.c.id))
+    .where(MONITORS.c.id == _OWN)
+)
+_LASTING = sa.select(CASES).where(
+    CASES.c.monitor == _OWN, CASES.c.ended.is_(None), CASES.c.resolved.is_(None)
+)
+_SENT_BEFORE = sa.select(BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted).where(
+    BATCHES.c.monitor == _OWN, BATCHES.c.idempotency_key == sa.bindparam("key")
+)
+_COUNT = (
+    sa.update(MONITORS).where(MONITORS.c.id == _OWN).values({name: sa.bindparam(name) for name in _COUNTERS})
+)
+_STAND = (
+    sa.update(STATES)
+    .where(STATES.c.monitor == _OWN)
+    .values(tally=sa.bindparam("tally"), streams=sa.bindparam("streams"))
+)
+_ADD_BATCH, _ADD_FLAGS, _ADD_PREDICTIONS = (sa.insert(table) for table in (BATCHES, FLAGS, PREDICTIONS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +134,7 @@ class State:
     """
 
     def __init__(self, connection: sa.Connection, identity: str, streams: Streams) -> None:
-        names = ("name", "webhook", "chart", "settings", "batches", "people", "flagged", "chart_value")
-        asked = sa.select(*(MONITORS.c[name] for name in names)).where(MONITORS.c.id == identity)
-        row = connection.execute(asked).first()
+        row = connection.execute(_STANDS, {"own": identity}).first()
         self._identity, self._connection = identity, connection
         self.known = row is not None
         if row is None:
@@ -121,15 +147,13 @@ class State:
         self._keeps_rows = bool(settings.get("keep_rows", False))
         self._batches, self._people, self._flagged = row.batches, row.people, row.flagged
         self._value = row.chart_value
-        kept = connection.execute(sa.select(STATES).where(STATES.c.monitor == identity)).first()
-        self._fresh = kept is None
+        self._fresh = row.streams is None
         self._streams = streams
-        self._tally = Tally({} if kept is None else json.loads(kept.tally))
-        streams.restore(b"" if kept is None else bytes(kept.streams))
+        self._tally = Tally({} if self._fresh else json.loads(row.tally))
+        streams.restore(b"" if self._fresh else bytes(row.streams))
         self._buckets = Buckets(connection, identity)
-        mine = sa.and_(CASES.c.monitor == identity, CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
         self._open = {
-            row.about: dict(row._mapping) for row in connection.execute(sa.select(CASES).where(mine))
+            row.about: dict(row._mapping) for row in connection.execute(_LASTING, {"own": identity})
         }
         self._changed: set[str] = set()
 
@@ -165,12 +189,10 @@ class State:
             "sensitivities": scored.sensitivity.astype("<f8").tobytes(),
             "counted": int(counts.sum()),
         }
-        self._connection.execute(sa.insert(BATCHES), [row])
+        self._connection.execute(_ADD_BATCH, [row])
         self._buckets.add(row)
         if len(flagged):
-            self._connection.execute(
-                sa.insert(FLAGS), [self._flag(batch, int(k), first, now) for k in flagged]
-            )
+            self._connection.execute(_ADD_FLAGS, self._flags(batch, flagged, first, now))
         if batch.ids or self._keeps_rows:
             self._remember(batch, decisions, counts, now)
         found = [(int(np.flatnonzero(counts)[place]), None) for place in followed.alarms]
@@ -216,19 +238,13 @@ class State:
         """Write the counters back."""
         if not self.known:
             return
-        self._connection.execute(
-            sa.update(MONITORS)
-            .where(MONITORS.c.id == self._identity)
-            .values(
-                batches=self._batches, people=self._people, flagged=self._flagged, chart_value=self._value
-            )
-        )
+        now = (self._batches, self._people, self._flagged, self._value)
+        self._connection.execute(_COUNT, {"own": self._identity, **dict(zip(_COUNTERS, now, strict=True))})
         state = {"tally": json.dumps(self._tally.plain), "streams": self._streams.dump()}
         if self._fresh:
             self._connection.execute(sa.insert(STATES), [{"monitor": self._identity, **state}])
         else:
-            mine = STATES.c.monitor == self._identity
-            self._connection.execute(sa.update(STATES).where(mine).values(**state))
+            self._connection.execute(_STAND, {"own": self._identity, **state})
         self._buckets.write()
         for about in self._changed:
             case = self._open[about]
@@ -240,10 +256,7 @@ class State:
         """Return how a batch ended that was sent before under its key; None for a new one."""
         if batch.key is None:
             return None
-        asked = sa.select(BATCHES.c.place, BATCHES.c.sha256, BATCHES.c.counted).where(
-            BATCHES.c.monitor == batch.monitor, BATCHES.c.idempotency_key == batch.key
-        )
-        before = self._connection.execute(asked).first()
+        before = self._connection.execute(_SENT_BEFORE, {"own": batch.monitor, "key": batch.key}).first()
         if before is None:
             return None
         if before.sha256 == batch.sha256:
@@ -309,7 +322,7 @@ class State:
                 }
             )
         if rows:
-            self._connection.execute(sa.insert(PREDICTIONS), rows)
+            self._connection.execute(_ADD_PREDICTIONS, rows)
 
     def _features(self, batch: Batch) -> list[str]:
         """Return each row as JSON where rows are kept, else nothing."""
@@ -408,19 +421,23 @@ class State:
         changed = {name: case[name] for name in ("last_person", "times", "latest")}
         self._connection.execute(sa.update(CASES).where(place).values(ended=now, **changed))
 
-    def _flag(self, batch: Batch, place: int, first: int, now: float) -> dict[str, Any]:
+    def _flags(self, batch: Batch, places: np.ndarray, first: int, now: float) -> list[dict[str, Any]]:
         scored = batch.scored
-        parts = dict(scored.top(place, most=len(scored.columns)))
-        return {
-            "monitor": batch.monitor,
-            "person": first + place,
-            "batch": self._batches,
-            "received": now,
-            "client_id": batch.ids[place] if batch.ids else "",
-            "sensitivity": float(scored.sensitivity[place]),
-            "score": float(scored.score[place]),
-            "contributions": json.dumps(parts, ensure_ascii=False),
-        }
+        parts = replace(scored, contributions=scored.contributions[places]).tops(most=len(scored.columns))
+        values, scores = scored.sensitivity[places].tolist(), scored.score[places].tolist()
+        return [
+            {
+                "monitor": batch.monitor,
+                "person": first + place,
+                "batch": self._batches,
+                "received": now,
+                "client_id": batch.ids[place] if batch.ids else "",
+                "sensitivity": value,
+                "score": score,
+                "contributions": json.dumps(dict(own), ensure_ascii=False),
+            }
+            for place, value, score, own in zip(places.tolist(), values, scores, parts, strict=True)
+        ]
 
 
 def _number_of(identity: str, person: str) -> int:

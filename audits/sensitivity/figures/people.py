@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from audits.drawing.boxes import quantile_boxes
 from audits.drawing.columns import rows_in_columns
-from audits.drawing.marks import dashes, dot, named
+from audits.drawing.marks import dashes, dot, named, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     ACCENT,
@@ -23,7 +23,6 @@ from audits.drawing.style import (
     rows_named,
 )
 from audits.sensitivity import SensitivityResult
-from audits.stats import Estimate
 from audits.stats.words import count, number, percent
 
 __all__ = [
@@ -93,18 +92,6 @@ def _between(edges: tuple[float, ...], k: int) -> list[dict[str, Any]]:
     return low if k == len(edges) - 2 else [*low, of_run("sensitivity", at_most=edges[k + 1])]
 
 
-def _reach(estimates: list[Estimate], unit: float) -> dict[str, list[float]]:
-    """Lengths of the whiskers of estimates; 0 where an end does not exist."""
-
-    def apart(first: float | None, second: float | None) -> float:
-        return 0.0 if first is None or second is None else unit * (first - second)
-
-    return {
-        "array": [apart(each.high, each.value) for each in estimates],
-        "arrayminus": [apart(each.value, each.low) for each in estimates],
-    }
-
-
 def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
     """Draw the distribution of sensitivity in each group of an attribute, one above the other."""
     edges = result.histogram.edges
@@ -169,13 +156,7 @@ def groups(result: SensitivityResult) -> go.Figure:
             meta=[people_id(of_group(item.attribute, item.group)) for item in shown],
             mode="markers",
             marker={"color": ACCENT, "size": 9, "symbol": symbols},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                **_reach([item.ratio for item in shown], 1.0),
-                "color": INK,
-                "thickness": 1.5,
-            },
+            error_x=reaching([item.ratio for item in shown], 1.0, color=INK, thickness=1.5),
             hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
             showlegend=False,
         )
@@ -211,13 +192,7 @@ def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
             y=[describe(item.feature) for item in shown],
             orientation="h",
             marker={"color": ACCENT},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                **_reach([item.share for item in shown], 100.0),
-                "color": INK,
-                "thickness": 1.4,
-            },
+            error_x=reaching([item.share for item in shown], 100.0),
             hovertemplate="%{y}: %{x:.1f} % of all sensitivity<extra></extra>",
         )
     )
@@ -318,13 +293,7 @@ def twin_metrics(result: SensitivityResult) -> go.Figure:
                 orientation="h",  # models of one rate stand one below the other
                 mode="markers",
                 marker={"color": colour, "size": 9},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    **_reach([row.difference for row in mine], 100.0),
-                    "color": colour,
-                    "thickness": 1.5,
-                },
+                error_x=reaching([row.difference for row in mine], 100.0, color=colour, thickness=1.5),
                 name=model,
                 hovertemplate=f"%{{y}}, {model}: %{{x:.1f}} points<extra></extra>",
             )
@@ -357,13 +326,7 @@ def calibration(result: SensitivityResult) -> go.Figure:
                 y=[item.observed.value for item in bins],
                 mode="markers",
                 marker={"color": ACCENT, "size": 8},
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    **_reach([item.observed for item in bins], 1.0),
-                    "color": INK,
-                    "thickness": 1.4,
-                },
+                error_y=reaching([item.observed for item in bins], 1.0),
                 showlegend=False,
                 hovertemplate="stated %{x:.2f}, observed %{y:.2f}<extra></extra>",
             ),

@@ -1,0 +1,74 @@
+"""A table that is not held, on the page: metadata, rows from all over it, and the rows that a run draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from app import holding
+from app.drafts import server_file, server_files
+from app.wire import pack_array, unpack_frame
+from audits.runs.execute import prepared_subject
+from audits.runs.spec import parse_spec
+
+ROWS = 6000
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.001")  # every file is larger than what is held
+    monkeypatch.setattr("audits.runs.countable.DRAWN", 500)
+    monkeypatch.setattr(holding, "_tables", type(holding._tables)())
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], ROWS), "age": rng.integers(18, 80, ROWS)})
+    frame["income"] = np.where(rng.random(ROWS) < 0.2, np.nan, rng.lognormal(10, 1, ROWS))
+    frame["repaid"] = rng.integers(0, 2, ROWS)
+    frame.loc[ROWS - 1, "age"] = 99
+    for year, rows in enumerate(np.array_split(np.arange(ROWS), 3)):
+        place = tmp_path / "loans" / f"year={2020 + year}"
+        place.mkdir(parents=True)
+        table = pa.Table.from_pandas(frame.iloc[rows], preserve_index=False)
+        pq.write_table(table, place / "part.parquet", row_group_size=300)
+    section = {"path": "loans", "protected": ["sex"], "label": "repaid", "favorable": 1}
+    question = {"section": section, "paths": [str(tmp_path / "loans")], "seed": 7}
+    return tmp_path, frame, {**question, "table key": "loans", "data key": "loans"}
+
+
+def test_it_opens_by_its_metadata(asked):
+    _, frame, question = asked
+    told = holding.answer({"ask": "table", **question})
+    assert told["shape"] == [ROWS, 5]  # the year, too
+    columns = {each["name"]: each for each in told["profiles"]}
+    assert columns["income"]["missing"] == frame["income"].isna().sum()
+    assert columns["age"]["examples"].startswith("18, ")
+    assert columns["age"]["examples"].endswith(", 99")
+    assert set(columns["year"]["values"]) == {"2020", "2021", "2022"}
+    assert "6,000 rows and is not held" in told["report"]["notes"][0]
+    first = unpack_frame(told["first"])
+    assert first["income"].fillna(-1).tolist() == frame["income"].head(50).fillna(-1).tolist()
+
+
+def test_its_data_are_the_rows_that_a_run_draws(asked):
+    folder, frame, question = asked
+    told = holding.answer({"ask": "data", **question})
+    assert told["facts"]["n"] == told["summary"]["rows"] == 500
+    assert told["facts"]["rows_read"] == ROWS
+    assert "500 of 6,000 rows were drawn by lot" in told["summary"]["notes"][0]
+    document = {"data": question["section"], "model": {"train": "logistic"}, "seed": 7, "audits": ["groups"]}
+    subject = prepared_subject(parse_spec(document, folder))
+    rows = subject.data.frame.index[:20]
+    shown = holding.answer(
+        {"ask": "rows", "rows": pack_array(rows.to_numpy()), "columns": ["age"], **question}
+    )
+    assert unpack_frame(shown["frame"])["age"].tolist() == frame["age"].iloc[rows - 1].tolist()
+
+
+def test_a_folder_of_parquet_can_be_chosen(asked):
+    folder, _, _ = asked
+    listed = server_files(folder)
+    assert "loans" in listed
+    assert "loans/year=2020" not in listed
+    assert server_file(folder, "loans") == folder / "loans"
