@@ -22,7 +22,7 @@ from audits.runs.executing.process import WorkerProcess
 from audits.runs.monitoring.quick import quicker
 from audits.runs.monitoring.written import plain_values
 from audits.sensitivity import MonitorBundle, Scored
-from audits.sensitivity.measuring import exceeds
+from audits.sensitivity.measuring.gradients import exceeds
 from audits.sensitivity.monitor.models import Carried
 
 __all__ = ["Scorer"]
