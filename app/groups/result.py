@@ -27,7 +27,7 @@ from app.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupRow, GroupsResult, at_threshold, beside, most_telling, words
 from audits.groups.exhibits import said
-from audits.groups.figures import curves, dots
+from audits.groups.figures import curves, dots, layout
 from audits.groups.metrics import METRICS
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
@@ -68,7 +68,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     titled(said("rates", attribute))
     figure_card("group-rates", rates, lambda: _rows(result, attribute))
     shown, k = (
-        len(dots.drawn(result, attribute, most=dots.MOST_GROUPS, **order)),
+        len(layout.drawn(result, attribute, most=layout.MOST_GROUPS, **order)),
         len(result.of(attribute)),
     )
     if shown < k:
@@ -279,7 +279,7 @@ def _group_rows(
 
 def _select_group(result: GroupsResult, attribute: str, rows: list[str], key: str) -> None:
     place = clicked_row(key, len(rows))
-    terms = None if place is None else dots.people_of(result, attribute).get(rows[place])
+    terms = None if place is None else layout.people_of(result, attribute).get(rows[place])
     if terms is not None:
         select(json.loads(terms))
 
@@ -354,7 +354,7 @@ def _second_model(space: Workspace, found: RunResult, result: GroupsResult, attr
         table,
         attribute,
         (f"this: {_model_words(found.spec)}", f"beside it: {labels[chosen]}"),
-        people=dots.people_of(result, attribute),
+        people=layout.people_of(result, attribute),
     )
     figure_card("group-models", figure, lambda: table, wide=True)
     mine = table[table["attribute"] == attribute].drop(columns="attribute")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audits.groups.by_probability import ASSUMPTION
-from audits.groups.figures import curves, dots
+from audits.groups.figures import curves, dots, layout
 from audits.groups.result import GroupsResult
 from audits.records import Exhibit, Section
 from audits.stats.words import number
@@ -79,7 +79,7 @@ def _probable(result: GroupsResult, attribute: str) -> Exhibit:
 def _by(result: GroupsResult, attribute: str) -> list[Exhibit]:
     """Return the exhibits of one attribute."""
     table = result.to_frame()
-    k, most = len(result.of(attribute)), dots.MOST_GROUPS
+    k, most = len(result.of(attribute)), layout.MOST_GROUPS
     drawn = f" Drawn are the {most} largest of {k} groups." if k > most else ""
     found = [
         Exhibit(

@@ -13,7 +13,8 @@ from audits.groups import GroupsOptions, at_threshold, groups
 from audits.groups import beside as compare_models
 from audits.groups.exhibits import section
 from audits.groups.figures.curves import scores
-from audits.groups.figures.dots import MOST_GROUPS, beside, differences, pooled, probable, rates
+from audits.groups.figures.dots import beside, differences, pooled, probable, rates
+from audits.groups.figures.layout import MOST_GROUPS
 from tests.groups.test_groups import people, subject_of
 
 

@@ -20,7 +20,7 @@ from audits.drawing.style import (
     empty,
     finish,
 )
-from audits.groups.figures.dots import LEGEND, colours, people_of
+from audits.groups.figures.layout import LEGEND, colours, people_of
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats.words import count, percent
 

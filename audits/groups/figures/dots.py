@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -10,38 +9,27 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.data import group_name
-from audits.drawing.columns import group_parts, rows_in_columns
 from audits.drawing.marks import dashes, dot, named, verdict_look, verdicts_named, whiskers
-from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import (
     ACCENT,
     GREY,
-    GROUPS,
     INK,
     describe,
     distinct,
     empty,
     finish,
-    rows_named,
-    wrapped,
 )
+from audits.groups.figures.layout import MOST_GROUPS, drawn, laid_out, named_rows, panel_titles, people_of
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow, GroupsResult
 from audits.stats import EVIDENCE, VERDICTS, Estimate
 from audits.stats.words import count, in_words, percent
 
-__all__ = ["MOST_GROUPS", "beside", "differences", "drawn", "people_of", "pooled", "probable", "rates"]
+__all__ = ["beside", "differences", "pooled", "probable", "rates"]
 
 FOUR_FIFTHS = 0.8
-_BESIDE = 24  # letters of a name that stands beside its row, not above
 _HOVERED = 60  # and where it is pointed at
-LEGEND = 46  # letters of a name in a legend
 _NOT_JUDGED = "without a verdict of its own"
-_TITLE, _NARROWEST = 14, 9  # letters in a line of a panel's title
-_PHONE, _LETTER = 356, 7  # pixels: of a figure on a phone, of a letter
-MOST_GROUPS = 25
-"""Groups that are drawn in one figure, the largest; tables hold all."""
 _Dot = tuple[Estimate, int, str, str]
 """A rate, the place of its row, the group's label, and by which terms its people are selected."""
 
@@ -81,7 +69,7 @@ def rates(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=_panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
+        subplot_titles=panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     looks: set[str] = set()
@@ -102,15 +90,13 @@ def rates(
             )
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
     _name_looks(figure, looks, four_fifths="selection_rate" in names)
-    pitch = _named_rows(
-        figure, attribute, [(row.group, row.n) for row in rows], _reference(result, attribute)
-    )
+    pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], _reference(result, attribute))
     ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
     alt = (
         f"Rates of {len(rows)} groups of {attribute} with intervals; selection rates from "
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
-    return _laid_out(figure, len(rows), pitch, alt)
+    return laid_out(figure, len(rows), pitch, alt)
 
 
 def _rates(dots: Sequence[_Dot], look: tuple[str, str]) -> go.Scatter:
@@ -145,40 +131,6 @@ def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> Non
         named(figure, [("four fifths of the highest", dashes(GREY))])
 
 
-def drawn(
-    result: GroupsResult, attribute: str, *, most: int, by_gap: bool = False, findings: bool = False
-) -> list[GroupRow]:
-    """Return the groups that a figure shows, in its order."""
-    rows = list(result.of(attribute))
-    if findings:
-        rows = [row for row in rows if row.is_reference or row.verdict == EVIDENCE]
-    if by_gap:
-        rows.sort(key=lambda row: (not row.is_reference, -_widest(row)))
-    return rows[:most]
-
-
-def people_of(result: GroupsResult, attribute: str) -> dict[str, str]:
-    """Return by which terms the people of each group are selected: see `audits.drawing.selected.people_id`.
-
-    `attribute` may be several joined by " × "; nothing is known of those where nobody was kept.
-    """
-    names = attribute.split(" × ")
-    if len(names) == 1:
-        return {row.group: people_id(of_group(attribute, row.group)) for row in result.of(attribute)}
-    columns = [f"group: {name}" for name in names]
-    if not len(result.people) or not set(columns) <= set(result.people):
-        return {}
-    known = result.people[columns].set_axis(names, axis="columns")
-    rows = known.drop_duplicates().itertuples(index=False, name=None)
-    found = [dict(zip(names, values, strict=True)) for values in rows]
-    return {group_name(values): people_id({"group": values}) for values in found}
-
-
-def _widest(row: GroupRow) -> float:
-    """Return a group's largest difference from the reference."""
-    return max((abs(gap.estimate.value or 0.0) for gap in row.differences.values()), default=0.0)
-
-
 def differences(
     result: GroupsResult,
     attribute: str,
@@ -201,7 +153,7 @@ def differences(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=_panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
+        subplot_titles=panel_titles([METRICS[name].words for name in names], [row.group for row in rows]),
     )
     inside = people_of(result, attribute)
     labels = [describe(row.group, longest=_HOVERED) for row in rows]
@@ -222,13 +174,13 @@ def differences(
         [gap.verdict for row in rows for gap in row.differences.values() if gap.estimate.low is not None],
     )
     reference = _reference(result, attribute)
-    pitch = _named_rows(figure, attribute, [(row.group, row.n) for row in rows], reference)
+    pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], reference)
     seen = sum(row.verdict == EVIDENCE for row in result.of(attribute))
     alt = (
         f"Differences of {len(rows)} groups of {attribute} from {in_words(reference)}, with "
         f"intervals that hold together; {seen} groups differ for sure."
     )
-    return _laid_out(figure, len(rows), pitch, alt)
+    return laid_out(figure, len(rows), pitch, alt)
 
 
 def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
@@ -245,7 +197,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
         cols=len(panels),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=_panel_titles(panels, groups),
+        subplot_titles=panel_titles(panels, groups),
     )
     for panel, name in enumerate(panels, start=1):
         part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
@@ -269,7 +221,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
             figure.add_trace(points, row=1, col=panel)
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
     people = {row.group: row.n for row in result.of(attribute)}
-    pitch = _named_rows(
+    pitch = named_rows(
         figure, attribute, [(group, people[group]) for group in groups], _reference(result, attribute)
     )
     apart = (kept["pooled"] - kept["raw"]).abs().max()
@@ -277,7 +229,7 @@ def pooled(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> 
         f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the farthest that one was "
         f"drawn is {100 * apart:.1f} points."
     )
-    return _laid_out(figure, len(groups), pitch + 6, alt)
+    return laid_out(figure, len(groups), pitch + 6, alt)
 
 
 def probable(result: GroupsResult, attribute: str, *, most: int = MOST_GROUPS) -> go.Figure:
@@ -360,7 +312,7 @@ def beside(
         cols=len(panels),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=_panel_titles(panels, groups),
+        subplot_titles=panel_titles(panels, groups),
     )
     for panel, name in enumerate(panels, start=1):
         part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
@@ -385,13 +337,13 @@ def beside(
                 col=panel,
             )
         figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
-    pitch = _named_rows(figure, attribute, [(group, None) for group in groups], "")
+    pitch = named_rows(figure, attribute, [(group, None) for group in groups], "")
     sure = mine[(mine["change low"] > 0) | (mine["change high"] < 0)]
     alt = (
         f"Rates of two models for {len(groups)} groups of {attribute}; in {len(sure)} of {len(mine)} rates "
         "the paired interval of the change excludes 0."
     )
-    return _laid_out(figure, len(groups), pitch + 6, alt)
+    return laid_out(figure, len(groups), pitch + 6, alt)
 
 
 def _gaps(part: list[tuple[int, Difference]], labels: list[str]) -> go.Scatter:
@@ -434,52 +386,3 @@ def _mark(row: GroupRow, rate: str) -> tuple[str, str]:
     if row.is_reference:
         return INK, "diamond"
     return verdict_look(row.differences[rate].verdict) if rate in row.differences else (INK, "circle")
-
-
-def _named_rows(
-    figure: go.Figure, attribute: str, groups: Sequence[tuple[str, float | None]], reference: str
-) -> int:
-    """Name the rows by group: beside the panels where names are short, else above the marks in columns."""
-    labels = [f"{describe(group)}{' (reference)' if group == reference else ''}" for group, _ in groups]
-    if max(map(len, labels)) > _BESIDE:  # its diamond tells the reference, too
-        labels = [describe(group) for group, _ in groups]
-    if max(map(len, labels)) <= _BESIDE:
-        return rows_named(figure, labels, beside=_BESIDE)
-    split = [group_parts(attribute, group) for group, _ in groups]
-    heads = attribute.split(" × ")
-    if any(len(parts) != len(heads) for parts in split):
-        split, heads = [[group] for group, _ in groups], [attribute]
-    if any(n is None for _, n in groups):
-        return rows_in_columns(figure, split, heads)
-    people = [f"{count(n or 0)}" for group, n in groups]
-    rows = [[*parts, n] for parts, n in zip(split, people, strict=True)]
-    return rows_in_columns(figure, rows, [*heads, "people"])
-
-
-def _panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
-    """Break the panels' titles into lines that fit above them on a narrow screen, beside the rows' names."""
-    longest = max((len(describe(group)) for group in groups), default=0)
-    room = _PHONE - (14 + _LETTER * longest if longest <= _BESIDE else 8)
-    letters = int(room / max(len(panels), 1) / _LETTER)
-    return [wrapped(words, min(max(letters, _NARROWEST), _TITLE)) for words in panels]
-
-
-def _laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
-    """Finish a figure of one row a group: its legend above the titles of the panels."""
-    height = 170 + pitch * (rows + (pitch > 30))  # names above the marks have a head
-    labels = [text for text in figure.layout.yaxis.ticktext or () if text]
-    left = 14 + _LETTER * max(map(len, labels)) if labels else 8  # before their font has come
-    lines = max(
-        (note.text.count("<br>") + 1 for note in figure.layout.annotations if note.y == 1.0), default=1
-    )
-    above = 12 + 17 * lines
-    finish(figure, height=height + above - 46, alt=alt)
-    figure.layout.margin = {"l": left, "r": 12, "t": 38 + above, "b": 8}
-    figure.layout.legend.y = 1.0 + above / (height - 140)
-    return figure
-
-
-def colours(rows: Sequence[GroupRow]) -> list[str]:
-    """A colour a group that no verdict has: the reference black, as its diamond."""
-    others = itertools.cycle(GROUPS)
-    return [INK if row.is_reference else next(others) for row in rows]

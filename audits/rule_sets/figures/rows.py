@@ -55,7 +55,8 @@ def neighbours(table: pd.DataFrame) -> go.Figure:
             mode="markers",
             marker={"color": [INK if step == "this group" else ACCENT for step in shown["step"]], "size": 9},
             error_x=whiskers(
-                100 * shown["difference"], zip(100 * shown["low"], 100 * shown["high"], strict=True)
+                (100 * shown["difference"]).tolist(),
+                zip(100 * shown["low"], 100 * shown["high"], strict=True),
             ),
             customdata=[
                 f"{describe(words, longest=120)}<br>{people(n)}"

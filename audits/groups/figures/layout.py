@@ -1,0 +1,125 @@
+"""What figures of groups share: which groups, in which order, how rows are named, what room they take."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from audits.data import group_name
+from audits.drawing.columns import group_parts, rows_in_columns
+from audits.drawing.selected import of_group, people_id
+from audits.drawing.style import (
+    GROUPS,
+    INK,
+    describe,
+    finish,
+    rows_named,
+    wrapped,
+)
+from audits.groups.result import GroupRow, GroupsResult
+from audits.stats import EVIDENCE
+from audits.stats.words import count
+
+__all__ = [
+    "BESIDE",
+    "LEGEND",
+    "MOST_GROUPS",
+    "colours",
+    "drawn",
+    "laid_out",
+    "named_rows",
+    "panel_titles",
+    "people_of",
+]
+
+BESIDE = 24  # letters of a name that stands beside its row, not above
+LEGEND = 46  # letters of a name in a legend
+_TITLE, _NARROWEST = 14, 9  # letters in a line of a panel's title
+_PHONE, _LETTER = 356, 7  # pixels: of a figure on a phone, of a letter
+MOST_GROUPS = 25
+"""Groups that are drawn in one figure, the largest; tables hold all."""
+
+
+def drawn(
+    result: GroupsResult, attribute: str, *, most: int, by_gap: bool = False, findings: bool = False
+) -> list[GroupRow]:
+    """Return the groups that a figure shows, in its order."""
+    rows = list(result.of(attribute))
+    if findings:
+        rows = [row for row in rows if row.is_reference or row.verdict == EVIDENCE]
+    if by_gap:
+        rows.sort(key=lambda row: (not row.is_reference, -_widest(row)))
+    return rows[:most]
+
+
+def people_of(result: GroupsResult, attribute: str) -> dict[str, str]:
+    """Return by which terms the people of each group are selected: see `audits.drawing.selected.people_id`.
+
+    `attribute` may be several joined by " × "; nothing is known of those where nobody was kept.
+    """
+    names = attribute.split(" × ")
+    if len(names) == 1:
+        return {row.group: people_id(of_group(attribute, row.group)) for row in result.of(attribute)}
+    columns = [f"group: {name}" for name in names]
+    if not len(result.people) or not set(columns) <= set(result.people):
+        return {}
+    known = result.people[columns].set_axis(names, axis="columns")
+    rows = known.drop_duplicates().itertuples(index=False, name=None)
+    found = [dict(zip(names, values, strict=True)) for values in rows]
+    return {group_name(values): people_id({"group": values}) for values in found}
+
+
+def _widest(row: GroupRow) -> float:
+    """Return a group's largest difference from the reference."""
+    return max((abs(gap.estimate.value or 0.0) for gap in row.differences.values()), default=0.0)
+
+
+def named_rows(
+    figure: go.Figure, attribute: str, groups: Sequence[tuple[str, float | None]], reference: str
+) -> int:
+    """Name the rows by group: beside the panels where names are short, else above the marks in columns."""
+    labels = [f"{describe(group)}{' (reference)' if group == reference else ''}" for group, _ in groups]
+    if max(map(len, labels)) > BESIDE:  # its diamond tells the reference, too
+        labels = [describe(group) for group, _ in groups]
+    if max(map(len, labels)) <= BESIDE:
+        return rows_named(figure, labels, beside=BESIDE)
+    split = [group_parts(attribute, group) for group, _ in groups]
+    heads = attribute.split(" × ")
+    if any(len(parts) != len(heads) for parts in split):
+        split, heads = [[group] for group, _ in groups], [attribute]
+    if any(n is None for _, n in groups):
+        return rows_in_columns(figure, split, heads)
+    people = [f"{count(n or 0)}" for group, n in groups]
+    rows = [[*parts, n] for parts, n in zip(split, people, strict=True)]
+    return rows_in_columns(figure, rows, [*heads, "people"])
+
+
+def panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
+    """Break the panels' titles into lines that fit above them on a narrow screen, beside the rows' names."""
+    longest = max((len(describe(group)) for group in groups), default=0)
+    room = _PHONE - (14 + _LETTER * longest if longest <= BESIDE else 8)
+    letters = int(room / max(len(panels), 1) / _LETTER)
+    return [wrapped(words, min(max(letters, _NARROWEST), _TITLE)) for words in panels]
+
+
+def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
+    """Finish a figure of one row a group: its legend above the titles of the panels."""
+    height = 170 + pitch * (rows + (pitch > 30))  # names above the marks have a head
+    labels = [text for text in figure.layout.yaxis.ticktext or () if text]
+    left = 14 + _LETTER * max(map(len, labels)) if labels else 8  # before their font has come
+    lines = max(
+        (note.text.count("<br>") + 1 for note in figure.layout.annotations if note.y == 1.0), default=1
+    )
+    above = 12 + 17 * lines
+    finish(figure, height=height + above - 46, alt=alt)
+    figure.layout.margin = {"l": left, "r": 12, "t": 38 + above, "b": 8}
+    figure.layout.legend.y = 1.0 + above / (height - 140)
+    return figure
+
+
+def colours(rows: Sequence[GroupRow]) -> list[str]:
+    """A colour a group that no verdict has: the reference black, as its diamond."""
+    others = itertools.cycle(GROUPS)
+    return [INK if row.is_reference else next(others) for row in rows]
