@@ -1,6 +1,7 @@
 """A monitor's false alarms and delays, of every kind, over simulated deployments.
 
-    python -m benchmarks.monitor_calibration [--deployments 1000] [--people 20000]
+    python -m benchmarks.monitor_calibration [--deployments 1000] [--people 20000]    # printed
+    python -m benchmarks.calibration --only monitor_calibration --resume    # 1,000, into docs/calibration.md
 
 People have six columns that hang together, scores, sensitivities, two groups and outcomes; with `persons` a
 third of them come again, five times in a row. Without a change, alarms of all kinds together are counted
@@ -36,7 +37,7 @@ CHANGES = {
     "scores": "scores fall by 0.1",
     "decisions": "1 in 5 favourable decisions is refused",
     "model": "1 in 20 gets another score",
-    "groups": "1 in 5 favourable decisions of one group is refused",
+    "groups": "1 in 3 favourable decisions of one group is refused",
     "outcomes": "outcomes of one group turn out 15 points worse",
     "flags": "twice the flags",
 }
@@ -109,8 +110,13 @@ def profile_of(people: People) -> Profile:
     return Profile(plain, [], [])
 
 
-def deployment(rng: np.random.Generator, people: int, *, again: bool = False, change: str = "") -> list:
-    """Run one; return (people so far, kind) of each alarm, until the first of the kind that changed."""
+def deployment(
+    rng: np.random.Generator, people: int, *, again: bool = False, change: str = "", before: int = 0
+) -> list:
+    """Run one; return (people so far, kind) of each alarm, until the first of the kind that changed.
+
+    The change comes after `before` people; alarms before it are not returned.
+    """
     reference = draw(REFERENCE, rng)
     profile = profile_of(reference)
     streams = Streams(profile, BUDGET)
@@ -119,7 +125,9 @@ def deployment(rng: np.random.Generator, people: int, *, again: bool = False, ch
     chart = design_chart(flag_rate_bound(above, REFERENCE), people_between=BUDGET / SHARES["flags"])
     value, found, done, seen = 0, [], 0, 0
     names = np.array(["g0", "g1"], dtype=object)
-    while done < people:
+    late = change
+    while done < before + people:
+        change = late if done >= before else ""
         own = draw(BATCH, rng, again=again, change=change)
         counts = np.concatenate([[True], own.persons[1:] != own.persons[:-1]])
         cells = np.column_stack(
@@ -127,7 +135,7 @@ def deployment(rng: np.random.Generator, people: int, *, again: bool = False, ch
         )
         cannot = (rng.random(BATCH) < 0.02) if change == "impossible" else np.zeros(BATCH, dtype=bool)
         decided = own.scores >= 0.5
-        refused = rng.random(BATCH) < 0.2
+        refused = rng.random(BATCH) < (1 / 3 if change == "groups" else 0.2)
         if change == "decisions":
             decided &= ~refused
         if change == "groups":
@@ -158,6 +166,8 @@ def deployment(rng: np.random.Generator, people: int, *, again: bool = False, ch
         now += [(BATCH - 1, stream.kind) for _, stream in streams.learn(known)]
         found += [(seen + int(counts[: at + 1].sum()), kind) for at, kind in sorted(now)]
         seen, done = seen + int(counts.sum()), done + BATCH
+        if done <= before:
+            found, seen = [], 0
         if change and any(kind == change for _, kind in found):
             break
     return [*found, (seen, "end")]
@@ -188,16 +198,28 @@ def simulations() -> list[Simulation]:
     return [
         Simulation("monitor", _RATES, _rates, part=SLOW),
         Simulation("monitor", _CHART, _chart, part=SLOW),
-    ] + [
-        Simulation("monitor", setting, partial(_quiet, setting, again), part=SLOW)
-        for setting, again in (
-            (f"{_PEOPLE:,} people, each once", False),
-            (f"{_PEOPLE:,} people, a third of them five times in a row, with `persons`", True),
-        )
+        *(
+            Simulation("monitor", setting, partial(_quiet, setting, again), part=_THOUSAND)
+            for setting, again in (
+                (f"{_PEOPLE:,} people, each once", False),
+                (f"{_PEOPLE:,} people, a third of them five times in a row, with `persons`", True),
+            )
+        ),
+        *(
+            Simulation("monitor", setting, partial(_found, setting, change, before, within), part=part)
+            for change, words in CHANGES.items()
+            for before, within, part in [_LATE if change in _SLOW_KINDS else _SOON]
+            for setting in [f"{words}, after {before:,} people; found within {within:,} more"]
+        ),
     ]
 
 
 _PEOPLE = 2000
+_THOUSAND = 0.5  # of the 2,000 worlds of `benchmarks.calibration`
+# people before a change, people within which it is found, and the share of worlds
+_SOON = (0, 1000, _THOUSAND)
+_LATE = (5000, 5000, 0.05)  # such a deployment takes a third of a second
+_SLOW_KINDS = frozenset({"sensitivity", "decisions", "groups", "outcomes"})
 _RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
 _CHART = "1,000 people, 5 % flagged as in the audit, one false alarm in 10,000 asked for"
 
@@ -244,12 +266,28 @@ def _chart(numbers: range) -> Iterator[Row]:
 
 
 def _quiet(setting: str, again: bool, numbers: range) -> Iterator[Row]:
-    """How often some alarm comes without a change: of one in BUDGET people on average, at most this often."""
-    alarmed = 0
+    """How often an alarm comes without a change: of one in BUDGET people on average, at most this often.
+
+    All kinds together have the whole budget, each kind its share.
+    """
+    alarmed: Counter[str] = Counter()
     for number in numbers:
         found = deployment(np.random.default_rng((number, 7)), _PEOPLE, again=again)
-        alarmed += len(found) > 1
-    yield Row("monitor", "any alarm", setting, "false alarms", _PEOPLE / BUDGET, alarmed, len(numbers))
+        kinds = {kind for _, kind in found[:-1]}
+        alarmed.update([*kinds, *(["any"] if kinds else [])])
+    for kind, share in {"any": 1.0, **SHARES}.items():
+        shown = "any alarm" if kind == "any" else f"an alarm of {kind}"
+        most = share * _PEOPLE / BUDGET
+        yield Row("monitor", shown, setting, "false alarms", most, alarmed[kind], len(numbers))
+
+
+def _found(setting: str, change: str, before: int, within: int, numbers: range) -> Iterator[Row]:
+    """How often a change is found, by an alarm of its own kind, within so many people."""
+    hits = 0
+    for number in numbers:
+        found = deployment(np.random.default_rng((number, 8)), within, change=change, before=before)
+        hits += any(kind == change for _, kind in found)
+    yield Row("monitor", f"an alarm of {change}", setting, "power", 0.8, hits, len(numbers))
 
 
 def main() -> None:

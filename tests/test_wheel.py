@@ -19,6 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from audits.errors import how_to_install
 from audits.runs.version import VERSION
 from tests.free_port import free_port
 
@@ -273,3 +274,19 @@ def test_ranges_and_pinned_versions_name_the_same_packages_and_agree():
     pinned = {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in pins}
     assert ranges.keys() == pinned.keys()
     assert not [name for name, version in pinned.items() if version not in ranges[name]]
+
+
+def test_every_extra_is_in_all_of_them_and_told_of():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = extras["optional-dependencies"]
+
+    def brought(name: str) -> set[str]:
+        inside = [each for item in extras[name] if (each := Requirement(item)).name == "evenhand"]
+        return {name}.union(*(brought(extra) for each in inside for extra in each.extras))
+
+    assert brought("all") == set(extras)
+    told = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    assert not [name for name in extras if f"`{name}`" not in told]
+    packages = {"transport": "ot", "onnx": "onnxruntime", "train": "sklearn", "boosters": "xgboost"}
+    for name, package in packages.items():
+        assert how_to_install(package) == f"install it with: pip install 'evenhand[{name}]'"

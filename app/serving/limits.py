@@ -1,13 +1,16 @@
-"""How much one person or service may ask of the server at once: uploads in flight, requests of the API.
+"""How much one person or service may ask of the server at once: uploads in flight, requests of the API, tabs.
 
 ``EVENHAND_UPLOADS_AT_ONCE`` (4 of one person, four times as many in all) and ``EVENHAND_API_PER_MINUTE``
 (60,000 with one token). An address that shows wrong tokens gets no answer to further ones for the rest of the
 minute; a token that was right within the last day is answered all the same, since many who send share the
-address of one proxy.
+address of one proxy. A body has to go on arriving, half a minute between two parts of it.
+A tab is heard 60 times at once, and 20 times a second then. One person has at most ``EVENHAND_TABS`` (40),
+ten times as many one address where nobody has to say who he is.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from collections import Counter, OrderedDict
@@ -26,6 +29,13 @@ _MINUTE = 60.0
 _WRONG_TOKENS = 60
 _RIGHT_SECONDS, _MOST_RIGHT = 86_400.0, 10_000
 _ALL = 4  # times what one person may
+_SOCKET, _NOBODY = "/_stcore/stream", 10  # times as many tabs as one person may have, of one address
+_BODY_SECONDS = 30.0
+_ACTS_AT_ONCE, _ACTS_A_SECOND = 60.0, 20.0
+
+
+class _Late(Exception):
+    """A body that does not go on arriving."""
 
 
 class _Window:
@@ -52,13 +62,40 @@ class Bounded:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._uploads = Counter[str]()
+        self._uploads, self._tabs = Counter[str](), Counter[str]()
         self._asked, self._wrong = _Window(), _Window()
         self._right: OrderedDict[str, float] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or answer with 429."""
-        path = scope["path"].removeprefix(scope.get("root_path", "")) if scope["type"] == "http" else ""
+        """Pass on, or answer with 429, or 408 where a body does not arrive."""
+        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        if scope["type"] == "websocket" and path == _SOCKET:
+            await self._tab(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._http(path, scope, _patient(receive), send)
+        except _Late:
+            await _refuse("The rest of the request did not arrive.", 1, scope, receive, send, 408)
+
+    async def _tab(self, scope: Scope, receive: Receive, send: Send) -> None:
+        most = int(number_from("EVENHAND_TABS", 40, least=1, most=100_000))
+        name = name_of(scope)
+        most, name = (most, name) if name else (_NOBODY * most, _address(scope))
+        if self._tabs[name] >= most:
+            await receive()
+            await send({"type": "websocket.close", "code": 1013, "reason": "Too many tabs are open."})
+            return
+        self._tabs[name] += 1
+        try:
+            await self._app(scope, _in_turn(receive), send)
+        finally:
+            self._tabs[name] -= 1
+            self._tabs += Counter()
+
+    async def _http(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         if path.startswith(_UPLOAD) and scope["method"] in {"PUT", "POST"}:
             await self._upload(scope, receive, send)
         elif path.startswith(_API):
@@ -109,10 +146,46 @@ class Bounded:
         await self._app(scope, receive, sent)
 
 
+def _patient(receive: Receive) -> Receive:
+    """Have a body arrive without long pauses; afterwards, whoever waits for the end of the request may."""
+    whole = False
+
+    async def arriving() -> Message:
+        nonlocal whole
+        if whole:
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), _BODY_SECONDS)
+        except TimeoutError:
+            raise _Late from None
+        whole = not message.get("more_body", False)
+        return message
+
+    return arriving
+
+
+def _in_turn(receive: Receive) -> Receive:
+    """Have a tab wait that acts faster than anybody does, and with it nobody else."""
+    left, looked = _ACTS_AT_ONCE, time.monotonic()
+
+    async def acted() -> Message:
+        nonlocal left, looked
+        message = await receive()
+        now = time.monotonic()
+        left, looked = min(_ACTS_AT_ONCE, left + (now - looked) * _ACTS_A_SECOND) - 1, now
+        if left < 0:
+            await asyncio.sleep(-left / _ACTS_A_SECOND)
+        return message
+
+    return acted
+
+
 def _address(scope: Scope) -> str:
     return str((scope.get("client") or ("", 0))[0])
 
 
-async def _refuse(sentence: str, seconds: int, scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse(
+    sentence: str, seconds: int, scope: Scope, receive: Receive, send: Send, status: int = 429
+) -> None:
     headers = {"Retry-After": str(seconds), "Connection": "close"}
-    await JSONResponse({"error": sentence}, 429, headers)(scope, receive, send)
+    await JSONResponse({"error": sentence}, status, headers)(scope, receive, send)

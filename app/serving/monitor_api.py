@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import logging
 import os
 from collections.abc import Awaitable, Callable
@@ -132,6 +133,8 @@ async def _told(ask: Callable[[], Awaitable[dict[str, Any]]], form: str = "json"
     except _Refused as refused:
         return _error(refused.status, str(refused), refused.headers)
     except InputError as error:
+        if os.strerror(errno.ENOSPC) in str(error):  # a window's table had no room in its workspace
+            return _error(507, str(error), {"Retry-After": "60"})
         missing = error.where in {"monitor", "alarm", "message", "token", "audit"}
         return _error(404 if missing else 422, str(error))
     except RunFailed as error:

@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audits.data.files.batches import Batches, Piece, open_batches
+from audits.data.files.batches import Batches, Piece, reopened
 from audits.dividing import others
 from audits.errors import InputError
 from audits.progress import Progress, silent
@@ -286,7 +286,7 @@ def _count_there(
     scored: str | None,
     piece: Piece,
 ) -> Counts:
-    return _folded(open_batches(paths).read_piece(piece, columns), cuts, scored)
+    return _folded(reopened(paths).read_piece(piece, columns), cuts, scored)
 
 
 def _folded(batches: Iterable[pa.RecordBatch], cuts: Mapping[str, np.ndarray], scored: str | None) -> Counts:

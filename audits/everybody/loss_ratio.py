@@ -171,7 +171,8 @@ class Fold:
         options, target, rows = self.options, self._target(data), np.arange(data.n)
         x = self.subject.space.encode(data.frame) * self.units
         place = self._place(data.frame.index)
-        flows, steps = [], int(self.result.options["steps"])
+        flows: list[Flow] = []
+        steps = int(self.result.options["steps"])
         for k, metric in enumerate(self.metrics.parts):
             here = place == k
             if here.any() or (k == len(self.metrics.parts) - 1 and not flows):
@@ -239,7 +240,8 @@ class Fold:
         mean, pairs = self._how
         loss = mean_of(part.moments[_ALL], mean)
         careful = mean_of(part.moments[_CAREFUL], mean)
-        errors = PairedRatio(*part.wrong.tolist(), method=pairs)
+        both, later, before, neither = part.wrong.tolist()
+        errors = PairedRatio(both, later, before, neither, pairs)
         level, floor = options.level, self._floor
         standing = stand(
             loss, errors, result.words, tolerance=options.tolerance, level=level, material=options.material

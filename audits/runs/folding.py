@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from audits.data import AuditData, DataSpec
 from audits.data.building.more_rows import columns_of_more, more_rows, why_no_more
-from audits.data.files.batches import Piece, open_batches
+from audits.data.files.batches import Piece, open_batches, reopened
 from audits.dividing import others
 from audits.models import Subject
 from audits.progress import Progress
@@ -105,12 +105,18 @@ def _folded(
                 piece, current = None, place
             piece = _merged(fold, piece, part)
             rows = pa.Table.from_pandas(people, preserve_index=True)  # ranges too, which need no column
-            writer = writer or pq.ParquetWriter(everybody, rows.schema)
+            writer = writer or pq.ParquetWriter(everybody, rows.schema, use_dictionary=_few_values(rows))
             writer.write_table(rows)
     finally:
         if writer is not None:
             writer.close()
     return _merged(fold, whole, piece)
+
+
+def _few_values(rows: pa.Table) -> list[str]:
+    """Return the columns of text: measured numbers hardly ever repeat, so a dictionary of them only costs."""
+    texts = (pa.types.is_string, pa.types.is_large_string)
+    return [field.name for field in rows.schema if any(check(field.type) for check in texts)]
 
 
 def _merged(fold: Fold, first: Any, second: Any) -> Any:
@@ -152,7 +158,7 @@ def _part_there(
     """Return the part and the people of a piece, in a process of another machine."""
     whole, people, first = None, [], piece.first
     with fixed_threads():
-        for batch in open_batches(paths).read_piece(piece, columns):
+        for batch in reopened(paths).read_piece(piece, columns):
             part, rows = fold.partial(more_rows(batch, first, spec, like))
             first += batch.num_rows
             whole = _merged(fold, whole, part)

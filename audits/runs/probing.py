@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,7 @@ def _measured(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _probing(spec: Spec, rows: int) -> Probing:
     from audits.errors import InputError
-    from audits.runs.estimating import first_rows
+    from audits.runs.first_rows import first_rows
 
     table, _, _ = first_rows(spec)
     most = min(len(table.frame), rows)
@@ -111,8 +112,8 @@ def _probing(spec: Spec, rows: int) -> Probing:
     while True:
         try:
             if not times:
-                _, once = _measured(lambda size=size: _subject(spec, table, size))
-            subjects[size], took = _measured(lambda size=size: _subject(spec, table, size))
+                _, once = _measured(partial(_subject, spec, table, size))
+            subjects[size], took = _measured(partial(_subject, spec, table, size))
             times.append(took)
         except InputError:
             took = 0.0

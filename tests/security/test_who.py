@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from app import who, work
-from app.serving import api
+from app.serving import api, limits
 from app.serving.limits import Bounded
 from app.shares import Shares
 from app.workspace import Workspace, issue_token, new_token, workspaces_of
@@ -147,6 +147,51 @@ def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypa
     uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT"))
     assert sorted(uploads) == [200] * 4 + [429] * 2
     assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT")) == [200, 200]
+
+
+def test_tabs_that_flood_and_bodies_that_do_not_arrive_hold_nobody_up(monkeypatch):
+    heard, closed, statuses = [], [], []
+
+    async def page(scope, receive, send):
+        if scope["type"] == "http":
+            await receive()
+        while scope["type"] == "websocket" and (await receive())["type"] != "websocket.disconnect":
+            heard.append(time.monotonic())
+
+    bounded = Bounded(page)
+    scope = {"path": "/_stcore/stream", "headers": [], "client": ("10.1.1.1", 1)}
+
+    async def send(message):
+        closed.append(message.get("code"))
+        statuses.append(message.get("status"))
+
+    async def tab(acts):
+        waiting = iter([{"type": "websocket.receive"}] * acts)
+
+        async def receive():
+            return next(waiting, {"type": "websocket.disconnect"})
+
+        await bounded({"type": "websocket", **scope}, receive, send)
+
+    began = time.monotonic()
+    asyncio.run(tab(70))
+    assert len(heard) == 70
+    assert heard[58] - began < 0.3, "what somebody does at once is heard at once"
+    assert heard[-1] - began > 0.4, "then twenty times a second"
+    monkeypatch.setenv("EVENHAND_TABS", "1")
+
+    async def many():
+        await asyncio.gather(*(tab(62) for _ in range(12)))
+
+    asyncio.run(many())
+    assert closed == [1013, 1013]
+
+    async def never():
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(limits, "_BODY_SECONDS", 0.05)
+    asyncio.run(bounded({"type": "http", "method": "POST", **scope, "path": "/"}, never, send))
+    assert 408 in statuses
 
 
 def test_roles_come_from_patterns_of_names(monkeypatch):

@@ -62,8 +62,9 @@ def look_into(paths: Sequence[Path], *, missing: Sequence[str] | None = None) ->
     converted, notes = convert_typed(some, markers=missing)
     index = pd.Index(np.concatenate(numbers), name="row")
     frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
-    nulls = {name: found for name in frame if (found := batches.nulls(str(name))) is not None}
-    ends = {name: found for name in frame if (found := batches.known_ends(str(name))) is not None}
+    names = [str(name) for name in frame]
+    nulls = {name: each for name in names if (each := batches.nulls(name)) is not None}
+    ends = {name: both for name in names if (both := batches.known_ends(name)) is not None}
     note = (
         f"The table has {batches.rows:,} rows and is not held. Kinds and values of columns are those of "
         f"{len(frame):,} rows from all over it; missing cells, smallest and largest numbers are what files "

@@ -206,7 +206,8 @@ def sliding(result: RecourseResult, *, most: int = 12) -> go.Figure:
         sliders=[frame_slider(names, labels, len(names) - 1)],
     )
     alt = alt_text(figure) + " A slider moves α; the table holds the shares and scores at each step."
-    return finish(figure, height=height, alt=alt).update_layout(margin={"b": 70})
+    # a figure with a slider has its tools above, and the legend below them
+    return finish(figure, height=height + 30, alt=alt).update_layout(margin={"b": 70, "t": 66})
 
 
 def _moved(result: RecourseResult, step: AlphaRow, features: list[str]) -> list[dict[str, Any]]:
@@ -269,7 +270,8 @@ def _ends(estimate: Estimate) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
+    text = f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
+    return text.replace("-", "−")
 
 
 def burden(result: RecourseResult) -> go.Figure:

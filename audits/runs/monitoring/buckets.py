@@ -41,7 +41,8 @@ class Buckets:
         self._connection, self._identity = connection, identity
         row = connection.execute(_LAST, {"own": identity}).first()
         last = None if row is None else dict(row._mapping)
-        self._number, self._width = (0, None) if last is None else (last.pop("number"), last.pop("width"))
+        self._number: int = 0 if last is None else last.pop("number")
+        self._width: int | None = None if last is None else last.pop("width")
         self._last: dict[str, Any] | None = last
         self._stored = last is not None
         self._changed = False

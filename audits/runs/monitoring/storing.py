@@ -33,7 +33,7 @@ _QUIET = (
 _FLAGS = "flags"
 
 # made once: what SQLAlchemy does to make a statement takes longer than SQLite to carry it out
-_OWN = sa.bindparam("own")
+_OWN: sa.BindParameter[Any] = sa.bindparam("own")
 _COUNTERS = ("batches", "people", "flagged", "chart_value")
 _STANDS = (
     sa.select(
