@@ -62,7 +62,6 @@ BASE = {
     "dividing": 0,
     "foreign": 0,
     "mapped": 0,
-    "dividing": 0,
     "progress": 0,
     "threads": 0,
     "checks": 1,
