@@ -24,10 +24,13 @@ from app.readers import READERS
 from app.serving import api, monitor_api, tracing
 from app.serving.listening import check_address
 from app.serving.logs import set_up
-from app.serving.promptness import answer_at_once, open_many_files, take_turns
+from app.serving.promptness import answer_at_once, take_turns
 from app.serving.tending import TENDING
 from audits.errors import InputError
+from audits.runs.executing.system import open_many_files
 from audits.runs.keeping.store import home, make_private
+
+_MOST_OPEN = 65_536  # files and sockets: each tab holds one
 
 
 @asynccontextmanager
@@ -41,7 +44,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     set_up()
     tracing.set_up()
     answer_at_once()
-    open_many_files()
+    open_many_files(_MOST_OPEN)
     take_turns()
     work.executor()
     READERS().start()

@@ -7,18 +7,23 @@ from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
+from audits.data import build_data, data_spec
+from audits.groups import GroupsOptions, groups
+from audits.models import make_subject, model_spec
 from audits.runs.across import verdicts_across
 from audits.stats import EVIDENCE, Estimate, judge, wilson
-from audits.stats.design import Design, design_difference, design_share, make_design
+from audits.stats.design import design_share, make_design
 from audits.stats.group_means import group_means
 from audits.stats.intervals import cautious_difference
 from audits.stats.sequential import DriftTest
-from benchmarks.calibration import Row, Simulation
+from benchmarks.calibration import SLOW, Row, Simulation
 
 LEVEL = 0.05
+_PERSONS = "five rows a person, intra-class correlation .6"
 _KINDS = (
-    "five rows a person, intra-class correlation .6",
+    _PERSONS,
     "clusters of ten with both groups",
     "weights of CV 1",
     "two strata, clusters of ten with both groups",
@@ -32,8 +37,8 @@ def simulations() -> list[Simulation]:
         for n in (100, 400, 2000):
             for share in (0.5, 0.1):
                 setting = f"{kind}, {n:,} rows, share {share:g}"
-                run = partial(_designed, kind, n, share, setting)
-                found.append(Simulation("all", setting, run))
+                found.append(Simulation("all", setting, partial(_designed, kind, n, share, setting)))
+                found.append(Simulation("groups", setting, partial(_compared, kind, n, share, setting), SLOW))
     for n in (20, 100, 1000):
         for share in (0.5, 0.1, 0.02):
             setting = f"{n:,} people, share {share:g}"
@@ -49,22 +54,35 @@ def simulations() -> list[Simulation]:
     return found
 
 
-_FEW_CLUSTERS = "docs/limits.md: with ten clusters or fewer a difference can alarm in 7 of 100 samples"
-
-
 def _designed(kind: str, n: int, share: float, setting: str, numbers: range) -> Iterator[Row]:
-    covered = alarms = 0
+    covered = 0
+    for number in numbers:
+        frame = _drawn(kind, n, share, np.random.default_rng([number, n, round(100 * share)]))
+        told = {name: frame[name].to_numpy() for name in ("cluster", "strata", "weights") if name in frame}
+        member, event = (frame[name].to_numpy() == 1 for name in ("group", "decision"))
+        one = design_share(make_design(len(frame), **told), member, event, level=LEVEL).estimate
+        covered += bool((one.low or 0.0) <= share <= (one.high or 1.0))
+    yield Row("all", "interval of a share", setting, "coverage", 1 - LEVEL, covered, len(numbers))
+
+
+def _compared(kind: str, n: int, share: float, setting: str, numbers: range) -> Iterator[Row]:
+    """Two groups alike in the overview; labels say nothing of decisions."""
+    alarms = 0
     for number in numbers:
         rng = np.random.default_rng([number, n, round(100 * share)])
-        rows, member, event = _drawn(kind, n, share, rng)
-        one, other = (design_share(rows, each, event, level=LEVEL) for each in (member, ~member))
-        gap = design_difference(rows, one, other, level=LEVEL)
-        covered += bool((one.estimate.low or 0.0) <= share <= (one.estimate.high or 1.0))
-        alarms += not (gap.low or -1.0) <= 0 <= (gap.high or 1.0)
-    worlds = len(numbers)
-    yield Row("all", "interval of a share", setting, "coverage", 1 - LEVEL, covered, worlds)
-    said = _FEW_CLUSTERS if n <= 100 else ""
-    yield Row("all", "difference of two shares", setting, "false alarms", LEVEL, alarms, worlds, said)
+        frame = _drawn(kind, n, share, rng)
+        frame["label"] = rng.integers(0, 2, len(frame))
+        section: dict[str, object] = {"label": "label", "favorable": 1, "protected": ["group"]}
+        if kind == _PERSONS:
+            section["person"] = "cluster"
+        else:
+            column = "weights" if "weights" in frame else "ones"
+            named = {name: name for name in ("strata", "cluster") if name in frame}
+            section["weights"] = {"column": column, "kind": "sampling", **named}
+        data = build_data(frame.assign(ones=1.0), data_spec(section))
+        people = make_subject(data, model_spec({"predictions": {"label": "decision"}}))
+        alarms += groups(people, GroupsOptions(bootstrap=0), rng=number).verdict == EVIDENCE
+    yield Row("groups", "evidence of a difference", setting, "false alarms", LEVEL, alarms, len(numbers))
 
 
 def _shares(n: int, share: float, setting: str, numbers: range) -> Iterator[Row]:
@@ -94,23 +112,24 @@ def _means(n: int, skewed: bool, setting: str, numbers: range) -> Iterator[Row]:
     yield Row("all", "means of groups", setting, "false alarms", LEVEL, alarms, len(numbers))
 
 
-def _drawn(
-    kind: str, n: int, share: float, rng: np.random.Generator
-) -> tuple[Design, np.ndarray, np.ndarray]:
+def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Rows with group and decision, 0 or 1, and what is known of how they were sampled."""
     if kind.startswith("weights"):
         weights = rng.lognormal(0, np.sqrt(np.log(2)), n)  # coefficient of variation 1
-        return make_design(n, weights=weights), rng.random(n) < 0.5, rng.random(n) < share
-    if kind.startswith("two strata"):  # rates a half above and below, each stratum half of the clusters
+        member, event, sampled = rng.random(n) < 0.5, rng.random(n) < share, {"weights": weights}
+    elif kind.startswith("two strata"):  # rates a half above and below, each stratum half of the clusters
         own = np.repeat(np.arange(n // 10), 10)
         mean = share * np.where(np.arange(n // 10) % 2 == 0, 1.5, 0.5)
         chance = rng.beta(mean * 2.0, (1 - mean) * 2.0)[own]
-        rows = make_design(len(own), cluster=own, strata=own % 2)
-        return rows, rng.random(len(own)) < 0.5, rng.random(len(own)) < chance
-    size, concentration = (5, 2 / 3) if kind.startswith("five") else (10, 2.0)
-    own = np.repeat(np.arange(n // size), size)
-    chance = rng.beta(share * concentration, (1 - share) * concentration, n // size)[own]
-    member = (own % 2 == 0) if size == 5 else rng.random(len(own)) < 0.5
-    return make_design(len(own), cluster=own), member, rng.random(len(own)) < chance
+        member, event = rng.random(len(own)) < 0.5, rng.random(len(own)) < chance
+        sampled = {"cluster": own, "strata": own % 2}
+    else:
+        size, concentration = (5, 2 / 3) if kind == _PERSONS else (10, 2.0)
+        own = np.repeat(np.arange(n // size), size)
+        chance = rng.beta(share * concentration, (1 - share) * concentration, n // size)[own]
+        member = (own % 2 == 0) if size == 5 else rng.random(len(own)) < 0.5
+        event, sampled = rng.random(len(own)) < chance, {"cluster": own}
+    return pd.DataFrame({"group": member.astype(int), "decision": event.astype(int), **sampled})
 
 
 def _drift(shape: str, setting: str, numbers: range) -> Iterator[Row]:

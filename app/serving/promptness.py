@@ -17,26 +17,15 @@ import stat
 import sys
 from pathlib import Path
 
-__all__ = ["answer_at_once", "open_many_files", "take_turns"]
+__all__ = ["answer_at_once", "take_turns"]
 
 _OPEN = Path("/dev/fd")
 _TURN_SECONDS = 0.0005
-_MOST_OPEN = 65_536
 
 
 def take_turns() -> None:
     """Have threads that compute give way to the others after half a millisecond."""
     sys.setswitchinterval(_TURN_SECONDS)
-
-
-def open_many_files() -> None:
-    """Let this process open as many files and sockets as the system lets it: each tab holds one."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        most = min(most, _MOST_OPEN) if most > 0 else _MOST_OPEN
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
 def answer_at_once() -> int:

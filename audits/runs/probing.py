@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -101,6 +100,7 @@ def _measured(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _probing(spec: Spec, rows: int) -> Probing:
     from audits.errors import InputError
+    from audits.runs.executing.system import most_memory
     from audits.runs.first_rows import first_rows
 
     table, _, _ = first_rows(spec)
@@ -126,8 +126,7 @@ def _probing(spec: Spec, rows: int) -> Probing:
         f"{place} {request.name}": _audit(spec, place, list(subjects.values()))
         for place, request in enumerate(spec.audits)
     }
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return Probing(starting, float(memory), model, audits)
+    return Probing(starting, most_memory(), model, audits)
 
 
 def _subject(spec: Spec, table: Table, rows: int) -> Subject:

@@ -22,6 +22,11 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 __all__ = [
     "HAS_LOCKS",
     "alone",
@@ -30,7 +35,9 @@ __all__ = [
     "goes_on",
     "is_locked",
     "lock",
+    "most_memory",
     "one_thread",
+    "open_many_files",
     "read_at",
     "started",
 ]
@@ -120,3 +127,20 @@ def copy_of_pipes(pipes: Iterable[int]) -> None:
     """Make these pipes the standard input, output and error of this process, whatever their numbers are."""
     for number, pipe in enumerate([fcntl.fcntl(pipe, fcntl.F_DUPFD, 3) for pipe in pipes]):
         os.dup2(pipe, number)
+
+
+def open_many_files(most: int) -> None:
+    """Let this process open up to `most` files and sockets, as far as the system lets it."""
+    if resource is not None:
+        allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        wanted = min(allowed, most) if allowed > 0 else most
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, allowed))
+
+
+def most_memory() -> float:
+    """Return the most memory that this process has had so far, in bytes; 0 where the system does not say."""
+    if resource is None:
+        return 0.0
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(used if sys.platform == "darwin" else 1024 * used)
