@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 _REMEMBERED_EACH, _REMEMBERED_SPACES = 4, 500
-_RESULT_BYTES, _RESULT_BYTES_EACH = 1_000_000_000, 300_000_000
+_RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
 _WAITERS = 16  # threads that wait for the processes that read
 
 _lock = threading.Lock()

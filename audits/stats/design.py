@@ -23,7 +23,7 @@ from audits.errors import InputError
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["Design", "Share", "design_difference", "design_mean", "design_share", "make_design"]
+__all__ = ["Design", "Share", "design_mean", "design_share", "make_design"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,27 +174,6 @@ def design_mean(design: Design, members: np.ndarray, values: np.ndarray) -> tupl
     return mean, math.sqrt(_variance(influence, design.stratum, inside)), freedom
 
 
-def design_difference(design: Design, first: Share, second: Share, *, level: float = 0.05) -> Estimate:
-    """Difference of two shares under one design, first minus second; ends None where a share has none.
-
-    Both shares must have been made at `level`.
-    """
-    method = f"Korn–Graubard joined, {percent_level(level)}"
-    a, b = first.estimate, second.estimate
-    n = first.effective + second.effective
-    if a.value is None or b.value is None or a.low is None or b.low is None:
-        return Estimate(None, None, None, n, method)
-    assert a.high is not None  # noqa: S101 - ends come in pairs
-    assert b.high is not None  # noqa: S101
-    r = _correlation(first.influence, second.influence, design.stratum)
-    below = (a.value - a.low, b.high - b.value)
-    above = (a.high - a.value, b.value - b.low)
-    gap = a.value - b.value
-    low = gap - math.sqrt(max(below[0] ** 2 + below[1] ** 2 - 2 * r * below[0] * below[1], 0.0))
-    high = gap + math.sqrt(max(above[0] ** 2 + above[1] ** 2 - 2 * r * above[0] * above[1], 0.0))
-    return Estimate(gap, max(low, -1.0), min(high, 1.0), n, method)
-
-
 def _variance(influence: np.ndarray, stratum: np.ndarray, inside: np.ndarray) -> float:
     """Between-cluster variance within strata; a stratum with one cluster is held against everybody's mean."""
     own, values = stratum[inside], influence[inside]
@@ -216,13 +195,3 @@ def _binomial(share: float, people: float, level: float) -> tuple[float, float]:
     low = 0.0 if events <= 0 else float(betaincinv(events, people - events + 1, level / 2))
     high = 1.0 if people - events <= 0 else float(betaincinv(events + 1, people - events, 1 - level / 2))
     return min(low, share), max(high, share)
-
-
-def _correlation(first: np.ndarray, second: np.ndarray, stratum: np.ndarray) -> float:
-    """Correlation of two linearised shares, which the clusters that hold people of both groups make."""
-    if not ((first != 0) & (second != 0)).any():
-        return 0.0
-    k = np.maximum(np.bincount(stratum), 1)
-    a, b = (values - (np.bincount(stratum, values) / k)[stratum] for values in (first, second))
-    spread = math.sqrt(float(a @ a) * float(b @ b))
-    return float(np.clip(a @ b / spread, -1.0, 1.0)) if spread > 0 else 0.0

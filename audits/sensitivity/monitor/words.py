@@ -15,14 +15,14 @@ _SAYS = {
     "inputs": "{about} is no longer distributed as among the audited people",
     "sensitivity": "Sensitivities are no longer distributed as among the audited people",
     "scores": "The model's scores are no longer distributed as among the audited people",
-    "decisions": "The share of favourable decisions is no longer that of the audited people",
+    "decisions": "The share of favorable decisions is no longer that of the audited people",
     "impossible": "Values come in that cannot be, by the range of the audited people",
     "repeats": "Equal rows come in more often than chance makes them: the same people may be sent again",
     "model": "The deployed model scores or decides otherwise than the audited one: it may be another version",
 }
 _RATES = {
     "share": "{attribute}: the groups' shares are no longer those of the audited people",
-    "selection": "{attribute} {about}: the share of favourable decisions is no longer that of the audit",
+    "selection": "{attribute} {about}: the share of favorable decisions is no longer that of the audit",
     "true positives": "{attribute} {about}: the true positive rate is no longer that of the audited people",
     "false positives": "{attribute} {about}: the false positive rate is no longer that of the audited people",
     "calibration": "{attribute} {about}: outcomes lie apart from the scores otherwise than in the audit",
