@@ -153,7 +153,7 @@ def main() -> None:
             {"sensitivity": {}},
         ),
         (
-            "loss_ratio, 35 features, 100,000 rows drawn",
+            "loss_ratio, 35 features, 100,000 rows drawn and everybody moved",
             35,
             [*many, "sex", "repaid"],
             {**one, "features": many, "draw": 100_000},
