@@ -6,14 +6,14 @@ import hashlib
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from audits.errors import InputError, RunFailed
 
-__all__ = ["Artefacts", "KeptFile"]
+__all__ = ["Artefacts", "KeptFile", "take_stale"]
 
 _STALE_SECONDS = 86_400.0
 
@@ -45,9 +45,7 @@ class Artefacts:
                 "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
             ) from None
 
-        for left in self._folder.glob(".incoming-*"):  # by a process that was killed
-            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
+        take_stale(self._folder.glob(".incoming-*"), _STALE_SECONDS)
 
     @contextmanager
     def aside(self) -> Iterator[Path]:
@@ -98,3 +96,14 @@ def _facts(path: Path, folder: Path) -> KeptFile:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return KeptFile(path.relative_to(folder).as_posix(), digest, path.stat().st_size)
+
+
+def take_stale(folders: Iterable[Path], seconds: float) -> None:
+    """Delete folders that a process which was killed left unfinished, `seconds` ago or more.
+
+    One that another process finishes or deletes meanwhile is not there any more, which is no error.
+    """
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > seconds:
+                shutil.rmtree(folder, ignore_errors=True)

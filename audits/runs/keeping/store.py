@@ -10,10 +10,10 @@ import hashlib
 import logging
 import os
 import shutil
-import time
 from pathlib import Path
 
 from audits.errors import InputError
+from audits.runs.keeping.artefacts import take_stale
 
 __all__ = ["RunStore", "home", "make_private"]
 
@@ -72,9 +72,7 @@ class RunStore:
             writable = False
         if not writable:
             raise InputError("EVENHAND_HOME", "must be a folder that can be written to", str(base))
-        for path in self._runs.glob("*.partial"):  # left by a process that was killed
-            if time.time() - path.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(path, ignore_errors=True)
+        take_stale(self._runs.glob("*.partial"), _STALE_SECONDS)
 
     def folder(self, key: str, owner: str | None = None) -> Path:
         """Return where the finished run `key` of `owner` lies or would lie."""
