@@ -219,6 +219,74 @@ def test_what_the_core_lacks_is_told_before_anything_is_computed(
     assert needs in answer.stderr
 
 
+CALLED = """
+import importlib
+from audits.data import DataSpec, build_data, read_table
+from audits.errors import InputError
+from audits.models import ModelSpec, make_subject
+from audits.runs.registry import AUDITS
+
+needing = [(name, {}, None) for name, record in AUDITS.items() if record.lacks]
+if not AUDITS["flipset"].lacks:
+    features = ("work_years", "hair_length")
+    told = DataSpec(label="qualified", favorable=1, protected=("gender",), features=features)
+    data = build_data(read_table("hiring.csv"), told).take(range(0, 2000, 20))
+    subject = make_subject(data, ModelSpec(path="hiring.onnx"))
+    sides = {"source": {"gender": "female"}, "target": {"gender": "male"}}
+    needing.append(("flipset", sides | {"transport": "neural"}, subject))
+    needing.append(("recourse", {"actionable": ("work_years",), "interpolation": "literal"}, subject))
+for name, chosen, subject in needing:
+    options = AUDITS[name].options(**chosen) if subject else None
+    try:
+        getattr(importlib.import_module(f"audits.{name}"), name)(subject, options)
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "needs"),
+    [
+        (
+            {"CORE_ALONE": "1"},
+            {
+                "flipset": "POT",
+                "barycentre": "POT",
+                "outcome_transport": "POT",
+                "mitigation": "scikit-learn",
+                "loss_ratio": "torch",
+                "sensitivity": "torch",
+            },
+        ),
+        (
+            {},
+            {
+                "mitigation": "torch",
+                "loss_ratio": "torch",
+                "sensitivity": "torch",
+                "flipset": "torch",  # only its neural maps
+                "recourse": "torch",  # only its literal steps
+            },
+        ),
+    ],
+)
+def test_an_audit_called_from_python_says_what_it_lacks(
+    env: Path, tmp_path: Path, settings: dict[str, str], needs: dict[str, str]
+):
+    evenhand(env, tmp_path, "sample-data", "hiring", "--out", ".")
+    python = [env / "bin" / "python", "-c", CALLED]
+    ended = subprocess.run(
+        python, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    extras = {"POT": "transport", "scikit-learn": "train", "torch": "neural"}
+    assert set(ended.stdout.splitlines()) == {
+        f"{name} needs {package}, which is not installed here; "
+        f"install it with: pip install 'evenhand[{extras[package]}]'."
+        for name, package in needs.items()
+    }
+
+
 def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
     port = free_port()
     variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "EVENHAND_HOME": str(tmp_path / "home")}
