@@ -54,6 +54,7 @@ def wheel(tmp_path_factory) -> Path:
         (source / name).write_bytes((ROOT / name).read_bytes())
     (source / "site" / "audits").mkdir(parents=True)  # as `make docs` leaves it
     (source / "site" / "audits" / "flipset.html").write_text("<h1>Flipsets</h1>")
+    (source / "site" / "audits" / "flipset.js.map").write_text("{}")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-index"]
     subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", dist, source], check=True)
     [made] = dist.glob("*.whl")
@@ -121,6 +122,7 @@ def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path)
         f"evenhand-{VERSION}.dist-info/licenses/LICENSE",
         "audits/pages/site/audits/flipset.html",
     } <= names
+    assert not [name for name in names if name.endswith(".map")]
 
 
 def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
