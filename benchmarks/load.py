@@ -4,9 +4,9 @@
 does, over its socket, in a workspace of its own whose groups have names that nobody else's have. Printed:
 reactions of pages (from asking until the script has run), audits, what was wrong or somebody else's, and the
 memory of the server's own process: minute by minute, and by how much it grows a minute over the last two
-thirds and over the last half. It is flat where the last half grows by at most half a megabyte a minute, which
-takes half an hour to tell (``--seconds 1800``): sooner, results and closed tabs still fill what is remembered of
-them. Everybody closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
+thirds and over the last half. It is flat where the last half grows by at most half a megabyte a minute. That
+takes half an hour to tell (``--seconds 1800``): sooner, what is remembered of results and closed tabs still
+fills. Everybody closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
 """
 
 from __future__ import annotations
