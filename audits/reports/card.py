@@ -55,7 +55,6 @@ def render_card(run: RunLike) -> str:
         "",
         f"* Protected attributes: "
         f"{_plain(', '.join(run.spec.get('data', {}).get('protected') or []) or 'none named')}",
-        "",
         "* Instruments, environments and other factors: " + _OWNER,
         "",
         "## Metrics",

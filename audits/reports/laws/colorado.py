@@ -74,7 +74,7 @@ def colorado(run: RunLike, spec_text: str = "") -> Document:
             "The assessment is made at least once a year and within ninety days after such a modification is "
             "made available; the latest, its records and all earlier ones are kept for at least three years "
             "after the final deployment; each deployment is reviewed at least once a year for algorithmic "
-            "discrimination. Of this run: its numbers and this report, for as long as you keep them."
+            "discrimination."
         ),
     ]
     return Document("Impact assessment outline", head(run), (*blocks, *reproduce(run, spec_text)))
