@@ -28,7 +28,7 @@ from audits.sensitivity.judging import (
 )
 from audits.sensitivity.measuring.gradients import Audited, Status, exceeds, measure, smoothing_noise
 from audits.sensitivity.measuring.scene import Models, _numbers
-from audits.sensitivity.monitor.encoding import network_of, tables_of
+from audits.sensitivity.monitor.networks import network_of, tables_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.packing import _withheld
 from audits.sensitivity.result import FeatureShare, GroupSensitivity, SensitivityResult

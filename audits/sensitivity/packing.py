@@ -19,8 +19,8 @@ from audits.sensitivity.judging import (
 from audits.sensitivity.matching.sets import MatchSet
 from audits.sensitivity.measuring.gradients import Measured, exceeds
 from audits.sensitivity.measuring.scene import Models, People
-from audits.sensitivity.monitor.encoding import describe_space, parameter_table
 from audits.sensitivity.monitor.models import carry
+from audits.sensitivity.monitor.networks import parameter_table
 from audits.sensitivity.monitor.profile import profile_of
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
@@ -55,7 +55,7 @@ def pack(
     above, n = float(weights @ flagged), float(weights.sum())
     baseline = baseline_of(values, weights, options.level)
     withheld = _withheld(models, options)
-    encoding, reads = describe_space(space), _reads(subject, models)
+    encoding, reads = space.described(), _reads(subject, models)
     compared = judge_groups(
         values, flagged, data, weights, attributes, options, rng.spawn(1)[0], withheld=withheld
     )
