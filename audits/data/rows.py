@@ -70,10 +70,9 @@ class RowEncoder:
     """
 
     def __init__(self, encoding: Sequence[Mapping[str, Any]], reads: Sequence[str]) -> None:
-        space = FeatureSpace.restored(encoding, texts=True)
+        self.space = space = FeatureSpace.restored(encoding, texts=True)
         self.reads, self.columns, self.width = tuple(reads), space.columns, len(space.names)
         self.starts = [space.blocks[column].start for column in space.columns]
-        self._blocks = space.parts
         unknown = [name for name in self.reads if name not in self.columns]
         if unknown:
             raise InputError("bundle.reads", "must be encoded columns", unknown)
@@ -89,16 +88,9 @@ class RowEncoder:
         """Return the columns that hold numbers."""
         return frozenset(
             block.column
-            for block in self._blocks
+            for block in self.space.parts
             if isinstance(block, NumberBlock) and not len(block.levels) and block.kind != "datetime"
         )
-
-    def movable(self) -> np.ndarray:
-        """Return which points hold numbers that can move a little, (d,) of 0 and 1."""
-        found = np.zeros(self.width)
-        for block, at in zip(self._blocks, self.starts, strict=True):
-            found[at] = isinstance(block, NumberBlock) and block.kind != "boolean"
-        return found
 
     def encode(self, columns: Mapping[str, Sequence[Any]], n: int) -> tuple[np.ndarray, dict[int, list[str]]]:
         """Return the points (n, d), and by row the columns whose value was never seen before.

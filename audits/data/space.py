@@ -142,6 +142,13 @@ class FeatureSpace:
         """
         return cls._of(tuple(restored_block(entry, texts=texts) for entry in entries))
 
+    def movable(self) -> np.ndarray:
+        """Return which encoded columns hold numbers that can move a little, (d,) of 0 and 1."""
+        found = np.zeros(len(self.names))
+        for part in self.parts:
+            found[self.blocks[part.column].start] = isinstance(part, NumberBlock) and part.kind != "boolean"
+        return found
+
     def decode(self, z: np.ndarray) -> pd.DataFrame:
         """Return admissible raw rows for any points (n, d), with the fitted columns' dtypes.
 

@@ -27,7 +27,7 @@ from audits.sensitivity.result import SensitivityResult
 from audits.sensitivity.words import finding, too_few, warnings_for
 from audits.stats import wilson
 
-__all__ = ["distances", "pack"]
+__all__ = ["distances", "pack", "why_withheld"]
 
 
 def distances(subject: Subject, scores: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ def pack(
     flagged = exceeds(values, threshold.value or 0.0)
     above, n = float(weights @ flagged), float(weights.sum())
     baseline = baseline_of(values, weights, options.level)
-    withheld = _withheld(models, options)
+    withheld = why_withheld(models, options)
     encoding, reads = space.described(), _reads(subject, models)
     compared = judge_groups(
         values, flagged, data, weights, attributes, options, rng.spawn(1)[0], withheld=withheld
@@ -105,7 +105,7 @@ def pack(
     )
 
 
-def _withheld(models: Models, options: SensitivityOptions) -> str:
+def why_withheld(models: Models, options: SensitivityOptions) -> str:
     """Say why no verdict can follow from these models; empty where one can."""
     networks = [None if models.audited is None else models.audited.network]
     networks += [status.network for status in models.statuses]

@@ -203,7 +203,7 @@ class MonitorBundle:
 
     @cached_property
     def _noise(self) -> np.ndarray | None:
-        return smoothing_noise(self.encoder.movable(), self.smooth, self.smooth_noise, seed=0)
+        return smoothing_noise(self.encoder.space.movable(), self.smooth, self.smooth_noise, seed=0)
 
     @cached_property
     def _blocks(self) -> list[slice]:
