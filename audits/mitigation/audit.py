@@ -32,6 +32,7 @@ from audits.mitigation.treated import Groups, Treated, find_worst, group_kind
 from audits.mitigation.words import finding
 from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part, silent
+from audits.records import says_what_it_lacks
 from audits.stats import wilson
 from audits.stats.intervals import cautious_difference
 from audits.stats.words import number
@@ -43,6 +44,7 @@ _MOST_TRIES = 40
 _ACCURACY_LOST = 0.01
 
 
+@says_what_it_lacks
 def mitigation(
     subject: Subject,
     options: MitigationOptions | None = None,

@@ -16,7 +16,7 @@ from audits.checks import choices
 from audits.data import AuditData, Table, build_data, data_spec, describe
 from audits.data.values import text_of
 from audits.errors import InputError, called, how_to_install
-from audits.runs.registry import AUDITS, lacking, usual_audits
+from audits.runs.registry import AUDITS, usual_audits
 
 __all__ = ["Proposal", "propose"]
 
@@ -159,7 +159,7 @@ def propose(table: Table, described: dict[str, Any] | None = None) -> Proposal:
         "model": tuple(usual) if built is not None and built.features else (),
     }
     audits = found["stored" if "predictions" in model else "model"]
-    left_out = {name: package for name in audits if (package := lacking(name)) is not None}
+    left_out = {name: package for name in audits if (package := AUDITS[name].lacks) is not None}
     if left_out:
         audits = tuple(name for name in audits if name not in left_out)
         guesses["audits"] = _without(left_out)
