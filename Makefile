@@ -4,7 +4,7 @@
 # make fuzz   try 100,000 damaged inputs (FUZZ) on what reads them
 # make calibrate   simulate every interval, test and verdict again, and write docs/calibration.md
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
-# make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (8 minutes of processor time)
+# make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (4 minutes of processor time)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
 # make wheel  build the wheel into dist/, the documentation in it
 
