@@ -94,15 +94,24 @@ def measure_chooser(result: GroupsResult) -> None:
         st.button("Show this rate", key="show-measure", on_click=state.set_widget, args=("rates", [name]))
 
 
-def _ask(question: str, answers: dict[str, str], key: str) -> str:
-    return st.radio(question, list(answers), format_func=answers.__getitem__, **state.choice(f"fit-{key}"))
+def _ask(question: str, answers: dict[str, str], key: str, *, matters: bool = True) -> str:
+    # greyed, not gone: the address would drop its answer, and the back button stop where nothing changes
+    return st.radio(
+        question,
+        list(answers),
+        format_func=answers.__getitem__,
+        disabled=not matters,
+        **state.choice(f"fit-{key}"),
+    )
 
 
 def _fitting() -> str:
-    """Ask what each answer leaves open; return the rate to compare, in the sense of Aequitas' tree."""
-    if _ask("Can the outcome be trusted?", _TRUST, "trust") == "no":
+    """Ask about the decision; return the rate to compare, in the sense of Aequitas' tree of decisions."""
+    trusted = _ask("Can the outcome be trusted?", _TRUST, "trust") == "yes"
+    helps = _ask("What does the decision do?", _GIVES, "gives", matters=trusted) == "help"
+    few = _ask("How much is there to give?", _SHORT, "scarce", matters=trusted and helps) == "few"
+    if not trusted:
         return "selection_rate"
-    if _ask("What does the decision do?", _GIVES, "gives") == "burden":
+    if not helps:
         return "false_negative_rate"
-    scarce = _ask("How much is there to give?", _SHORT, "scarce")
-    return "precision" if scarce == "few" else "true_positive_rate"
+    return "precision" if few else "true_positive_rate"
