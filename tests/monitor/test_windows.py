@@ -228,16 +228,15 @@ _STRANGE = (
     [], [[]], [{}], {}, {"a": {"b": []}}, [None], ["groups"] * 21, [{"groups": []}],
     [{"groups": {"level": "high"}}], [{"groups": {}, "flipset": {}}], ["\ud800"],
 )  # fmt: skip
-_FITS = {"title": {"", "\0"}, "outcomes": {True}}
-"""What is a title, and what is refused for another reason than its kind."""
 
 
 def test_hostile_windows_are_refused_with_a_reason(server: Server):
     """Each key with values of all kinds, and bodies that are no object at all."""
+    assert server.post({"rows": [ROW] * 20, "decisions": [True] * 20})[0] == 200
     for key in WINDOW:
         for strange in _STRANGE:
-            if isinstance(strange, str | bool) and strange in _FITS.get(key, ()):
-                continue
+            if key == "title" and isinstance(strange, str) and len(strange) <= 200:
+                continue  # a title
             asked = {"last": 10, key: strange}
             status, answer = ask(server, "POST", "/audits", asked)
             assert 400 <= status < 500, (asked, status, answer)
